@@ -1,17 +1,17 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { PosthornServer } from '../support/server.js';
 
-/** What a tool said. */
+/** Result of a tool call. */
 export interface Said {
   isError: boolean;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   content: any;
   text: string;
-  /** What the whole answer takes. */
+  /** Size of the whole response in bytes. */
   bytes: number;
 }
 
-/** An agent's client, connected over HTTP with a key. */
+/** An MCP client, connected over HTTP with an API key. */
 export interface Agent {
   readonly client: Client;
   tools(): Promise<string[]>;
@@ -19,7 +19,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-/** Connects as an agent does. `revision` `legacy` is the handshake of 2025, which most agents still do. */
+/** Connects an MCP client. `revision` `legacy` uses the handshake of 2025, which most agents still use. */
 export async function connectAgent(
   server: Pick<PosthornServer, 'url'>,
   key: string,

@@ -28,7 +28,7 @@ describe('/v1/aliases', () => {
     await targets?.close();
   });
 
-  /** A verified domain that receives, as the checks leave one. */
+  /** Creates a verified domain that receives email, as a completed domain check leaves it. */
   async function receivingDomain(host: string, kind = 'email'): Promise<string> {
     const { id } = expectStatus(
       await server.api('POST', '/v1/domains', { domain: host, kind, acknowledge_mx_conflict: true }),
@@ -41,7 +41,7 @@ describe('/v1/aliases', () => {
     return id as string;
   }
 
-  it('201: a platform alias has the slug of the organization in an address that the server computes', async () => {
+  it('201: the server computes the address of a platform alias with the slug of the organization', async () => {
     const body = {
       kind: 'platform',
       localPart: 'In.Voices',
@@ -69,7 +69,7 @@ describe('/v1/aliases', () => {
     ).toEqual(answer.json);
   });
 
-  it("201: a custom alias is on a verified domain of one's own, and a catch-all too", async () => {
+  it('201: a custom alias uses a verified domain of the organization, also as a catch-all', async () => {
     const exact = await createAlias(server, { kind: 'custom', domainId: domain, localPart: 'support' });
     const all = await createAlias(server, { kind: 'custom', domainId: domain, localPart: '*' });
 
@@ -89,11 +89,11 @@ describe('/v1/aliases', () => {
     '*',
     'x'.repeat(65),
     'x'.repeat(60),
-  ])('400: %j is no local part of a platform alias', async (localPart) => {
+  ])('400: %j is rejected as the local part of a platform alias', async (localPart) => {
     expectRefusal(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart }), 400);
   });
 
-  it('409: an address is there once in the organization, in both of its environments', async () => {
+  it('409: an address is unique in the organization, across both of its environments', async () => {
     const { localPart } = await createAlias(server);
 
     expectRefusal(
@@ -103,7 +103,7 @@ describe('/v1/aliases', () => {
     expectRefusal(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart }, as(testKey)), 409);
   });
 
-  it('201: of many who ask for one address at once, one gets it', async () => {
+  it('201: of many concurrent requests for one address, exactly one succeeds', async () => {
     const asked = await Promise.all(
       Array.from({ length: 8 }, () => server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'at-once' })),
     );
@@ -111,7 +111,7 @@ describe('/v1/aliases', () => {
     expect(asked.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
-  it('422: a domain that does not receive, is not there, or does not belong to it; destinations and senders that are none', async () => {
+  it('422: the domain does not receive, does not exist or is foreign; the destinations or senders are invalid', async () => {
     const sending = await receivingDomain('send.customer.example', 'email-send');
     const pending = expectStatus(
       await server.api('POST', '/v1/domains', {
@@ -165,7 +165,7 @@ describe('/v1/aliases', () => {
     );
   });
 
-  it('200: what is left out of a change stays, null clears; 422 for everything that is part of the address', async () => {
+  it('200: PATCH keeps omitted fields and null clears a field; 422 for every part of the address', async () => {
     const { id, address } = await createAlias(server, {
       destinationIds: [destination],
       allowedSenders: ['@example.org'],
@@ -191,7 +191,7 @@ describe('/v1/aliases', () => {
     }
   });
 
-  it('204, then 404: a deleted alias is in no list, and its address can be had again', async () => {
+  it('204, then 404: a deleted alias is not listed, and its address is free again', async () => {
     const { id, address, localPart } = await createAlias(server);
 
     expectStatus(await server.api('DELETE', `/v1/aliases/${encodeURIComponent(address)}`), 204);
@@ -207,7 +207,7 @@ describe('/v1/aliases', () => {
     expect([listed.includes(again.id), listed.includes(id)]).toEqual([true, false]);
   });
 
-  it("404: another environment's alias, by its id and by its address", async () => {
+  it("404: another environment's alias is not found by its id or its address", async () => {
     const { id, address } = await createAlias(server);
 
     for (const text of [id, encodeURIComponent(address)]) {
@@ -221,7 +221,7 @@ describe('/v1/aliases', () => {
     });
   });
 
-  it('200: pages follow one another, newest first', async () => {
+  it('200: the list is paginated without gaps, newest first', async () => {
     const made = [await createAlias(server), await createAlias(server), await createAlias(server)]
       .map(({ id }) => id)
       .reverse();
@@ -231,7 +231,7 @@ describe('/v1/aliases', () => {
     expect([...first.data, ...second.data].map((each: { id: string }) => each.id).slice(0, 3)).toEqual(made);
   });
 
-  it('409: a domain with aliases is neither converted nor deleted, and a destination that one leads to is not deleted', async () => {
+  it('409: a domain with aliases cannot be converted or deleted, nor can a destination of an alias be deleted', async () => {
     const used = await receivingDomain('used.customer.example');
     const lonely = await destinationAt(server, targets.open().url);
     const { id } = await createAlias(server, {
@@ -254,7 +254,7 @@ describe('/v1/aliases', () => {
     expectStatus(await server.api('DELETE', `/v1/destinations/${lonely}`), 204);
   });
 
-  it('the address stays what it is when the organization gets another slug; new aliases have the new one', async () => {
+  it('an address stays the same when the slug of the organization changes; new aliases use the new slug', async () => {
     const before = await createAlias(server);
     expectStatus(await server.api('PATCH', '/v1/org', { slug: 'renamed' }), 200);
 
@@ -267,7 +267,7 @@ describe('/v1/aliases', () => {
   });
 
   it.each(['live', 'test'])(
-    'what the %s environment sends to an alias of the installation comes in there with EMAIL_TRANSPORT=capture:, the same bytes',
+    'with EMAIL_TRANSPORT=capture:, email from the %s environment to an alias of the installation is received there, byte for byte',
     async (mode) => {
       const headers: Record<string, string> = mode === 'test' ? as(testKey) : {};
       const localPart = `loop-${mode}`;

@@ -20,10 +20,10 @@ const TYPES: Readonly<Record<number, string>> = {
 
 export const REQUEST_ID = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** RFC 3339 in UTC with milliseconds (contract, section 3). */
+/** RFC 3339 timestamp in UTC with milliseconds (contract, section 3). */
 export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** Expects the specification's envelope, whole and with nothing else, with the type that belongs to the status. */
+/** Expects exactly the specification's error envelope, with the error type that belongs to the status. */
 export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   expect({ status: apiAnswer.status, text: apiAnswer.text }).toEqual({
     status,
@@ -41,7 +41,7 @@ export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   expect(apiAnswer.headers.get('content-type')).toBe('application/json; charset=utf-8');
 }
 
-/** Expects 422 of one check, `fields` among its faults, and returns all their paths. */
+/** Expects 422 from the given check with `fields` among its faults. Returns the paths of all faults. */
 export function expectInvalid(
   apiAnswer: ApiAnswer,
   check: 'schema' | 'credentials' | 'connectivity',
@@ -55,7 +55,7 @@ export function expectInvalid(
   return found;
 }
 
-/** Expects the three headers of the rate limit, whole numbers that fit together. */
+/** Expects the three rate limit headers, with consistent whole numbers. */
 export function expectRateLimitHeaders(headers: Headers): void {
   const [limit, remaining, reset] = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) =>
     headers.get(name),
@@ -65,7 +65,7 @@ export function expectRateLimitHeaders(headers: Headers): void {
   expect(Number(remaining)).toBeLessThanOrEqual(Number(limit));
 }
 
-/** Makes a key through the API; returns it whole, its text in `key`. */
+/** Creates an API key through the API. Returns the whole response; `key` is the secret text. */
 export async function createKey(
   server: PosthornServer,
   body: Record<string, unknown>,
@@ -75,7 +75,7 @@ export async function createKey(
   return answer.json;
 }
 
-/** The header that makes a call somebody else's. */
+/** Returns the header that authenticates a call with another key. */
 export function as(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}` };
 }

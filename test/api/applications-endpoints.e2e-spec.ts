@@ -38,7 +38,7 @@ describe('endpoints of applications', () => {
   const read = async (endpoint: string, app?: string): Promise<ApiAnswer['json']> =>
     expectStatus(await server.api('GET', path(endpoint, app)), 200).json;
 
-  it('201: shows everything that is in force, the secret this once, and is found by its id and its uid', async () => {
+  it('201: the response shows all effective settings and, only this once, the secret; the endpoint is found by id and uid', async () => {
     const filter = { path: '$.amount', op: 'gte', value: '10' };
     const given = {
       uid: 'full',
@@ -87,7 +87,7 @@ describe('endpoints of applications', () => {
     expectRefusal(await server.api('GET', `/v1/metrics?key=${String(shown.id).replace('ep_', 'dst_')}`), 404);
   });
 
-  it('who subscribes to a type is listed over all applications, newest first and in pages', async () => {
+  it('the subscribers of an event type are listed over all applications, newest first and in pages', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const own: PosthornServer = {
       ...server,
@@ -157,7 +157,7 @@ describe('endpoints of applications', () => {
     expectRefusal(await server.api('GET', '/v1/event-types/order.paid.late/subscribers'), 404);
   });
 
-  it('200: settings that were read can be sent back as a change of nothing; 422 for what is none', async () => {
+  it('200: PATCH with the settings as read changes nothing; 422 for read-only fields', async () => {
     const { id } = await endpointAt(server, application, EXAMPLE, {
       event_types: ['a.*'],
       legacy_signature: { header: 'X-Old', secret: 'hidden' },
@@ -172,13 +172,13 @@ describe('endpoints of applications', () => {
   });
 
   it.each(['http://example.com:0/', 'http://10.0.0.1/', 'http://metadata.google.internal/'])(
-    '422 of check connectivity: %s, which nobody may connect to',
+    '422 from the connectivity check: %s is not an allowed address',
     async (url) => {
       expectInvalid(await create({ url }), 'connectivity', 'url');
     },
   );
 
-  it('201: a secret that its receiver knows already', async () => {
+  it('201: the caller can set a secret that the receiver already has', async () => {
     expect((await create({ url: EXAMPLE, secret: SECRET })).json).toMatchObject({ secret: SECRET, public_key: null });
   });
 
@@ -208,7 +208,7 @@ describe('endpoints of applications', () => {
     expect(await sql.rows('select from destinations where owner_id = $1', [uuidOf(app)])).toEqual([]);
   });
 
-  it("422: an endpoint with a destination takes no settings of deliveries: those are the destination's", async () => {
+  it('422: an endpoint with a destination accepts no delivery settings, because the destination has them', async () => {
     const destination = await destinationAt(server, targets.open().url);
 
     expectInvalid(
@@ -243,13 +243,13 @@ describe('endpoints of applications', () => {
     });
   });
 
-  it('a destination that another endpoint owns is none that can be named', async () => {
+  it('422: a destination that another endpoint owns cannot be used', async () => {
     const owned = (await endpointAt(server, application, EXAMPLE)).id.replace('ep_', 'dst_');
 
     expectInvalid(await create({ destination: owned }), 'schema', 'destination');
   });
 
-  it('200: a URL gives way to a URL and a destination to a destination; 422 for the other', async () => {
+  it('200: PATCH replaces a URL by a URL and a destination by a destination; 422 for a switch between them', async () => {
     const [one, two] = [targets.open(), targets.open()];
     const [first, second] = [await destinationAt(server, one.url), await destinationAt(server, two.url)];
     const app = await applicationOf(server);
@@ -273,7 +273,7 @@ describe('endpoints of applications', () => {
     expect(one.posts()).toEqual([]);
   });
 
-  it('200: what a PATCH leaves out stays, null goes back to nothing', async () => {
+  it('200: PATCH keeps omitted fields, and null restores the default', async () => {
     const { id } = await endpointAt(server, application, EXAMPLE, {
       uid: 'patched',
       event_types: ['a'],
@@ -311,7 +311,7 @@ describe('endpoints of applications', () => {
     expectRefusal(await server.api('GET', path('patched')), 404);
   });
 
-  it('422: a change that is wrong in one thing changes nothing', async () => {
+  it('422: PATCH with one invalid field changes nothing', async () => {
     const { id } = await endpointAt(server, application, EXAMPLE, { uid: 'whole' });
     const before = await read(id);
     await endpointAt(server, application, EXAMPLE, { uid: 'there-already' });
@@ -357,7 +357,7 @@ describe('endpoints of applications', () => {
     },
   );
 
-  it('says when its destination is disabled, or gone, and takes another one; a destination that it uses is not deleted', async () => {
+  it('shows that its destination is disabled or gone, and accepts another one; a destination in use cannot be deleted', async () => {
     const app = await applicationOf(server);
     const [first, second] = [
       await destinationAt(server, targets.open().url),
@@ -380,7 +380,7 @@ describe('endpoints of applications', () => {
     await eventsIn(server, (await emit(server, app)).message_id, 1, 'delivered');
   });
 
-  it('a 410 disables its URL, and PATCH enables it again', async () => {
+  it('an answer of 410 disables the endpoint, and PATCH enables it again', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 410 : 200 }));
     const app = await applicationOf(server);
     const { id } = await endpointAt(server, app, target.url);
@@ -394,7 +394,7 @@ describe('endpoints of applications', () => {
     expect(gone.updated_at > gone.created_at).toBe(true);
   });
 
-  it('lists newest first, by status and by what they subscribe to, in pages', async () => {
+  it('the list is newest first, filtered by status and by subscription, in pages', async () => {
     const app = await applicationOf(server);
     const made = [];
     for (const event_types of [[], ['invoice.*'], ['invoice.paid'], ['user.*'], ['invoice.paid', 'x']])
@@ -419,7 +419,7 @@ describe('endpoints of applications', () => {
     expectRefusal(await server.api('GET', `${path()}?limit=2&cursor=${cursor}`), 400);
   });
 
-  it('409: the 1,001st, also when two take the last place at the same moment', async () => {
+  it('409: the 1,001st endpoint is rejected, also when two concurrent requests compete for the last slot', async () => {
     const app = await applicationOf(server);
     await sql.rows(
       `
@@ -435,7 +435,7 @@ describe('endpoints of applications', () => {
     expect((await server.api('GET', `/v1/app/${app}`)).json.endpoint_count).toBe(1_000);
   });
 
-  it('404: one of another application or environment, whatever is asked of it', async () => {
+  it('404: an endpoint of another application or environment is not found by any operation', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const { id } = await endpointAt(server, application, EXAMPLE, { uid: 'kept' });
     const other = await applicationOf(server);
@@ -460,7 +460,7 @@ describe('endpoints of applications', () => {
     expect(await read(id)).toMatchObject({ status: 'active' });
   });
 
-  it('204: deleted, it gets nothing more, what waits ends as failed, and its secrets are free; 404 the second time', async () => {
+  it('204: a deleted endpoint gets no more deliveries, its pending ones end as failed, and its secrets are released; 404 the second time', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const app = await applicationOf(server);
     const { id } = await endpointAt(server, app, target.url);
@@ -476,7 +476,7 @@ describe('endpoints of applications', () => {
     expect(await eventsOf(server, message)).toEqual([expect.objectContaining({ endpoint: id })]);
   });
 
-  it('changes of one endpoint and the deletion of its application do not wait for each other in a circle', async () => {
+  it('concurrent changes of an endpoint and the deletion of its application do not deadlock', async () => {
     const app = await applicationOf(server);
     const made = await Promise.all(Array.from({ length: 8 }, () => endpointAt(server, app, EXAMPLE)));
 

@@ -6,10 +6,10 @@ import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, eventAfter, expectStatus, openSql, PATIENT, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
-/** What never comes back by itself during a test. */
+/** Retry policy under which no retry happens during a test. */
 const { retry } = PATIENT;
 
-describe('what happened to an endpoint of an application', () => {
+describe('history of an application endpoint', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -32,7 +32,7 @@ describe('what happened to an endpoint of an application', () => {
     `/v1/app/${application}/endpoints/${endpoint}/${what}`;
   const get = async (path: string): Promise<ApiAnswer['json']> => expectStatus(await server.api('GET', path), 200).json;
 
-  /** An endpoint with a URL, or with a destination of the registry, that fails the first attempt of each event. */
+  /** Creates an endpoint with a URL or a registered destination that fails the first attempt of each event. */
   async function failing(
     kind: 'url' | 'destination',
     posts = 1,
@@ -51,7 +51,7 @@ describe('what happened to an endpoint of an application', () => {
     return { application, target, id: json.id as string };
   }
 
-  /** The event of the only endpoint that a message goes to. */
+  /** Waits for the event of the only endpoint that a message goes to. */
   async function attempted(message: string, attempts: number): Promise<string> {
     const [event] = await until(
       () => eventsOf(server, message),
@@ -63,7 +63,7 @@ describe('what happened to an endpoint of an application', () => {
   }
 
   it.each(['url', 'destination'] as const)(
-    'attempts at a %s: the newest first, with the next one while it waits, and none of anybody else',
+    'attempts at a %s: newest first, with the time of the pending retry, and none of other endpoints',
     async (kind) => {
       const { application, id, target } = await failing(kind);
       await endpointAt(server, application, targets.open().url);
@@ -130,7 +130,7 @@ describe('what happened to an endpoint of an application', () => {
     },
   );
 
-  it('attempts page by page are all of them once, whatever they are filtered by', async () => {
+  it('pages of attempts contain each attempt exactly once, with any filter', async () => {
     const { application, id } = await failing('url');
     const events: string[] = [];
     for (const event_type of ['a', 'b', 'a', 'b', 'a'])
@@ -163,10 +163,10 @@ describe('what happened to an endpoint of an application', () => {
     expectRefusal(await server.api('GET', `${at(application, id, 'attempts')}?cursor=x.y`), 400);
   });
 
-  it('a filtered page looks at 500 events and says where to go on, also when it found nothing', async () => {
+  it('a filtered page scans 500 events and returns a cursor, even if nothing matches', async () => {
     const { application, id } = await failing('url', 0);
     const event = await attempted((await emit(server, application, { event_type: 'rare' })).message_id, 1);
-    // Copies that are newer than the one looked for, without attempts.
+    // Newer copies of the event in question, without attempts.
     const hex = uuidOf(event).replaceAll('-', '');
     const ids = Array.from({ length: 1_100 }, (_, i) =>
       (BigInt(`0x${hex}`) + BigInt(i + 1)).toString(16).padStart(32, '0'),
@@ -254,7 +254,7 @@ describe('what happened to an endpoint of an application', () => {
     },
   );
 
-  it('statistics of a span: as given, to full windows; 400 for one that is none', async () => {
+  it('statistics of a time range: rounded out to whole windows; 400 for an invalid range', async () => {
     const { application, id } = await failing('url', 0);
     await emit(server, application);
     const path = at(application, id, 'stats');
@@ -284,7 +284,7 @@ describe('what happened to an endpoint of an application', () => {
     }
   });
 
-  it('statistics say what waits behind a circuit that is open', async () => {
+  it('statistics count the deliveries that wait behind an open circuit', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const application = await applicationOf(server);
     const { id } = await endpointAt(server, application, target.url, {
@@ -306,7 +306,7 @@ describe('what happened to an endpoint of an application', () => {
   });
 
   it.each(['url', 'destination'] as const)(
-    'test of a %s: reaches this endpoint alone, whatever it subscribes to, and answers with the attempt',
+    'test of a %s: reaches only this endpoint, regardless of its subscriptions, and returns the attempt',
     async (kind) => {
       const { application, id, target } = await failing(kind, 0);
       const other = targets.open();
@@ -343,7 +343,7 @@ describe('what happened to an endpoint of an application', () => {
     },
   );
 
-  it('409: a test of what takes nothing; 422 for what is no type', async () => {
+  it('409: a test of an endpoint that takes no deliveries; 422 for an invalid event type', async () => {
     const { application, id } = await failing('url');
     await server.api('PATCH', `/v1/app/${application}/endpoints/${id}`, { status: 'disabled' });
     const registered = await failing('destination');

@@ -24,7 +24,7 @@ describe('applications', () => {
     await targets?.close();
   });
 
-  it('201: shows what it was given, and is found by its id and by its uid', async () => {
+  it('201: the response shows the given fields; the application is found by id and by uid', async () => {
     const { json } = expectStatus(
       await server.api('POST', '/v1/app', { uid: 'shown', name: 'Acme', metadata: { plan: 'pro' } }),
       201,
@@ -42,7 +42,7 @@ describe('applications', () => {
     for (const name of [json.id, 'shown']) expect((await server.api('GET', `/v1/app/${name}`)).json).toEqual(json);
   });
 
-  it('201: the name is the uid when it is left out; one of them is required', async () => {
+  it('201: the name defaults to the uid; one of them is required', async () => {
     expect((await server.api('POST', '/v1/app', { uid: 'only-a-uid' })).json).toMatchObject({
       uid: 'only-a-uid',
       name: 'only-a-uid',
@@ -84,7 +84,7 @@ describe('applications', () => {
     expect((await server.api('POST', '/v1/app?get_if_exists=true', { uid: 'not-taken' })).status).toBe(201);
   });
 
-  it('a uid is made once, however many create it at the same moment', async () => {
+  it('concurrent creations with one uid create a single application', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => server.api('POST', '/v1/app?get_if_exists=true', { uid: 'at-once' })),
     );
@@ -93,7 +93,7 @@ describe('applications', () => {
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
   });
 
-  it('200: a PATCH changes what it names and nothing else; 409 for a uid that is taken', async () => {
+  it('200: PATCH changes only the given fields; 409 for a uid that is taken', async () => {
     const before = (await server.api('POST', '/v1/app', { uid: 'before', name: 'Before', metadata: { a: '1' } })).json;
 
     const renamed = (await server.api('PATCH', '/v1/app/before', { name: 'After' })).json;
@@ -106,7 +106,7 @@ describe('applications', () => {
     expect((await server.api('GET', `/v1/app/${before.id}`)).json).toEqual(cleared);
   });
 
-  it('a uid that moves to another application takes the next event with it', async () => {
+  it('after a uid moves to another application, that application gets the next event', async () => {
     const [old, next] = [await applicationOf(server, { uid: 'moves' }), await applicationOf(server, { name: 'Next' })];
     await endpointAt(server, next, targets.open().url);
     expect((await emit(server, 'moves')).fanout).toBe(0);
@@ -117,7 +117,7 @@ describe('applications', () => {
     expect((await emit(server, 'moves')).fanout).toBe(1);
   });
 
-  it('lists newest first, in pages without a gap or a repetition', async () => {
+  it('the list is newest first, in pages without gaps or repetitions', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const made: string[] = [];
     for (let i = 0; i < 5; i += 1)
@@ -134,7 +134,7 @@ describe('applications', () => {
     expect(seen).toEqual(made);
   });
 
-  it('404: one that does not exist, one of another environment, and what can be none', async () => {
+  it('404: an application that does not exist or belongs to another environment, and malformed ids', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const foreign = await applicationOf(server, { uid: 'only-live' });
 
@@ -160,7 +160,7 @@ describe('applications', () => {
     }
   });
 
-  it('204: takes its endpoints with it, with what they own; what waits ends as failed; 404 the second time', async () => {
+  it('204: deletes the endpoints and everything they own; pending deliveries end as failed; 404 the second time', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const application = await applicationOf(server, { uid: 'goes' });
     const [first] = [
@@ -190,7 +190,7 @@ describe('applications', () => {
     expect((await server.api('GET', '/v1/app/goes')).json.id).not.toBe(application);
   });
 
-  it('201: the same Idempotency-Key creates once and repeats the answer, the secret of an endpoint too', async () => {
+  it('201: the same Idempotency-Key creates once and repeats the response, including the secret of an endpoint', async () => {
     const [one, other] = [{ 'idempotency-key': randomUUID() }, { 'idempotency-key': randomUUID() }];
     const created = [
       await server.api('POST', '/v1/app', { name: 'Once' }, one),
@@ -211,7 +211,7 @@ describe('applications', () => {
     expect((await server.api('GET', `/v1/app/${created[0]?.json.id}`)).json.endpoint_count).toBe(1);
   });
 
-  it('lists what was sent to it, newest first, whether or not anything subscribed', async () => {
+  it('lists the messages to the application, newest first, with or without subscribers', async () => {
     const application = await applicationOf(server, { uid: 'sent-to' });
     const first = await emit(server, 'sent-to', { event_type: 'a.b', channels: ['one'] });
     await endpointAt(server, application, targets.open().url);

@@ -2,18 +2,18 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 import { expectStatus, WITHIN_MS } from './scene.js';
 
-/** An endpoint of an application as it was created. */
+/** An application endpoint as the API returned it on creation. */
 export interface CreatedEndpoint {
   id: string;
   secret: string;
 }
 
-/** Makes an application; its id. */
+/** Creates an application and returns its id. */
 export async function applicationOf(server: PosthornServer, fields: object = { name: 'A customer' }): Promise<string> {
   return expectStatus(await server.api('POST', '/v1/app', fields), 201).json.id as string;
 }
 
-/** Makes an endpoint of an application. */
+/** Creates an endpoint of an application. */
 export async function endpointAt(
   server: PosthornServer,
   application: string,
@@ -23,7 +23,7 @@ export async function endpointAt(
   return expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { url, ...fields }), 201).json;
 }
 
-/** Emits an event; the answer's body. */
+/** Sends an event to an application and returns the response body. */
 export async function emit(
   server: PosthornServer,
   application: string,
@@ -36,7 +36,7 @@ export async function emit(
   };
 }
 
-/** The events of a message. */
+/** Returns the events of a message. */
 export async function eventsOf(server: PosthornServer, messageId: string, filter = ''): Promise<ApiAnswer['json'][]> {
   const found: ApiAnswer['json'][] = [];
   for (let cursor = ''; ;) {
@@ -50,7 +50,7 @@ export async function eventsOf(server: PosthornServer, messageId: string, filter
   }
 }
 
-/** The same as soon as there are so many, all of one status. */
+/** Waits until the message has `count` events, all with the same status, and returns them. */
 export async function eventsIn(
   server: PosthornServer,
   messageId: string,

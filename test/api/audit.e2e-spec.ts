@@ -47,7 +47,7 @@ describe('the audit log', () => {
     ).json.data;
   }
 
-  it('says who did what, from where, and what it was before and after', async () => {
+  it('an entry shows the actor, the client address, and the values before and after', async () => {
     const { id, key } = await createKey(server, { name: 'Deployer', scope: 'admin' });
     const headers = { ...as(key), 'user-agent': 'deployer/1.0', 'x-forwarded-for': '203.0.113.7' };
     const pull = expectStatus(
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     ['the six characters \\u0000', '\\u0000'],
     ['seven characters', '\\\\u0000'],
     ['the six characters \\ud800', '\\ud800'],
-  ])('200: a name of %s is changed, and stands in the entry as it is', async (_, name) => {
+  ])('200: a name of %s is changed, and the entry shows it unchanged', async (_, name) => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Plain', type: 'pull' })).json.id as string;
 
@@ -97,7 +97,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('201: a field name of the six characters \\u0000 stands in the entry as it is', async () => {
+  it('201: the entry shows a field name of the six characters \\u0000 unchanged', async () => {
     const { id, key } = await createKey(server, { scope: 'write' });
 
     expectStatus(
@@ -108,7 +108,7 @@ describe('the audit log', () => {
     expect(await entries({ actor: id })).toMatchObject([{ after: { metadata: { '\\u0000': '\\ud800' } } }]);
   });
 
-  it('503: nothing is changed while a month of the log is missing, which the call makes; 200 for the next one', async () => {
+  it('503: without the partition of the month nothing is changed, but the call creates the partition; 200 for the next call', async () => {
     const pull = (await server.api('POST', '/v1/destinations', { name: 'First', type: 'pull' })).json.id as string;
     await sql.rows(
       `do $$ begin execute 'alter table audit_log detach partition audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); execute 'drop table audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); end $$`,
@@ -121,7 +121,7 @@ describe('the audit log', () => {
     expect([refused.status, kept.json.name, again.status]).toEqual([503, 'First', 200]);
   });
 
-  it('holds no secret: not one that was given, and not one that was shown', async () => {
+  it('contains no secret, neither one that was sent nor one that was returned', async () => {
     const { key } = await createKey(server, { scope: 'write' });
     const { json: secret } = await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'hunter2-hunter2' });
     await server.api('PUT', `/v1/secrets/${secret.id}`, { value: 'hunter3-hunter3' });
@@ -144,7 +144,7 @@ describe('the audit log', () => {
       expect(log).not.toContain(text);
   });
 
-  it('copies nothing that was sent or received: what is erased is gone', async () => {
+  it('copies no content of messages, so that erased content is gone', async () => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Held', type: 'pull' })).json.id as string;
     const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'held', destinations: [pull] })).json;
@@ -167,7 +167,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(noted)).not.toContain('private');
   });
 
-  it('says what a rotation made, and what was made in something', async () => {
+  it('shows the result of a rotation and of a creation', async () => {
     const old = await createKey(server, { scope: 'read', name: 'Rotated' });
     const { json: next } = await server.api('POST', `/v1/keys/${old.id}/rotate`, { grace_seconds: 60 });
     const app = (await server.api('POST', '/v1/app', { name: 'Audited' })).json.id as string;
@@ -182,7 +182,7 @@ describe('the audit log', () => {
     expect((await entries({ action: 'POST /v1/event-types' }))[0]).toMatchObject({ after: { name: made.name } });
   });
 
-  it('names what was changed by its id, whatever the caller called it', async () => {
+  it('names the changed object by its id, even if the caller used its uid', async () => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const app = (await server.api('POST', '/v1/app', { uid: 'named', name: 'Named' }, as(key))).json.id as string;
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Named', type: 'pull' })).json.id as string;
@@ -214,7 +214,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('a route of an endpoint that is removed is a change of the endpoint; what was there already, or was only tried, differs in nothing', async () => {
+  it('the removal of a route appears as a change of its endpoint; a call that found an existing object has an empty difference', async () => {
     const { id, key } = await createKey(server, { scope: 'write' });
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Routed', type: 'pull' })).json.id as string;
     const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'routed', destinations: [pull] })).json;
@@ -237,7 +237,7 @@ describe('the audit log', () => {
     expect(there).toMatchObject({ action: 'POST /v1/app', before: {}, after: {} });
   });
 
-  it('says whose session was ended, and which portals were closed', async () => {
+  it('shows the owner of an ended session, and which portals were closed', async () => {
     const { id: member, email, cookie } = await signedInMember(server, sql, 'admin');
     const session = (await server.api('GET', '/v1/sessions')).json.data.find(
       (each: { member: string }) => each.member === member,
@@ -264,7 +264,7 @@ describe('the audit log', () => {
     expect([...(closed?.before?.['portals'] as string[])].sort()).toEqual([...portals].sort());
   });
 
-  it('an agent is named as what somebody granted, and what its tools do has its address', async () => {
+  it('the actor of an agent is its granted key, and calls of its tools have its address', async () => {
     const client = await registered(server);
     const { verifier, challenge } = pkce();
     const code = await codeFor(await browserOf(server), client, challenge);
@@ -300,7 +300,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('what was refused, what only reads, and traffic are not in it', async () => {
+  it('rejected requests, reads and traffic leave no entry', async () => {
     const { id, key } = await createKey(server, { scope: 'admin' });
     const target = (await server.api('POST', '/v1/destinations', { name: 'Traffic', type: 'pull' }, as(key))).json
       .id as string;
@@ -316,7 +316,7 @@ describe('the audit log', () => {
     expect(await entries({ actor: id })).toHaveLength(before);
   });
 
-  it('one entry for one effect: a repeated Idempotency-Key adds none', async () => {
+  it('one effect has one entry: a repeated Idempotency-Key adds none', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() };
     const [first, again] = [
       await server.api('POST', '/v1/members', { email: 'once@customer.example', role: 'read' }, headers),
@@ -327,7 +327,7 @@ describe('the audit log', () => {
     expect(await entries({ resource: first.json.id })).toHaveLength(1);
   });
 
-  it('a change of access and its entry are one commit', async () => {
+  it('a change of access and its entry are committed together', async () => {
     const { id } = await createKey(server, { scope: 'read' });
     const [row] = await sql.rows<{ same: boolean }>(
       `
@@ -338,7 +338,7 @@ describe('the audit log', () => {
     expect(row?.same).toBe(true);
   });
 
-  it('can be added to, and nothing else', async () => {
+  it('is append-only', async () => {
     await createKey(server, { scope: 'read' });
     const [{ name } = { name: '' }] = await sql.rows<{ name: string }>(
       `select tableoid::regclass::text as name from audit_log limit 1`,
@@ -356,7 +356,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('filters, pages, and gives out no cursor for another query', async () => {
+  it('filters and paginates, and rejects a cursor of another query', async () => {
     const { id, key } = await createKey(server, { scope: 'admin' });
     for (let i = 0; i < 3; i += 1)
       await server.api('POST', '/v1/destinations', { name: `Page ${i}`, type: 'pull' }, as(key));
@@ -377,7 +377,7 @@ describe('the audit log', () => {
     expect((await entries({ actor: id, action: 'POST /v1/destinations', resource: 'destinations' })).length).toBe(3);
   });
 
-  it('exports all of it as JSON lines and as CSV, in which nothing is a formula', async () => {
+  it('exports everything as JSON lines and as CSV, without formulas in the CSV', async () => {
     const { id, key } = await createKey(server, { scope: 'admin', name: '=HYPERLINK("https://evil.example")' });
     await server.api(
       'POST',
@@ -401,7 +401,7 @@ describe('the audit log', () => {
     expect(csv.text).toContain(`,'@SUM(1+1),`);
   });
 
-  it('shows a test key nothing of live, and nothing that belongs to both', async () => {
+  it('shows a test key no entry of live or of the organization', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const made = await server.api('POST', '/v1/destinations', { name: 'In test', type: 'pull' }, as(key));
 
@@ -411,7 +411,7 @@ describe('the audit log', () => {
     expect(await entries({ resource: made.json.id })).toEqual([]);
   });
 
-  it('knows who signed in and who failed to', async () => {
+  it('records successful and failed sign-ins', async () => {
     const browser = new PlainBrowser(server, '198.51.100.9');
     const { id, key } = await createKey(server, { scope: 'admin' });
     await browser.post('/signin/key', { key });

@@ -8,7 +8,7 @@ import { destinationAt, eventIn, startTargets } from './scene.js';
 const MIB = 1_048_576;
 const PLACE = '"destination":"@","event_type":"bad.input"';
 
-/** A body in which `@` is the destination, and what the receiver must get of it: the payload's very characters. */
+/** A request body in which `@` stands for the destination id, and the payload characters that the receiver must get. */
 interface Odd {
   body: string;
   payload: string;
@@ -16,7 +16,7 @@ interface Odd {
 
 const around = (payload: string): Odd => ({ body: `{${PLACE},"payload":${payload}}`, payload });
 const deep = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-/** An object of exactly so many bytes. */
+/** Builds an object of exactly the given size in bytes. */
 const sized = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
 describe('bad input on /v1/send', () => {
@@ -45,7 +45,7 @@ describe('bad input on /v1/send', () => {
     return json.data.length;
   };
 
-  /** Expects the refusal, and that nothing is there that was not before. */
+  /** Expects the error status, and that nothing was stored or sent. */
   async function expectNothingStored(status: number, ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
     const before = [await countEvents(), target.posts().length];
     const answer = await ask();
@@ -63,45 +63,48 @@ describe('bad input on /v1/send', () => {
     return target.posts().find(({ headers }) => headers['webhook-id'] === apiAnswer.json.message_id) as ReceivedRequest;
   }
 
-  describe('202: delivered in the very bytes of the request', () => {
+  describe('202: the payload is delivered with the very bytes of the request', () => {
     it.each<[string, Odd]>([
       ['an empty object', around('{}')],
       [
-        'white space inside, none around',
+        'white space inside, but not around it',
         { body: `{${PLACE},"payload": \t\r\n{ "a" :\n 1 }\n }`, payload: '{ "a" :\n 1 }' },
       ],
-      ['1 MiB to the byte', around(sized(MIB))],
+      ['exactly 1 MiB', around(sized(MIB))],
       ['10,000 levels', around(deep(10_000))],
       ['10,000 levels of lists', around(`{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`)],
       [
-        'numbers beyond a double',
+        'numbers that exceed a double',
         around(
           '{"a":1e400,"b":123456789012345678901234567890,"c":0.1000000000000000055511151231257827,"d":-0,"e":1E+2}',
         ),
       ],
       ['NUL, escaped', around('{"a":"\\u0000","\\u0000":1}')],
-      ['half of a pair, escaped', around('{"a":"\\ud800","b":"\\uDFFF\\ud83d"}')],
-      ['every escape there is', around('{"a":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00"}')],
-      ['characters of every length', around('{"é":"ß€😀\u2028\u2029\ufeff\u0085\u007f"}')],
-      ['names twice', around('{"a":1,"a":2,"\\u0061":3}')],
+      ['an escaped lone surrogate', around('{"a":"\\ud800","b":"\\uDFFF\\ud83d"}')],
+      ['every kind of escape', around('{"a":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00"}')],
+      ['characters of every byte length', around('{"é":"ß€😀\u2028\u2029\ufeff\u0085\u007f"}')],
+      ['duplicate names', around('{"a":1,"a":2,"\\u0061":3}')],
       [
         '__proto__ and constructor',
         around('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}},"toString":null}'),
       ],
       ['braces and quotes in strings', around('{"a":"}","b":"{\\"payload\\":1}","c":"\\\\\\"}"}')],
       ['50,000 names', around(`{${Array.from({ length: 50_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`)],
-      ['the last of two payloads', { body: `{"payload":{"a":1},${PLACE},"payload":{"b":2}}`, payload: '{"b":2}' }],
-      ['a payload whose name is escaped', { body: `{${PLACE},"p\\u0061yload":{"a":1}}`, payload: '{"a":1}' }],
       [
-        'a payload before everything',
+        'the last of two payload members',
+        { body: `{"payload":{"a":1},${PLACE},"payload":{"b":2}}`, payload: '{"b":2}' },
+      ],
+      ['a payload member whose name is escaped', { body: `{${PLACE},"p\\u0061yload":{"a":1}}`, payload: '{"a":1}' }],
+      [
+        'a payload before all other members',
         { body: `{"payload":{"destination":"dst_other"},${PLACE}}`, payload: '{"destination":"dst_other"}' },
       ],
       [
-        'another payload before it',
+        'another payload member before it',
         { body: `{"headers":{"payload":"{\\"no\\":1}"},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' },
       ],
       [
-        'another payload behind it',
+        'another payload member after it',
         { body: `{${PLACE},"payload":{"a":1},"headers":{"payload":"no"}}`, payload: '{"a":1}' },
       ],
       [
@@ -129,11 +132,11 @@ describe('bad input on /v1/send', () => {
     });
   });
 
-  describe('400: what cannot be read', () => {
+  describe('400: a body that cannot be parsed', () => {
     it.each<[string, string | Buffer]>([
       ['half of it', `{${PLACE},"payload":{"a":`],
       ['words', 'payload=1'],
-      ['a comma too many', `{${PLACE},"payload":{},}`],
+      ['a superfluous comma', `{${PLACE},"payload":{},}`],
       ['single quotes', `{${PLACE},'payload':{}}`],
       ['a comment', `{${PLACE},"payload":{} /* */}`],
       ['NaN', `{${PLACE},"payload":{"a":NaN}}`],
@@ -144,33 +147,33 @@ describe('bad input on /v1/send', () => {
       ['a byte order mark', `\ufeff{${PLACE},"payload":{}}`],
       ['UTF-16', Buffer.from(`{${PLACE},"payload":{}}`, 'utf16le')],
       ['Latin-1', Buffer.from(`{${PLACE},"payload":{"a":"\xe9"}}`, 'latin1')],
-      ['half of a pair as bytes', Buffer.from('{"payload":{"a":"\xed\xa0\x80"}}', 'latin1')],
+      ['a lone surrogate as bytes', Buffer.from('{"payload":{"a":"\xed\xa0\x80"}}', 'latin1')],
       ['an overlong slash', Buffer.from('{"payload":{"a":"\xc0\xaf"}}', 'latin1')],
-      ['a character beyond Unicode', Buffer.from('{"payload":{"a":"\xf4\x90\x80\x80"}}', 'latin1')],
-      ['10,000 levels that never end', '['.repeat(10_000)],
+      ['a code point beyond Unicode', Buffer.from('{"payload":{"a":"\xf4\x90\x80\x80"}}', 'latin1')],
+      ['10,000 nesting levels that are never closed', '['.repeat(10_000)],
       ['white space alone', ' \n'],
     ])('%s', async (_what, body) => {
       const { json } = await expectNothingStored(400, () => post(body));
 
-      // Not a word of the body itself, which may hold secrets.
+      // The message must not quote the body, which may contain secrets.
       expect(json.error.message).not.toContain('destination');
     });
   });
 
-  describe('413: what is too large', () => {
+  describe('413: a body that is too large', () => {
     it.each<[string, string]>([
-      ['a payload of 1 MiB and a byte', around(sized(MIB + 1)).body],
+      ['a payload of 1 MiB plus one byte', around(sized(MIB + 1)).body],
       [
-        'a payload of 1 MiB and a byte in characters of two bytes',
+        'a payload of 1 MiB plus one byte, in two-byte characters',
         around(`{"a":"${'é'.repeat(MIB / 2 - 3)}"}`).body.replace('"a"', '"ab"'),
       ],
-      ['a body with too much around the payload', `{${PLACE},"payload":{},"x":"${'x'.repeat(MIB + 65_536)}"}`],
+      ['a body with too much data around the payload', `{${PLACE},"payload":{},"x":"${'x'.repeat(MIB + 65_536)}"}`],
     ])('%s', async (_what, body) => {
       await expectNothingStored(413, () => post(body));
     });
   });
 
-  describe('422: what can be read but is not what it should be', () => {
+  describe('422: a body that can be parsed but is invalid', () => {
     it.each<[string, string, string]>([
       ['null', 'null', ''],
       ['a list', `[{${PLACE},"payload":{}}]`, ''],
@@ -183,18 +186,22 @@ describe('bad input on /v1/send', () => {
       ['a payload that is a list', around('[]').body, 'payload'],
       ['a payload that is a string', around('"{}"').body, 'payload'],
       ['a payload that is a number', around('1').body, 'payload'],
-      ['the last of two payloads is none', `{${PLACE},"payload":{},"payload":[]}`, 'payload'],
+      ['the last of two payload members is a list', `{${PLACE},"payload":{},"payload":[]}`, 'payload'],
       ['a destination that is null', '{"destination":null,"event_type":"a","payload":{}}', 'destination'],
       ['a destination that is a list', '{"destination":["@"],"event_type":"a","payload":{}}', 'destination'],
       ['a destination that is empty', '{"destination":"","event_type":"a","payload":{}}', 'destination'],
       [
-        'a destination that is not there',
+        'a destination that does not exist',
         '{"destination":"dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"a","payload":{}}',
         'destination',
       ],
-      ['a destination that is no id', '{"destination":"dst_\' or 1=1","event_type":"a","payload":{}}', 'destination'],
       [
-        'an id of another kind',
+        'a destination that is not an id',
+        '{"destination":"dst_\' or 1=1","event_type":"a","payload":{}}',
+        'destination',
+      ],
+      [
+        'an id of another kind of object',
         '{"destination":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"a","payload":{}}',
         'destination',
       ],
@@ -204,7 +211,7 @@ describe('bad input on /v1/send', () => {
         'destination',
       ],
       [
-        'half of a pair in the destination',
+        'a lone surrogate in the destination',
         '{"destination":"https://example.com/\\ud800","event_type":"a","payload":{}}',
         'destination',
       ],
@@ -225,7 +232,7 @@ describe('bad input on /v1/send', () => {
       expect(json.error.details.fields.map((fault: { path: string }) => fault.path)).toContain(path);
     });
 
-    it('faults of a hostile body are not answered with megabytes', async () => {
+    it('an error response stays small, however many faults the body has', async () => {
       const headers = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`h${i}`, i]));
 
       const answer = await expectNothingStored(422, () =>
@@ -244,9 +251,9 @@ describe('bad input on /v1/send', () => {
       ['8 KB', 'x-long', 'a'.repeat(8_192)],
       ['a value with a tab and Latin-1', 'x-latin', 'a\tb é ÿ'],
       ['no value', 'x-empty', ''],
-      ['a name of odd characters', "x!#$%&'*+-.^_`|~1", 'a'],
-      ['a name in capitals', 'X-CAPITALS', 'A'],
-      ["authorization, which is the receiver's", 'authorization', 'Bearer abc'],
+      ['a name of unusual characters', "x!#$%&'*+-.^_`|~1", 'a'],
+      ['a name in upper case', 'X-CAPITALS', 'A'],
+      ['authorization, which is meant for the receiver', 'authorization', 'Bearer abc'],
     ])('202: %s', async (_what, name, value) => {
       const { headers } = await deliveryOf(await withHeaders({ [name]: value }));
 
@@ -254,7 +261,7 @@ describe('bad input on /v1/send', () => {
     });
 
     it.each<[string, Record<string, unknown>]>([
-      ['8 KB and a byte', { 'x-long': 'a'.repeat(8_193) }],
+      ['8 KB plus one byte', { 'x-long': 'a'.repeat(8_193) }],
       ['65 headers', Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`x-${i}`, 'a']))],
       ['32 KB in all', Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`x-${i}`, 'a'.repeat(8_000)]))],
       ['CR and LF in a value', { 'x-a': 'b\r\nx-evil: 1' }],
@@ -262,12 +269,12 @@ describe('bad input on /v1/send', () => {
       ['CR in a value', { 'x-a': 'b\rx-evil: 1' }],
       ['NUL in a value', { 'x-a': 'b\0' }],
       ['a character beyond Latin-1', { 'x-a': '€' }],
-      ['half of a pair', { 'x-a': '\ud800' }],
+      ['a lone surrogate', { 'x-a': '\ud800' }],
       ['a space at the end', { 'x-a': 'b ' }],
       ['LF in a name', { 'x-a\nx-evil': 'b' }],
       ['a colon in a name', { 'x-a:': 'b' }],
       ['an empty name', { '': 'b' }],
-      ['one name in two cases', { 'x-a': 'b', 'X-A': 'c' }],
+      ['one name in upper and lower case', { 'x-a': 'b', 'X-A': 'c' }],
       ['a number', { 'x-a': 1 }],
       ['a list', { 'x-a': ['b'] }],
     ])('422: %s', async (_what, headers) => {
@@ -297,13 +304,13 @@ describe('bad input on /v1/send', () => {
       'proxy-authorization',
       'x-amz-date',
       'traceparent',
-    ])("422: %s is not the caller's", async (name) => {
+    ])('422: the caller cannot set %s', async (name) => {
       const { json } = await expectNothingStored(422, () => withHeaders({ [name]: 'a' }));
 
       expect(json.error.details.fields).toEqual([{ path: `headers.${name}`, message: expect.any(String) }]);
     });
 
-    it('202: __proto__ among the headers changes nothing for anybody', async () => {
+    it('202: a header named __proto__ does not pollute any prototype', async () => {
       const { headers } = await deliveryOf(await post(`{${PLACE},"payload":{},"headers":{"__proto__":"x","x-a":"b"}}`));
 
       expect(headers['x-a']).toBe('b');

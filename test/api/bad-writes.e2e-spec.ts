@@ -12,7 +12,7 @@ interface Document {
   components: { schemas: Record<string, { properties?: Record<string, unknown>; allOf?: unknown }> };
 }
 
-/** JSON texts that a field was not made for. */
+/** JSON texts of unexpected types and shapes for a field. */
 const ODD_VALUES = [
   'null',
   'true',
@@ -57,7 +57,7 @@ const ODD_VALUES = [
   `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
 ];
 
-/** Whole bodies that no route was made for. */
+/** Unexpected whole request bodies. */
 const ODD_BODIES = [
   '',
   ' ',
@@ -88,7 +88,7 @@ const ODD_BYTES = [
   Buffer.alloc(3),
 ];
 
-/** Parts of a path and values of a query that are no ids, and not always text. */
+/** Path segments and query values that are not ids, and some that are not valid text. */
 const ODD_TEXTS = [
   '%',
   '%00',
@@ -137,7 +137,7 @@ const ODD_URLS = [
   '/v1/keys;a=b',
 ];
 
-describe('bad input on every write', () => {
+describe('bad input on every write operation', () => {
   let server: PosthornServer;
   let targets: Targets;
   let ids: Record<string, string>;
@@ -159,11 +159,11 @@ describe('bad input on every write', () => {
     await targets.close();
   });
 
-  /** Every route that takes a body: its method, its path with an id that is there, and the names of its fields. */
+  /** Returns every route with a body: its method, its path with an existing id, and the names of its fields. */
   function writes(): { method: string; path: string; fields: string[] }[] {
     return Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, { requestBody }]) => {
-        // OAuth and MCP have errors in forms of their own, and tests of them.
+        // OAuth and MCP use their own error formats and have their own tests.
         if (method === 'get' || method === 'delete' || path === '/mcp' || path.startsWith('/oauth/')) return [];
         const reference = requestBody?.content['application/json']?.schema.$ref ?? '';
         const fields = Object.keys(document.components.schemas[reference.split('/').at(-1) ?? '']?.properties ?? {});
@@ -174,7 +174,10 @@ describe('bad input on every write', () => {
     );
   }
 
-  /** A refusal is an envelope of 4xx; anything else was taken. What broke is told with what broke it. */
+  /**
+   * Returns a fault unless the request succeeded or was rejected with an error envelope of 4xx. The fault names the
+   * input.
+   */
   function faultOf(apiAnswer: ApiAnswer, what: string): string[] {
     if (apiAnswer.status < 300) return [];
     try {
@@ -185,7 +188,7 @@ describe('bad input on every write', () => {
     }
   }
 
-  it('the document says which fields there are', () => {
+  it('the OpenAPI document names the fields of every body', () => {
     const withFields = writes().filter(({ fields }) => fields.length > 0);
 
     expect(withFields.length).toBeGreaterThanOrEqual(10);
@@ -194,7 +197,7 @@ describe('bad input on every write', () => {
     );
   });
 
-  it('a whole body of any kind is refused with the envelope or taken, and never answered with 5xx', async () => {
+  it('any whole body is accepted or rejected with the error envelope, and never answered with 5xx', async () => {
     const faults: string[] = [];
     for (const { method, path } of writes()) {
       for (const body of [...ODD_BODIES, ...ODD_BYTES]) {
@@ -205,7 +208,7 @@ describe('bad input on every write', () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  it('every field with any value is refused with the envelope or taken, and never answered with 5xx', async () => {
+  it('any value of any field is accepted or rejected with the error envelope, and never answered with 5xx', async () => {
     const faults: string[] = [];
     for (const { method, path, fields } of writes()) {
       for (const field of fields) {
@@ -221,7 +224,7 @@ describe('bad input on every write', () => {
     expect(faults).toEqual([]);
   }, 240_000);
 
-  /** The other fields are such that the odd one decides; the last of two names counts. */
+  /** Adds valid other fields so that the odd one decides. If a name occurs twice, the last one counts. */
   function bodyWith(path: string, field: string, value: string): string {
     const rest: Record<string, object> = {
       '/v1/destinations': { name: 'Odd', type: 'pull' },
@@ -232,7 +235,7 @@ describe('bad input on every write', () => {
     return `${JSON.stringify(rest[path] ?? {}).slice(0, -1)}${rest[path] ? ',' : ''}"${field}":${value}}`;
   }
 
-  it('paths and queries of any kind are refused with the envelope or answered, and never with 5xx', async () => {
+  it('any path and query is answered or rejected with the error envelope, and never with 5xx', async () => {
     const withId = Object.keys(document.paths).filter((path) => document.paths[path]?.['get'] && path.includes('{id}'));
     const urls = [
       ...withId.flatMap((path) => ODD_TEXTS.map((text) => path.replace('{id}', text))),
@@ -249,7 +252,7 @@ describe('bad input on every write', () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  it('after all of this the service is ready and has logged no error of its own', async () => {
+  it('afterwards the service is ready and has logged no internal error', async () => {
     const ready = await fetch(`${server.url}/health/ready`);
 
     expect(ready.status).toBe(200);

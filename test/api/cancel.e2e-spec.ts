@@ -21,7 +21,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Specification, "Recover and cancel": what waits for a target ends, and an attempt that is under way is not retried. */
+/** Specification, "Recover and cancel": pending deliveries to a target end, and an attempt in flight is not retried. */
 describe('cancel', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -53,7 +53,7 @@ describe('cancel', () => {
   const open = async (destination: string): Promise<number> =>
     (await sql.rows('select 1 from due_deliveries where target_id = $1', [uuidOf(destination)])).length;
 
-  /** A destination with events whose first attempt failed, and whose next one is an hour away. */
+  /** Creates a destination with events whose first attempt failed and whose next one is due in an hour. */
   const waiting = async (...types: string[]): Promise<{ destination: string; messages: string[] }> => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
     const messages: string[] = [];
@@ -81,7 +81,7 @@ describe('cancel', () => {
     expect((await eventAfter(server, later, 1)).status).toBe('retrying');
   });
 
-  it('only one type, and only what was accepted until a time', async () => {
+  it('a cancel can be limited to one event type and to events accepted until a time', async () => {
     const { destination, messages } = await waiting('a', 'b');
     const { received_at: at } = await eventOf(server, messages[0] as string);
     const before = new Date(Date.parse(at) - 1).toISOString();
@@ -94,7 +94,7 @@ describe('cancel', () => {
     expect(await cancelled(destination, { until: at })).toBe(1);
   });
 
-  it('a receiver that hangs and a lane full behind it: everything ends, nothing more is sent, attempts under way are not retried', async () => {
+  it('a target that hangs with a full scheduler: all deliveries end, nothing more is sent, and attempts in flight are not retried', async () => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const target = targets.open(async () => {
@@ -107,7 +107,7 @@ describe('cancel', () => {
 
     expect(await cancelled(destination)).toBe(2_300);
 
-    // What is left is under way: as many as the window holds.
+    // Only the attempts in flight are left, as many as the concurrency window allows.
     await until(
       () => open(destination),
       (rows) => rows <= 32,
@@ -126,7 +126,7 @@ describe('cancel', () => {
     expect(target.posts()).toHaveLength(sent + 1);
   }, 120_000);
 
-  it("what is accepted while a cancel waits for somebody's row is not cancelled", async () => {
+  it('an event accepted while a cancel waits for a row lock is not cancelled', async () => {
     const {
       destination,
       messages: [message = ''],
@@ -155,7 +155,7 @@ describe('cancel', () => {
     }
   });
 
-  it('an attempt under way that succeeds is delivered', async () => {
+  it('an attempt in flight that succeeds counts as delivered', async () => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const target = targets.open(async () => {
@@ -172,7 +172,7 @@ describe('cancel', () => {
     expect((await eventIn(server, message, 'delivered')).attempts).toHaveLength(1);
   });
 
-  it('what a process that died had marked is ended by the next one, without an attempt', async () => {
+  it('another process completes the cancel of a process that died, without an attempt', async () => {
     const {
       destination,
       messages: [message = ''],
@@ -187,7 +187,7 @@ describe('cancel', () => {
     expect(await open(destination)).toBe(0);
   });
 
-  it("of an application's endpoint: only what is its own at a destination that it shares", async () => {
+  it("for an application's endpoint: cancels only its own deliveries at a destination that it shares", async () => {
     const app = randomUUID();
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
     const [mine, other] = [
@@ -225,9 +225,9 @@ describe('cancel', () => {
       200,
     ],
     ['is deleted', (app: string, mine: string) => server.api('DELETE', `/v1/app/${app}/endpoints/${mine}`), 204],
-    ['goes with its application', (app: string) => server.api('DELETE', `/v1/app/${app}`), 204],
+    ['is deleted with its application', (app: string) => server.api('DELETE', `/v1/app/${app}`), 204],
   ])(
-    "an application's endpoint that %s: what waits for it at a destination of the registry ends, the others' goes on",
+    "an application's endpoint that %s: its pending deliveries at a registered destination end, those of other endpoints continue",
     async (_how, leave, status) => {
       const [app, neighbour] = [randomUUID(), randomUUID()];
       const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
@@ -248,7 +248,7 @@ describe('cancel', () => {
     },
   );
 
-  it('one event, or by its message all events of a fan-out', async () => {
+  it('cancels a single event by its id, or all events of a fan-out by the message id', async () => {
     const {
       messages: [one = '', two = ''],
     } = await waiting('a', 'a');
@@ -278,7 +278,7 @@ describe('cancel', () => {
     expect((await eventsOf(server, message)).map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
   });
 
-  it('it counts as failed in the statistics', async () => {
+  it('cancelled deliveries count as failed in the statistics', async () => {
     const { destination } = await waiting('a', 'b');
 
     await cancelled(destination);
@@ -292,7 +292,7 @@ describe('cancel', () => {
     await until(failed, (count) => count === 2, WITHIN_MS);
   });
 
-  it('404 and 422: what is not there, and filters that are none', async () => {
+  it('404 and 422: an object that does not exist, and invalid filters', async () => {
     const { destination } = await waiting('a');
 
     for (const id of ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing']) expectRefusal(await cancel(id), 404);

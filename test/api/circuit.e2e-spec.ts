@@ -16,7 +16,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** What failed once does not come back by itself while a test looks. */
+/** Retry policy under which no retry happens during a test. */
 const RARELY = { retry: { schedule: [0, 36_000] } };
 
 describe('the circuit breaker', () => {
@@ -51,7 +51,7 @@ describe('the circuit breaker', () => {
       WITHIN_MS,
     );
 
-  /** Sends and waits for the attempt, so that outcomes have an order. */
+  /** Sends messages one by one and waits for each attempt, so that the outcomes have an order. */
   const attempted = async (destination: string, count: number): Promise<void> => {
     for (let i = 0; i < count; i += 1) await eventAfter(server, await send(server, destination), 1);
   };
@@ -64,7 +64,10 @@ describe('the circuit breaker', () => {
     return row?.failures;
   };
 
-  /** Outcomes are counted a moment after their attempts are on record, in order: once this last one is, all of before are. */
+  /**
+   * Waits until all earlier outcomes are counted. Outcomes are counted in order, shortly after their attempts are
+   * stored, so the count of one more failure proves it.
+   */
   const everythingCounted = async (): Promise<void> => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, RARELY);
@@ -75,7 +78,7 @@ describe('the circuit breaker', () => {
     );
   };
 
-  /** A destination whose circuit has just opened. */
+  /** Creates a destination whose circuit has just opened. */
   const opened = async (target: TargetPath, settings: object = {}): Promise<string> => {
     target.answerBy(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, {
@@ -88,7 +91,7 @@ describe('the circuit breaker', () => {
     return destination;
   };
 
-  /** Moves the time of the next probe to now, and tells the worker. */
+  /** Makes the next probe due now and notifies the worker. */
   const makeProbeDue = async (destination: string): Promise<void> => {
     const [row] = await sql.rows<{ environment_id: number }>(
       `update circuits set probe_at = now() where target_id = $1 and state <> 'closed' returning environment_id`,
@@ -121,7 +124,7 @@ describe('the circuit breaker', () => {
     expect(Date.parse(probeAt ?? '') - Date.parse(openedAt ?? '')).toBe(30_000);
   });
 
-  it('opens after as many as config.circuit_breaker.failure_threshold says, of whatever kind', async () => {
+  it('opens after config.circuit_breaker.failure_threshold failures, of any kind', async () => {
     const target = targets.open((_post, index) => (index === 0 ? { reset: true } : { status: 302 }));
     const config = { circuit_breaker: { failure_threshold: 3 } };
     const destination = await destinationAt(server, target.url, { ...RARELY, config });
@@ -135,7 +138,7 @@ describe('the circuit breaker', () => {
     expect(target.posts()).toHaveLength(3);
   });
 
-  it('counts for an ad-hoc URL too', async () => {
+  it('also counts the failures of an ad-hoc URL', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const failed = await sendMany(server, target.url, 10);
     const [{ target_id: targetId }] = (await sql.rows<{ target_id: string }>(
@@ -157,7 +160,7 @@ describe('the circuit breaker', () => {
     expect(target.posts().map(({ headers }) => headers['webhook-id'])).not.toContain(held);
   });
 
-  it('stays closed when a success stands between the failures', async () => {
+  it('stays closed if a success occurs between the failures', async () => {
     const target = targets.open((_post, index) => ({ status: index === 2 ? 200 : 500 }));
     const config = { circuit_breaker: { failure_threshold: 3 } };
     const destination = await destinationAt(server, target.url, { ...RARELY, config });
@@ -170,7 +173,7 @@ describe('the circuit breaker', () => {
     expect(target.posts()).toHaveLength(5);
   });
 
-  it.each([429, 502, 503, 504])('stays closed on %i: asking for less is no failure', async (status) => {
+  it.each([429, 502, 503, 504])('stays closed on %i: a request to slow down is not a failure', async (status) => {
     const target = targets.open(() => ({ status, headers: { 'retry-after': '3600' } }));
     const destination = await destinationAt(server, target.url, {
       ...RARELY,
@@ -191,7 +194,7 @@ describe('the circuit breaker', () => {
       )
     ).length;
 
-  it('open, it holds deliveries back: no request, no attempt, and the events are retrying', async () => {
+  it('holds deliveries back while open: no request, no attempt, and the events are retrying', async () => {
     const target = targets.open();
     const destination = await opened(target);
     const healthy = targets.open();
@@ -223,7 +226,7 @@ describe('the circuit breaker', () => {
     expect(list.json.data).toHaveLength(22);
   });
 
-  it('open, it sends one probe when that is due; a failed one costs no attempt and the next comes later', async () => {
+  it('sends a single probe when it is due; a failed probe consumes no attempt and delays the next probe', async () => {
     const target = targets.open();
     const destination = await opened(target);
     const held = await sendMany(server, destination, 5);
@@ -279,7 +282,7 @@ describe('the circuit breaker', () => {
     expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
   }, 90_000);
 
-  it('closes when PATCH sets the destination active, without a probe', async () => {
+  it('closes without a probe when PATCH sets the destination active', async () => {
     const target = targets.open();
     const destination = await opened(target);
     const held = await sendMany(server, destination, 10);
@@ -292,7 +295,7 @@ describe('the circuit breaker', () => {
     expect(target.posts()).toHaveLength(12);
   });
 
-  it('takes its waiting deliveries along when the destination is disabled', async () => {
+  it('pending deliveries end as failed when the destination is disabled', async () => {
     const target = targets.open();
     const destination = await opened(target);
     const held = await sendMany(server, destination, 10);
@@ -308,7 +311,7 @@ describe('the circuit breaker', () => {
     expect(target.posts()).toHaveLength(2);
   });
 
-  it('of a target says nothing about the others behind the same host', async () => {
+  it('of a target does not affect other targets on the same host', async () => {
     const target = targets.open();
     await opened(target);
     const neighbour = targets.open();
@@ -318,7 +321,7 @@ describe('the circuit breaker', () => {
     await eventIn(server, messageId, 'delivered');
   });
 
-  it('of a hundred URLs that fail at a time each is counted, and forgotten once nothing was sent there for two days', async () => {
+  it('counts a hundred failing URLs separately, and forgets each after two days without a request', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const shut = await opened(targets.open());
     const count = (): Promise<number> =>
@@ -328,7 +331,7 @@ describe('the circuit breaker', () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => send(server, `${target.url}?number=${i}`)));
     await until(count, (known) => known === before + 100);
     await sql.rows(`update circuits set changed_at = now() - interval '49 hours'`);
-    // Changes may have been missed: all are read now.
+    // Notifications may have been missed: this one makes the workers read all circuits.
     await sql.rows(`select pg_notify('posthorn', 'circuit:*')`);
 
     await until(

@@ -3,13 +3,13 @@ import { sharedServer } from '../support/shared-server.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
 import { destinationAt, eventIn, expectStatus, openSql, sendMany, startTargets, uuidOf } from './scene.js';
 
-/** A target that takes its time, and knows how many deliveries it has had at once at most. */
+/** A slow target that records its maximum number of concurrent deliveries. */
 interface SlowTarget {
   target: TargetPath;
   mostAtOnce(): number;
 }
 
-describe('concurrency of a destination', () => {
+describe('concurrency setting of a destination', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -49,7 +49,7 @@ describe('concurrency of a destination', () => {
     expect([slow.target.posts().length, slow.mostAtOnce()]).toEqual([20, 2]);
   });
 
-  it('what waited behind the gate keeps to it too', async () => {
+  it('deliveries that waited behind an open circuit keep to the limit', async () => {
     const slow = openSlow();
     const id = await destinationAt(server, slow.target.url, { concurrency: 1 });
     await sql.rows(
@@ -74,7 +74,7 @@ describe('concurrency of a destination', () => {
     expect(slow.mostAtOnce()).toBe(1);
   });
 
-  it('a change counts from the next delivery on, and null leaves it to the target', async () => {
+  it('a change applies from the next delivery on, and null lets the limit adapt to the target', async () => {
     const slow = openSlow();
     const id = await destinationAt(server, slow.target.url, { concurrency: 1 });
     await allDelivered(await sendMany(server, id, 4));

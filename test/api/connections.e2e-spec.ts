@@ -5,7 +5,7 @@ import { exchangeBytes, requestText } from './raw-request.js';
 
 const CLIENT_HELLO = Buffer.from('16030100c4010000c003035b8f2f', 'hex');
 
-describe('bytes on a connection', () => {
+describe('raw bytes on a connection', () => {
   let server: PosthornServer;
 
   beforeAll(async () => {
@@ -20,23 +20,23 @@ describe('bytes on a connection', () => {
     ['words', 400, 'hello there\r\n\r\n'],
     ['a TLS handshake', 400, CLIENT_HELLO],
     ['zeros', 400, Buffer.alloc(64)],
-    ['a method that HTTP does not know', 400, requestText('BREW /v1/org')],
-    ['a version that HTTP does not know', 400, 'GET /v1/org HTTP/9.9\r\nhost: localhost\r\n\r\n'],
-    ['a space in front of a colon', 400, 'GET /v1/org HTTP/1.1\r\nhost : localhost\r\n\r\n'],
-    ['a header name that is none', 400, 'GET /v1/org HTTP/1.1\r\nhost: localhost\r\nx y: z\r\n\r\n'],
+    ['an unknown HTTP method', 400, requestText('BREW /v1/org')],
+    ['an unknown HTTP version', 400, 'GET /v1/org HTTP/9.9\r\nhost: localhost\r\n\r\n'],
+    ['a space before a colon', 400, 'GET /v1/org HTTP/1.1\r\nhost : localhost\r\n\r\n'],
+    ['an invalid header name', 400, 'GET /v1/org HTTP/1.1\r\nhost: localhost\r\nx y: z\r\n\r\n'],
     ['NUL in a header', 400, 'GET /v1/org HTTP/1.1\r\nhost: localhost\r\nx: a\0b\r\n\r\n'],
-    ['a length that is no number', 400, requestText('POST /v1/send', { 'content-length': 'ten' })],
+    ['a Content-Length that is not a number', 400, requestText('POST /v1/send', { 'content-length': 'ten' })],
     ['a negative length', 400, requestText('POST /v1/send', { 'content-length': '-1' })],
     ['two lengths', 400, 'POST /v1/send HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
     [
-      'a length beside chunks',
+      'Content-Length and chunked encoding together',
       400,
       requestText('POST /v1/send', { 'content-length': '2', 'transfer-encoding': 'chunked' }),
     ],
     ['chunks twice', 400, requestText('POST /v1/send', { 'transfer-encoding': 'chunked, chunked, identity' })],
     ['headers over 16 KB', 431, requestText('GET /v1/org', { 'x-long': 'a'.repeat(17_000) })],
-    ['a URL over 16 KB', 431, requestText(`GET /v1/${'a'.repeat(17_000)}`)],
-  ])('are answered with the envelope and the end of the connection: %s', async (_what, status, bytes) => {
+    ['a URL longer than 16 KB', 431, requestText(`GET /v1/${'a'.repeat(17_000)}`)],
+  ])('are answered with the error envelope, and the connection ends: %s', async (_what, status, bytes) => {
     const { answers, ended } = await exchangeBytes(server, bytes, 2);
 
     expect(answers).toHaveLength(1);
@@ -61,13 +61,13 @@ describe('bytes on a connection', () => {
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('400: a request target that is no path', async () => {
+  it('400: a request target that is not a path', async () => {
     const { answers } = await exchangeBytes(server, requestText('OPTIONS *'));
 
     expectRefusal(answers[0]!, answers[0]?.status === 404 ? 404 : 400);
   });
 
-  it('400: CONNECT is refused with the envelope, not with a closed connection', async () => {
+  it('400: CONNECT is rejected with the error envelope, not with a closed connection', async () => {
     const { answers, ended } = await exchangeBytes(
       server,
       'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n',
@@ -79,7 +79,7 @@ describe('bytes on a connection', () => {
     expect(ended).toBe(true);
   });
 
-  it('200: an upgrade that is not offered is ignored (RFC 9110, section 7.8)', async () => {
+  it('200: an unsupported upgrade is ignored (RFC 9110, section 7.8)', async () => {
     const { answers } = await exchangeBytes(
       server,
       requestText('GET /v1/org', { ...authorized(), connection: 'Upgrade', upgrade: 'websocket' }),
@@ -88,7 +88,7 @@ describe('bytes on a connection', () => {
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('Expect: 100-continue is answered with 100, then with the answer', async () => {
+  it('Expect: 100-continue gets 100 first, then the final answer', async () => {
     const { text, answers } = await exchangeBytes(
       server,
       requestText(
@@ -106,7 +106,7 @@ describe('bytes on a connection', () => {
     expect(answers[0]?.json).toMatchObject({ name: 'Expecting' });
   });
 
-  it('an expectation that is not known is ignored (RFC 9110, section 10.1.1)', async () => {
+  it('an unknown expectation is ignored (RFC 9110, section 10.1.1)', async () => {
     const { answers } = await exchangeBytes(
       server,
       requestText('GET /v1/org', { ...authorized(), expect: 'the-unexpected' }),
@@ -115,7 +115,7 @@ describe('bytes on a connection', () => {
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('requests in one packet are answered in their order', async () => {
+  it('pipelined requests are answered in order', async () => {
     const { answers } = await exchangeBytes(
       server,
       [
@@ -134,7 +134,7 @@ describe('bytes on a connection', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 201, 401]);
   });
 
-  it('202: a chunked body is read like any other', async () => {
+  it('202: a chunked body is accepted like any other', async () => {
     const destination = await server.api('POST', '/v1/destinations', { name: 'Chunked', type: 'pull' });
     const json = JSON.stringify({ destination: destination.json.id, event_type: 'chunked', payload: { a: 1 } });
     const chunks =
@@ -153,7 +153,7 @@ describe('bytes on a connection', () => {
     expect(answers[0]?.status).toBe(202);
   });
 
-  it('413: a chunked body is too large before it ends', async () => {
+  it('413: a chunked body is rejected before it ends', async () => {
     const head = requestText('POST /v1/send', {
       ...authorized(),
       'content-type': 'application/json',
@@ -167,7 +167,7 @@ describe('bytes on a connection', () => {
     expectRateLimitHeaders(answers[0]!.headers);
   });
 
-  it('a body that breaks off or is framed wrongly stores nothing and hurts nobody', async () => {
+  it('an incomplete or wrongly framed body stores nothing and affects no other request', async () => {
     const headers = { ...authorized(), 'content-type': 'application/json' };
     const body = '{"name":"Half a request","type":"pull"}';
     const chunked = requestText('POST /v1/destinations', { ...headers, 'transfer-encoding': 'chunked' });

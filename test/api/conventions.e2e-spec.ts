@@ -15,7 +15,7 @@ describe('conventions', () => {
 
   afterAll(() => server.stop());
 
-  describe('every refusal is the envelope, names its request and shows the quota', () => {
+  describe('every error response is the envelope, contains the request id and shows the quota', () => {
     const NO_KEY = { authorization: '' };
     const JSON_BODY = '{"name":"A"}';
     const REFUSALS: [string, number, string, string, (string | Buffer)?, Record<string, string>?][] = [
@@ -64,7 +64,7 @@ describe('conventions', () => {
     });
   });
 
-  it('every request has an id of its own, on success too', async () => {
+  it('every request has a unique id, also on success', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.api('GET', '/v1/org')));
 
     const ids = answers.map(({ headers }) => headers.get('x-request-id'));
@@ -72,19 +72,19 @@ describe('conventions', () => {
     for (const id of ids) expect(id).toMatch(REQUEST_ID);
   });
 
-  it('a request id that the client sends is not taken over', async () => {
+  it('a request id sent by the client is not used', async () => {
     const answer = await server.api('GET', '/v1/nothing', undefined, { 'x-request-id': 'mine', 'request-id': 'mine' });
 
     expect(answer.json.error.request_id).toMatch(REQUEST_ID);
   });
 
-  it('401 asks for a bearer key', async () => {
+  it('401 requests a bearer key', async () => {
     const answer = await server.api('GET', '/v1/org', undefined, { authorization: '' });
 
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('the word Bearer may be written in any case', async () => {
+  it('the word Bearer is case-insensitive', async () => {
     const answer = await server.api('GET', '/v1/org', undefined, { authorization: `bearer ${server.apiKey}` });
 
     expect(answer.status).toBe(200);
@@ -93,19 +93,19 @@ describe('conventions', () => {
   it.each([
     ['GET', '/v1/billing'],
     ['POST', '/v1/billing/checkout'],
-  ])('501: %s %s is not shipped yet', async (method, path) => {
+  ])('501: %s %s is not available yet', async (method, path) => {
     const answer = await server.api(method, path, method === 'POST' ? {} : undefined);
 
     expectRefusal(answer, 501);
     expectRateLimitHeaders(answer.headers);
   });
 
-  it('success carries the quota too, and it goes down by one with each request', async () => {
+  it('a successful response shows the quota, which each request reduces by one', async () => {
     const [first, second] = [await server.api('GET', '/v1/org'), await server.api('GET', '/v1/org')];
 
     expectRateLimitHeaders(first.headers);
     const [before, after] = [first, second].map(({ headers }) => Number(headers.get('ratelimit-remaining')));
-    // Refilled meanwhile, at 100 in a second.
+    // Meanwhile the bucket is refilled at 100 tokens per second.
     expect(after).toBeGreaterThanOrEqual(Number(before) - 1);
     expect(Number(first.headers.get('ratelimit-limit'))).toBe(6000);
   });
@@ -119,13 +119,13 @@ describe('conventions', () => {
     expectRateLimitHeaders(answer.headers);
   });
 
-  it('HEAD answers like GET, without the body', async () => {
+  it('HEAD returns the headers of GET, without the body', async () => {
     const answer = await server.api('HEAD', '/v1/org');
 
     expect(answer).toMatchObject({ status: 200, text: '' });
   });
 
-  it('timestamps are RFC 3339 in UTC with milliseconds, wherever they stand', async () => {
+  it('every timestamp is RFC 3339 in UTC with milliseconds', async () => {
     const key = await server.api('POST', '/v1/keys', {
       name: 'Timed',
       scope: 'read',
@@ -152,7 +152,7 @@ describe('conventions', () => {
     }
   });
 
-  it('422: a field of a body that is not known, also inside another one, and nothing is made', async () => {
+  it('422: an unknown field in a body, also in a nested object, and nothing is created', async () => {
     const answers = [
       await server.api('POST', '/v1/keys', { name: 'Misspelt', scope: 'read', expiresAt: '2099-01-01T00:00:00Z' }),
       await server.api('POST', '/v1/app/acme/endpoints', { url: 'https://example.com/', eventTypes: ['invoice.paid'] }),
@@ -175,7 +175,7 @@ describe('conventions', () => {
     ['GET', '/v1/org?colour=red', 'colour'],
     ['POST', '/v1/send?dry_run=true', 'dry_run'],
     ['DELETE', '/v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1?force=true', 'force'],
-  ])('400: %s %s has a parameter that is not known', async (method, path, parameter) => {
+  ])('400: %s %s has an unknown parameter', async (method, path, parameter) => {
     const answer = await server.api(
       method,
       path,
@@ -191,18 +191,18 @@ describe('conventions', () => {
     });
   });
 
-  it('200: probes of the operator may carry any parameter', async () => {
+  it('200: health probes may have any parameter', async () => {
     expect((await fetch(`${server.url}/health/live?t=1`)).status).toBe(200);
   });
 
-  it.each(['/health/live', '/health/ready'])('200: GET %s answers without a key', async (path) => {
+  it.each(['/health/live', '/health/ready'])('200: GET %s works without a key', async (path) => {
     const response = await fetch(server.url + path);
 
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ status: expect.stringMatching(/^(ok|ready)$/) });
   });
 
-  it('200: GET /health/ready names the version that runs, which the document and every User-Agent name too', async () => {
+  it('200: GET /health/ready returns the running version, as do the OpenAPI document and every User-Agent', async () => {
     const ready = (await (await fetch(`${server.url}/health/ready`)).json()) as {
       version: string;
       parts: { process: { version: string } };
@@ -217,7 +217,7 @@ describe('conventions', () => {
     ]);
   });
 
-  it('302: GET / leads people to the console, and programs to the document', async () => {
+  it('302: GET / redirects browsers to the console, and programs to the OpenAPI document', async () => {
     const leads = async (accept: string): Promise<[number, string | null]> => {
       const { status, headers } = await fetch(server.url, { headers: { accept }, redirect: 'manual' });
       return [status, headers.get('location')];
@@ -228,7 +228,7 @@ describe('conventions', () => {
     expect((await (await fetch(server.url)).json()).openapi).toBe('3.1.0');
   });
 
-  it('200: GET /docs and GET /openapi.json answer without a key', async () => {
+  it('200: GET /docs and GET /openapi.json work without a key', async () => {
     const [docs, document] = [await fetch(`${server.url}/docs`), await fetch(`${server.url}/openapi.json`)];
 
     expect(docs.headers.get('content-type')).toMatch(/^text\/html/);
@@ -248,7 +248,7 @@ describe('conventions', () => {
       conformance = new Conformance(document);
     });
 
-    it('has an example or more of every body, by name, and its own schema allows each', () => {
+    it('has at least one named example of every body, and each is valid under its schema', () => {
       const faults = routesOf(document).flatMap(({ operation }) => {
         const { examples = {}, schema = {} } = operation.requestBody?.content['application/json'] ?? {
           examples: { none: { value: {} } },
@@ -265,7 +265,7 @@ describe('conventions', () => {
       expect(faults).toEqual([]);
     });
 
-    it('fills in nothing that is optional: Swagger UI sends an example, and so do others', () => {
+    it('gives no examples of optional parameters, because Swagger UI and other clients would send them', () => {
       const filled = routesOf(document).flatMap(({ operation }) =>
         (operation.parameters ?? [])
           .filter(
@@ -279,7 +279,7 @@ describe('conventions', () => {
       expect(filled).toEqual([]);
     });
 
-    it('says of every operation which scope it needs, and the service agrees', async () => {
+    it('states the required scope of every operation, and the service enforces it', async () => {
       const keys = { none: '', read: '', write: '' };
       for (const scope of ['read', 'write'] as const)
         keys[scope] = (await server.api('POST', '/v1/keys', { name: scope, scope })).json.key as string;
@@ -293,7 +293,7 @@ describe('conventions', () => {
 
       for (const { method, path: at, operation } of routesOf(document)) {
         const schemes = operation.security as { apiKey?: string[]; operatorKey?: string[] }[];
-        // The operator's are nobody's who has a key of an organization.
+        // A key of an organization does not authenticate operator operations.
         if (schemes.some(({ operatorKey }) => operatorKey !== undefined)) {
           expect([
             operation.operationId,

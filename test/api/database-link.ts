@@ -2,31 +2,31 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import net from 'node:net';
 
-/** A way to a database that can fail as networks and servers do. */
+/** A TCP proxy in front of a database that simulates network and server failures. */
 export interface DatabaseLink {
   readonly url: string;
-  /** Breaks every connection and lets no new one in. */
+  /** Breaks every connection and refuses new ones. */
   cut(): void;
-  /** As when the power goes off: nothing passes any more, also on new connections, and none is closed. */
+  /** Simulates a power failure: drops all traffic, also on new connections, but closes no connection. */
   silence(): void;
-  /** New connections work; those of before stay as dead as they are. */
+  /** Lets new connections work. Connections opened before stay dead. */
   admit(): void;
-  /** Lets the next statement of this name through and loses its answer, like everything that is answered after it. */
+  /** Forwards the next statement with this name, then drops its response and all later responses. */
   loseAnswerTo(statement: string): void;
-  /** Counts from now on how often statements of this name are run; asks for the count. */
+  /** Starts to count how often statements with this name run. Returns a function that reads the count. */
   countRunsOf(statement: string): () => number;
-  /** Breaks every connection of before; new ones work. */
+  /** Breaks every existing connection. New ones work. */
   restore(): void;
-  /** The same, and from now on to the server at this port. */
+  /** Breaks every existing connection. New ones connect to the server at this port. */
   leadTo(port: number): void;
   close(): Promise<void>;
 }
 
-/** Opens a link to the database of a URL. */
+/** Opens a proxy to the database at the URL. */
 export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
   const beyond = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  /** Counts the silences: what was opened before the last one is dead. */
+  /** Number of calls of `silence()`. Connections opened in an earlier epoch are dead. */
   let epoch = 0;
   let state: 'open' | 'deaf' | 'cut' | 'silent' = 'open';
   let lost: string | null = null;
@@ -50,7 +50,7 @@ export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
     }
     near.on('data', (bytes) => {
       if (lost !== null && bytes.includes(`${lost}\0`)) state = 'deaf';
-      // As Bind names them, behind the name of the portal, which is empty.
+      // A Bind message contains the statement name after the portal name, which is empty.
       for (const [name, count] of runs)
         runs.set(name, count + bytes.toString('latin1').split(`\0${name}\0`).length - 1);
       if (passes()) far.write(bytes);

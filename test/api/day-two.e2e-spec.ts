@@ -10,7 +10,7 @@ import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS }
 
 const LONG_AGO = '2026-01-01T00:00:00Z';
 
-/** What an operator does without SQL: who fails, sending again, releasing, erasing. */
+/** Operator tasks without SQL: find failing applications, replay, release, erase. */
 describe('day two', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -38,7 +38,7 @@ describe('day two', () => {
     );
 
   describe('applications', () => {
-    it('GET /v1/metrics/applications names who fails, the worst first, with rates and the oldest failure', async () => {
+    it('GET /v1/metrics/applications lists failing applications, the worst first, with rates and the oldest failure', async () => {
       const [sick, worse, well] = [
         targets.open(() => ({ status: 500 })),
         targets.open(() => ({ status: 400 })),
@@ -91,7 +91,7 @@ describe('day two', () => {
       }
     });
 
-    it('202: recover sends what failed at any endpoint of an application again; replay sends everything, and nothing to others', async () => {
+    it('202: recover sends the failed events of all endpoints of an application again; replay sends all events; other applications get nothing', async () => {
       const [sick, well, off] = [targets.open(() => ({ status: 400 })), targets.open(), targets.open()];
       const registered = await destinationAt(server, well.url);
       const app = await applicationOf(server, { uid: 'again' });
@@ -154,7 +154,7 @@ describe('day two', () => {
       expect(shared).toMatch(/^ep_/);
     });
 
-    it('404, 409 and 422: for no application, one without endpoints, and a time that is none', async () => {
+    it('404, 409 and 422: no application, an application without endpoints, and an invalid time', async () => {
       const app = await applicationOf(server, { uid: 'empty' });
 
       for (const job of ['recover', 'replay']) {
@@ -166,7 +166,7 @@ describe('day two', () => {
         expectRefusal(await post(`/v1/app/${nobody}/erase`), 404);
     });
 
-    it('202: erase does away with an application, its endpoints, every payload, what waits and what receivers said, and reports it', async () => {
+    it('202: erase deletes an application, its endpoints, every payload, pending deliveries and responses, and reports the numbers', async () => {
       const [said, waits] = [
         targets.open(() => ({ body: 'Thank you, Ann' })),
         targets.open(() => ({ status: 500, body: 'Sorry, Ann' })),
@@ -220,15 +220,16 @@ describe('day two', () => {
       );
       expect(left).toEqual([{ messages: 0, attempts: 0, endpoints: 0 }]);
       expect((await eventsIn(server, kept.message_id, 1, 'delivered'))[0]).not.toHaveProperty('payload_erased_at');
-      // It is gone, and can be asked for once more by its id: what a stale copy of a message brought back, say.
+      // The application is gone, but can be erased again by its id, for example after a stale backup restored a
+      // message.
       expect(await over(await started(`/v1/app/${app}/erase`))).toMatchObject({
         erased: { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 },
       });
     }, 60_000);
   });
 
-  describe('requests that were set aside', () => {
-    /** An endpoint with a secret that its provider does not have yet. */
+  describe('parked and quarantined requests', () => {
+    /** Creates an endpoint with a secret that the provider does not have yet. */
     async function lockedOut(url: string): Promise<Inbound> {
       const destination = await destinationAt(server, url);
       const endpoint = await inbound(server, { verification: 'hmac-sha256', destinations: [destination] });
@@ -236,7 +237,7 @@ describe('day two', () => {
       return endpoint;
     }
 
-    it('202: what was parked while the endpoint was paused is released in its order, once, and not what came before the time', async () => {
+    it('202: requests parked while the endpoint was paused are released in order, once, but none from before the given time', async () => {
       const target = targets.open();
       const endpoint = await inbound(server, {
         destinations: [await destinationAt(server, target.url, { concurrency: 1 })],
@@ -290,7 +291,7 @@ describe('day two', () => {
       });
     });
 
-    it('202: what was quarantined is verified anew; what still does not verify is skipped, and one that was erased excluded', async () => {
+    it('202: quarantined requests are verified again; a request that still fails is skipped, an erased one is excluded', async () => {
       const target = targets.open();
       const endpoint = await lockedOut(target.url);
       for (let n = 0; n < 3; n += 1) expectStatus(await provide(server, endpoint.at, json({ n })), 401);
@@ -317,7 +318,7 @@ describe('day two', () => {
       expect(job).toMatchObject({ state: 'completed', scanned: 3, replayed: 2, enqueued: 2, skipped: 0, excluded: 1 });
     });
 
-    it('a job that dies behind the commit of a request makes no second event of it', async () => {
+    it('a job that dies after the commit of a request does not create a second event for it', async () => {
       const target = targets.open();
       const endpoint = await inbound(server, { destinations: [await destinationAt(server, target.url)] });
       await change(server, endpoint, { status: 'paused' });
@@ -326,7 +327,7 @@ describe('day two', () => {
       const job = await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked' });
       await over(job);
 
-      // As if its process had died before anything of it was noted.
+      // As if the process had died before it recorded any progress.
       await sql.rows(`update requests set released_at = null where endpoint_id = $1`, [uuidOf(endpoint.id)]);
       await sql.rows(
         `update replay_jobs set state = 'running', from_id = '00000000-0000-0000-0000-000000000000', scanned = 0, replayed = 0, enqueued = 0,
@@ -344,7 +345,7 @@ describe('day two', () => {
       expect(await target.arrived(3)).toHaveLength(3);
     });
 
-    it('GET requests filters by status, method and time; 422 and 400 for what cannot be', async () => {
+    it('GET requests filters by status, method and time; 422 and 400 for invalid filters', async () => {
       const endpoint = await inbound(server, { destinations: [await destinationAt(server, targets.open().url)] });
       const routed = await accepted(server, endpoint, json({}));
       await change(server, endpoint, { status: 'paused' });

@@ -11,7 +11,7 @@ import { expectInvalid, expectRefusal } from './answers.js';
 const CREDENTIALS = { accessKeyId: 'AKIAPOSTHORNTEST', secretAccessKey: 'do-not-show-this-to-anybody' };
 const BROKERS = ['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'];
 
-describe('whether a destination can be reached', () => {
+describe('reachability of a destination', () => {
   let server: PosthornServer;
   let receiver: Receiver;
   let selfSigned: RawReceiver;
@@ -49,7 +49,7 @@ describe('whether a destination can be reached', () => {
     ['its port belongs to another protocol', () => 'https://example.com:6379/', /port/i],
   ];
 
-  it.each(UNREACHABLE)('422 on create, {ok: false} on check, with a sentence: %s', async (_what, url, detail) => {
+  it.each(UNREACHABLE)('422 on create, {ok: false} on check, with an explanation: %s', async (_what, url, detail) => {
     const before = await count();
 
     const [created, checked] = [await create({ url: url() }), await check({ type: 'https', url: url() })];
@@ -61,14 +61,14 @@ describe('whether a destination can be reached', () => {
     expect(await count()).toBe(before);
   });
 
-  it('422 connectivity: DNS, TCP and TLS failures are no faults of the body', async () => {
+  it('422 connectivity: DNS, TCP and TLS failures are not reported as faults of the body', async () => {
     for (const [, url] of UNREACHABLE.slice(0, 4)) {
       const fields = expectInvalid(await create({ url: url() }), 'connectivity');
       expect(fields).toEqual([]);
     }
   });
 
-  it('422 connectivity: a target that takes the connection and never answers', async () => {
+  it('422 connectivity: a target that accepts the connection and never answers', async () => {
     const silent = await startReceiver(() => ({ hang: true }));
 
     const [created, checked] = await Promise.all([
@@ -82,7 +82,7 @@ describe('whether a destination can be reached', () => {
   });
 
   it.each([200, 204, 301, 401, 403, 404, 405, 410, 429, 500, 503])(
-    'reachable: any HTTP status counts, also %i',
+    'reachable: any HTTP status counts, including %i',
     async (status) => {
       receiver.answerWith({ status, headers: { location: 'http://127.0.0.1:1/' } });
 
@@ -96,7 +96,7 @@ describe('whether a destination can be reached', () => {
     },
   );
 
-  it('the probe is a HEAD without a body, and a GET for those who break the connection at it', async () => {
+  it('the probe is a HEAD without a body, and falls back to GET if the target breaks the connection', async () => {
     const strict = await startReceiver(({ method }) => (method === 'HEAD' ? { reset: true } : { status: 200 }));
 
     const created = await create({ url: `${strict.url}/hooks?a=1` });
@@ -136,7 +136,7 @@ describe('whether a destination can be reached', () => {
       expect((await check({ type: 'pull', url: 'https://127.0.0.1/' })).json).toEqual({ ok: true });
     });
 
-    it.each(BROKERS)('{ok: false} in the words of the specification: %s', async (type) => {
+    it.each(BROKERS)('{ok: false} with the text of the specification: %s', async (type) => {
       expect((await check({ type, url: 'https://example.com/' })).json).toEqual({
         ok: false,
         detail: `${type} delivery isn't supported yet`,
@@ -150,15 +150,15 @@ describe('whether a destination can be reached', () => {
     it.each<[string, unknown, string]>([
       ['no type', { url: 'https://example.com/' }, 'type'],
       ['an unknown type', { type: 'fax' }, 'type'],
-      ['a type that is no text', { type: 7 }, 'type'],
-      ['a url that is no text', { type: 'https', url: ['https://example.com/'] }, 'url'],
+      ['a type that is not a string', { type: 7 }, 'type'],
+      ['a url that is not a string', { type: 'https', url: ['https://example.com/'] }, 'url'],
     ])('422: %s', async (_what, body, path) => {
       expectInvalid(await check(body as object), 'schema', path);
     });
   });
 
   describe('types', () => {
-    it.each(BROKERS)('422 in the words of the specification: %s', async (type) => {
+    it.each(BROKERS)('422 with the text of the specification: %s', async (type) => {
       const before = await count();
 
       const answer = await create({ type, config: { topic: 'a' }, credentials: CREDENTIALS });
@@ -168,7 +168,7 @@ describe('whether a destination can be reached', () => {
       expect(await count()).toBe(before);
     });
 
-    it('201: a mirror is probed like an https destination, and 422 with connectivity when nobody is there', async () => {
+    it('201: a mirror is probed like an https destination; 422 from the connectivity check if it is unreachable', async () => {
       const before = await count();
 
       const [created, refused] = [
@@ -185,7 +185,7 @@ describe('whether a destination can be reached', () => {
 
     const NO_TYPES = ['HTTPS', 'fax', 'https ', '__proto__', 'constructor', 'a'.repeat(64)];
 
-    it.each(NO_TYPES)('422: %p is no type, and the answer says which there are', async (type) => {
+    it.each(NO_TYPES)('422: %p is not a type, and the response lists the types', async (type) => {
       const answer = await create({ type, url: receiver.url });
 
       expectInvalid(answer, 'schema', 'type');
@@ -195,7 +195,7 @@ describe('whether a destination can be reached', () => {
   });
 
   describe('validate', () => {
-    it('200: valid, then stale when the target is away, then valid again; the version stays', async () => {
+    it('200: valid, then stale while the target is down, then valid again; the version does not change', async () => {
       const target = await rawReceiver();
       const { json } = await create({ url: `http://127.0.0.1:${target.port}/` });
       const validate = async (): Promise<ApiAnswer['json']> =>
@@ -234,7 +234,7 @@ describe('whether a destination can be reached', () => {
     });
   });
 
-  it('POST /test answers with the attempt', async () => {
+  it('POST /test returns the attempt', async () => {
     receiver.answerWith({ status: 418, body: 'short and stout' });
     const { json } = await create({ url: receiver.url });
 

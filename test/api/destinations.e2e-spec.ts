@@ -35,12 +35,12 @@ describe('destinations', () => {
     (await server.api('GET', `/v1/destinations/${id}`)).json;
   const count = async (): Promise<number> => (await server.api('GET', '/v1/destinations?limit=100')).json.data.length;
 
-  /** A destination whose target answers with a status, and with only the fields that matter. */
+  /** Creates a destination whose target answers with the given status. */
   const made = (settings: object = {}, status = 200): Promise<string> =>
     destinationAt(server, targets.open(() => ({ status })).url, settings);
 
   describe('create', () => {
-    it('201: probed, valid, active, with every default in force', async () => {
+    it('201: probed, valid and active, with every default', async () => {
       const { url } = targets.open();
 
       const { status, json } = await create({ name: 'Orders', type: 'https', url });
@@ -70,14 +70,14 @@ describe('destinations', () => {
       expect(await read(json.id)).toEqual(json);
     });
 
-    it('201: every field comes back as it was given', async () => {
+    it('201: every field is returned as given', async () => {
       const { json } = await create({ name: 'All of it', type: 'https', url: targets.open().url, ...FULL });
 
       expect(json).toMatchObject(FULL);
       expect(await read(json.id)).toEqual(json);
     });
 
-    it('201: null is the default; 422: an empty schedule', async () => {
+    it('201: null selects the default; 422: an empty schedule', async () => {
       const nulls = {
         config: null,
         headers: null,
@@ -111,7 +111,7 @@ describe('destinations', () => {
       expect((await create({ name: 'Retry', type: 'pull', retry })).json.retry).toEqual(inForce);
     });
 
-    it('201: the url is kept as it will be called', async () => {
+    it('201: the url is normalised to the one that will be called', async () => {
       const { url } = targets.open();
 
       const { json } = await create({
@@ -123,13 +123,13 @@ describe('destinations', () => {
       expect(json.url).toBe(`${new URL(url).origin}/a%20b?q=%C3%A4`);
     });
 
-    it('201: pull is pending and needs no url', async () => {
+    it('201: a pull destination is pending and needs no url', async () => {
       const { json } = await create({ name: 'Pull', type: 'pull' });
 
       expect(json).toMatchObject({ type: 'pull', url: null, validation: 'pending', status: 'active', version: 1 });
     });
 
-    it('422: names every fault at once', async () => {
+    it('422: all faults are reported together', async () => {
       const answer = await create({
         url: 7,
         config: [],
@@ -163,7 +163,7 @@ describe('destinations', () => {
         { config: { circuit_breaker: { threshold: 3 } } },
         'config.circuit_breaker.threshold',
       ],
-      ['a circuit breaker that is none', { config: { circuit_breaker: 3 } }, 'config.circuit_breaker'],
+      ['an invalid circuit breaker', { config: { circuit_breaker: 3 } }, 'config.circuit_breaker'],
       [
         'a threshold of 0',
         { config: { circuit_breaker: { failure_threshold: 0 } } },
@@ -175,11 +175,15 @@ describe('destinations', () => {
         'config.circuit_breaker.failure_threshold',
       ],
       ['21 attempts', { retry: { max_attempts: 21 } }, 'retry.max_attempts'],
-      ['a wait of more than a week', { retry: { schedule: [604_801] } }, 'retry.schedule.0'],
+      ['a delay of more than a week', { retry: { schedule: [604_801] } }, 'retry.schedule.0'],
       ['a rate of 0', { rate_limit: { per_second: 0 } }, 'rate_limit.per_second'],
-      ['a timeout over 15 s', { timeout_ms: 15_001 }, 'timeout_ms'],
-      ['a header of the service', { headers: { 'Webhook-Id': 'mine' } }, 'headers.Webhook-Id'],
-      ['a header of the connection', { headers: { 'transfer-encoding': 'chunked' } }, 'headers.transfer-encoding'],
+      ['a timeout of more than 15 s', { timeout_ms: 15_001 }, 'timeout_ms'],
+      ['a header that the service sets', { headers: { 'Webhook-Id': 'mine' } }, 'headers.Webhook-Id'],
+      [
+        'a header that belongs to the connection',
+        { headers: { 'transfer-encoding': 'chunked' } },
+        'headers.transfer-encoding',
+      ],
       ['a line break in a header', { headers: { 'x-a': 'b\r\nx-evil: 1' } }, 'headers.x-a'],
       ['a header twice', { headers: { 'x-a': '1', 'X-A': '2' } }, 'headers.X-A'],
       [
@@ -188,13 +192,13 @@ describe('destinations', () => {
         'headers.authorization',
       ],
       [
-        'credentials, of which https has none',
+        'credentials, which https does not have',
         { credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' } },
         'credentials',
       ],
-      ['a secret that is none', { secret: 'whsec_short' }, 'secret'],
+      ['an invalid secret', { secret: 'whsec_short' }, 'secret'],
       ['no url', { url: undefined }, 'url'],
-      ['a url that is none', { url: 'example.com' }, 'url'],
+      ['an invalid url', { url: 'example.com' }, 'url'],
       ['a url with credentials', { url: 'https://user:pass@example.com/' }, 'url'],
       ['an empty name', { name: '' }, 'name'],
       ['NUL in the name', { name: 'a\0' }, 'name'],
@@ -207,7 +211,7 @@ describe('destinations', () => {
       expect(await count()).toBe(before);
     });
 
-    it('422: fields that it does not take, and nothing is made', async () => {
+    it('422: unknown and read-only fields, and nothing is created', async () => {
       const unknown = { colour: 'red', id: 'dst_mine', version: 9, status: 'disabled', validation: 'valid' };
 
       const answer = await create({ name: 'Newer', type: 'pull', ...unknown });
@@ -217,7 +221,7 @@ describe('destinations', () => {
   });
 
   describe('change', () => {
-    it('200: changes what is given, leaves the rest, and the version rises by one', async () => {
+    it('200: PATCH changes the given fields, keeps the others, and increments the version', async () => {
       const id = await made(FULL);
       const before = await read(id);
 
@@ -228,7 +232,7 @@ describe('destinations', () => {
       expect(await read(id)).toEqual(json);
     });
 
-    it('200: null goes back to the default', async () => {
+    it('200: null restores the default', async () => {
       const id = await made(FULL);
 
       const { json } = await patch(id, {
@@ -249,7 +253,7 @@ describe('destinations', () => {
       });
     });
 
-    it('200: one member of retry leaves the other as it is', async () => {
+    it('200: a change of one member of retry keeps the other', async () => {
       const id = await made(FULL);
 
       const shorter = (await patch(id, { retry: { max_attempts: 2 } })).json.retry;
@@ -261,14 +265,14 @@ describe('destinations', () => {
       ]);
     });
 
-    it('422: a retention that ends before the retries do, and a schedule that takes longer than events are kept', async () => {
+    it('422: a retention shorter than the retry schedule, and a schedule longer than the retention', async () => {
       const week = 7 * 86_400;
       const id = await made({ retry: { schedule: [0, week] } });
       const org = (days: number): Promise<ApiAnswer> => server.api('PATCH', '/v1/org', { retention_days: days });
 
       const tooShort = await org(6);
       expectStatus(await org(7), 200);
-      // The change is known everywhere within five seconds.
+      // All processes know the change within five seconds.
       const tooLong = await until(
         () => patch(id, { retry: { schedule: [0, week, 3600] } }),
         ({ status }) => status === 422,
@@ -288,7 +292,7 @@ describe('destinations', () => {
       expect(tooLong.json.error.message).toMatch(/169 hours.*kept for 7 days/);
     });
 
-    it('200: what changes nothing leaves the version', async () => {
+    it('200: a PATCH without changes keeps the version', async () => {
       const id = await made(FULL);
 
       for (const body of [{}, { timeout_ms: FULL.timeout_ms }, { status: 'active' }]) {
@@ -300,7 +304,7 @@ describe('destinations', () => {
       ['type', 'mirror', /^type: cannot be changed: create another destination$/],
       ['secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', /^secret: cannot be set: rotate it/],
       ['version', '7', /^version: is not known here$/],
-    ])('422: %s cannot be changed, and nothing is', async (field, value, sentence) => {
+    ])('422: %s cannot be changed, and nothing changes', async (field, value, sentence) => {
       const id = await made(FULL);
 
       const answer = await patch(id, { name: 'Other', [field]: value });
@@ -310,7 +314,7 @@ describe('destinations', () => {
       expect(await read(id)).toMatchObject({ type: 'https', version: 1 });
     });
 
-    it('422: credentials that its type does not have', async () => {
+    it('422: credentials that the type does not have', async () => {
       const id = await made();
 
       expectInvalid(
@@ -321,14 +325,14 @@ describe('destinations', () => {
       expect((await read(id)).version).toBe(1);
     });
 
-    it('422: without a name there is no destination, and null is no name', async () => {
+    it('422: a name is required, and null is not a name', async () => {
       const id = await made();
 
       expectInvalid(await patch(id, { name: null }), 'schema', 'name');
       expectInvalid(await patch(id, { url: null }), 'schema', 'url');
     });
 
-    it('200: a change of the url is probed, other changes are not', async () => {
+    it('200: a change of the url triggers a probe, other changes do not', async () => {
       const [id, moved] = [await made(), targets.open()];
       const probes = (): number => targets.receiver.requests.filter(({ method }) => method !== 'POST').length;
       const before = probes();
@@ -342,7 +346,7 @@ describe('destinations', () => {
       await moved.arrived(1);
     });
 
-    it('422: a url that cannot be reached, and nothing is changed', async () => {
+    it('422: an unreachable url, and nothing changes', async () => {
       const id = await made();
       const before = await read(id);
 
@@ -350,7 +354,7 @@ describe('destinations', () => {
       expect(await read(id)).toEqual(before);
     });
 
-    it('of many changes at once none is lost, and the version counts them', async () => {
+    it('concurrent changes all take effect, and the version counts each', async () => {
       const id = await made();
       const changes = [
         { name: 'Last' },
@@ -372,7 +376,7 @@ describe('destinations', () => {
       });
     });
 
-    it('200: disabled takes no deliveries until it is active again', async () => {
+    it('200: a disabled destination accepts no deliveries until it is active again', async () => {
       const id = await made();
 
       expect((await patch(id, { status: 'disabled' })).json).toMatchObject({
@@ -394,9 +398,9 @@ describe('destinations', () => {
     });
 
     it.each<[string, object, string]>([
-      ['a status that is none', { status: 'paused' }, 'status'],
+      ['an invalid status', { status: 'paused' }, 'status'],
       ['an unknown key in retry', { retry: { tries: 1 } }, 'retry.tries'],
-      ['a header of the service', { headers: { 'webhook-signature': 'v1,mine' } }, 'headers.webhook-signature'],
+      ['a header that the service sets', { headers: { 'webhook-signature': 'v1,mine' } }, 'headers.webhook-signature'],
       ['an unknown key in config', { config: { queueUrl: 'x' } }, 'config.queueUrl'],
     ])('422: %s', async (_what, body, path) => {
       expectInvalid(await patch(await made(), body), 'schema', path);
@@ -404,7 +408,7 @@ describe('destinations', () => {
   });
 
   describe('circuit', () => {
-    it('is shown open with the time, and an enabling PATCH closes it', async () => {
+    it('shows the open state and its time, and a PATCH that enables the destination closes it', async () => {
       const id = await made(
         { config: { circuit_breaker: { failure_threshold: 1 } }, retry: { schedule: [0, 3_600] } },
         500,
@@ -424,7 +428,7 @@ describe('destinations', () => {
       });
     });
 
-    it('410 disables the target, with the reason', async () => {
+    it('410 disables the target and stores the reason', async () => {
       const id = await made({}, 410);
 
       await send(server, id);
@@ -465,7 +469,7 @@ describe('destinations', () => {
     });
   });
 
-  it('the list shows what the specification asks for, and neither settings nor secrets', async () => {
+  it('the list shows the fields of the specification, and neither settings nor secrets', async () => {
     const id = await made(FULL);
 
     const [item] = (await server.api('GET', '/v1/destinations?limit=1')).json.data;

@@ -11,7 +11,7 @@ const CLI = 'posthorn-cli';
 describe('the device grant', () => {
   let server: PosthornServer;
   let sql: Sql;
-  /** Each device asks from an address of its own: there are few that one may ask from. */
+  /** Uses a new client address for each device, because requests per address are limited. */
   let begun = 77;
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('the device grant', () => {
     ).json;
   const poll = (code: string, clientId = CLI): ReturnType<typeof form> =>
     form(server, '/oauth/token', { grant_type: GRANT, device_code: code, client_id: clientId });
-  /** As if it had waited. */
+  /** Moves the last poll back, as if the device had waited for the interval. */
   const waited = (): Promise<unknown> => sql.rows(`update oauth_devices set polled_at = polled_at - interval '1 hour'`);
 
   async function typed(browser: PlainBrowser, userCode: string): Promise<PageAnswer> {
@@ -63,7 +63,7 @@ describe('the device grant', () => {
     });
   }
 
-  it('a strict client: codes, then a person, then a key that may what the person chose', async () => {
+  it('a strict client gets codes, a person approves, and the key has the scope that the person chose', async () => {
     const issuer = new URL(server.url);
     const http = { [oauth.allowInsecureRequests]: true };
     const known = await oauth.processDiscoveryResponse(
@@ -103,7 +103,7 @@ describe('the device grant', () => {
     });
   });
 
-  /** Which scopes the page offers, and which of them it has selected. */
+  /** Returns the scopes that the page offers, and those that it preselects. */
   const scopesOf = ({ text }: PageAnswer): { offered: string[]; selected: string[] } => {
     const radios = [...text.matchAll(/<input type="radio" name="scope" value="(\w+)" required( checked)?>/g)];
     return {
@@ -112,7 +112,7 @@ describe('the device grant', () => {
     };
   };
 
-  // RFC 8628, section 3.1: the scope of the request; RFC 6749, section 3.3: separated by spaces.
+  // RFC 8628, section 3.1: the scope of the request. RFC 6749, section 3.3: scopes are separated by spaces.
   it.each<[asked: string | undefined, role: 'read' | 'write' | 'admin', selected: string, shown: string]>([
     ['write', 'admin', 'write', 'Read and write'],
     ['admin', 'admin', 'admin', 'Everything'],
@@ -125,7 +125,7 @@ describe('the device grant', () => {
     ['nothing', 'admin', 'read', ''],
     [undefined, 'admin', 'read', ''],
   ])(
-    '%s, asked of a person with the role %s: the page shows what is asked for and selects %s',
+    'requested scope %s, person with the role %s: the page shows the requested scope and preselects %s',
     async (asked, role, selected, shown) => {
       const { device_code: code, user_code: userCode } = await begin(CLI, asked === undefined ? {} : { scope: asked });
       const browser = await browserOf(
@@ -144,7 +144,7 @@ describe('the device grant', () => {
     },
   );
 
-  it('the person may allow less than what is asked for', async () => {
+  it('the person can grant less than the requested scope', async () => {
     const { device_code: code, user_code: userCode } = await begin(CLI, { scope: 'admin' });
     await decide(await browserOf(server), userCode, { scope: 'read' });
 
@@ -156,7 +156,7 @@ describe('the device grant', () => {
     ['Ada’s <b>Mac</b>\u202e\n.local', 'Posthorn command line (Adas bMacb.local)'],
     ['x'.repeat(300), `Posthorn command line (${'x'.repeat(64)})`],
     ['\n', 'Posthorn command line'],
-  ])('the key and the page carry the name of the machine, in plain characters: %j', async (deviceName, name) => {
+  ])('the key and the page show the name of the machine in plain characters: %j', async (deviceName, name) => {
     const { device_code: code, user_code: userCode } = await begin(CLI, { scope: 'read', device_name: deviceName });
     const browser = await browserOf(server);
     const page = await typed(browser, userCode);
@@ -169,7 +169,7 @@ describe('the device grant', () => {
     expect(page.text).not.toContain('<b>Mac');
   });
 
-  it('pending until somebody decides, slow_down for who asks too often, and the interval grows', async () => {
+  it('authorization_pending until a person decides; slow_down for polling too often, with a longer interval', async () => {
     const { device_code: code } = await begin();
 
     const [first, second] = [await poll(code), await poll(code)];
@@ -186,7 +186,7 @@ describe('the device grant', () => {
     ]);
   });
 
-  it('the key is given once', async () => {
+  it('the key is returned only once', async () => {
     const { device_code: code, user_code: userCode } = await begin();
     await decide(await browserOf(server), userCode);
 
@@ -198,7 +198,7 @@ describe('the device grant', () => {
     expect(later.json.error).toBe('invalid_grant');
   });
 
-  it('access_denied when the person refuses, expired_token after ten minutes, invalid_grant for another client', async () => {
+  it('access_denied when the person denies, expired_token after ten minutes, invalid_grant for another client', async () => {
     const [refused, old, stolen] = [await begin(), await begin(), await begin()];
     const other = await registered(server);
     await decide(await browserOf(server), refused.user_code, { decision: 'deny' });
@@ -214,7 +214,7 @@ describe('the device grant', () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ['names no grants, which means authorization_code', {}],
+    ['registered no grant types, which means authorization_code', {}],
     ['names another grant', { grant_types: ['authorization_code', 'refresh_token'] }],
   ])('unauthorized_client for a client that %s (RFC 7591, section 2; RFC 8628, section 3.2)', async (_, metadata) => {
     const { status, json } = await form(server, '/oauth/device', { client_id: await registered(server, metadata) });
@@ -222,7 +222,7 @@ describe('the device grant', () => {
     expect([status, json.error]).toEqual([400, 'unauthorized_client']);
   });
 
-  it('a client that registered for both grants uses both, one for devices alone needs no address and gets no code', async () => {
+  it('a client registered for both grants can use both; a client for devices only needs no redirect URI and gets no authorization code', async () => {
     const both = await registered(server, { grant_types: ['authorization_code', GRANT] });
     const alone = await registered(server, { grant_types: [GRANT], redirect_uris: undefined, response_types: [] });
 
@@ -239,13 +239,13 @@ describe('the device grant', () => {
     expect([page.status, refused.status, ...begun.map(({ status }) => status)]).toEqual([200, 400, 200, 200]);
   });
 
-  it('invalid_client for a client that there is none of', async () => {
+  it('invalid_client for an unknown client', async () => {
     const { status, json } = await form(server, '/oauth/device', { client_id: 'nobody' });
 
     expect([status, json.error]).toEqual([401, 'invalid_client']);
   });
 
-  it('phishing: the page shows who asks, from where, and the code to compare; a link with the code approves nothing', async () => {
+  it('phishing: the page shows the client, its address and the code to compare; a link with the code approves nothing', async () => {
     const name = 'Posthorn <b>support</b>';
     const { user_code: userCode } = await begin(await registered(server, { client_name: name, grant_types: [GRANT] }));
     const browser = await browserOf(server);
@@ -269,7 +269,7 @@ describe('the device grant', () => {
     );
   });
 
-  it('guesses: five in a minute from one address, then 429', async () => {
+  it('guessing codes: five attempts per minute and address, then 429', async () => {
     const browser = await browserOf(server);
     const statuses: number[] = [];
     for (let i = 0; i < 6; i += 1) statuses.push((await typed(browser, 'BBBB-BBBB')).status);
@@ -277,7 +277,7 @@ describe('the device grant', () => {
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
   });
 
-  it('403: nobody grants more than he has', async () => {
+  it('403: people cannot grant more than their own scope', async () => {
     const { key } = await createKey(server, { scope: 'write' });
     const { device_code: code, user_code: userCode } = await begin();
     const browser = await browserOf(server, key);
@@ -303,7 +303,7 @@ describe('the device grant', () => {
     expect((await poll(code)).json.error).toBe('authorization_pending');
   });
 
-  it('only SHA-256 of the codes is stored', async () => {
+  it('only the SHA-256 hashes of the codes are stored', async () => {
     const { device_code: code, user_code: userCode } = await begin();
 
     const [row] = await sql.rows<{ text: string }>('select string_agg(d::text, chr(10)) as text from oauth_devices d');
@@ -312,7 +312,7 @@ describe('the device grant', () => {
     expect(row?.text).not.toContain(userCode.replace('-', ''));
   });
 
-  it('without a session: to the sign-in, and back with the code', async () => {
+  it('without a session: redirects to the sign-in, and back with the code', async () => {
     const answer = await new PlainBrowser(server).get('/oauth/device?user_code=BCDF-GHJK');
 
     expect(answer.headers.get('location')).toBe(

@@ -5,7 +5,7 @@ import { startServer } from '../support/server.js';
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, eventAfter, eventIn, eventOf, openSql, PATIENT, send, startTargets } from './scene.js';
 
-describe('a destination that is disabled while no worker hears it', () => {
+describe('a destination that is disabled while no worker is notified', () => {
   let database: TestDatabase;
   let targets: Targets;
   let sql: Sql;
@@ -28,7 +28,7 @@ describe('a destination that is disabled while no worker hears it', () => {
     await targets.close();
   });
 
-  it('what waits for it ends with the next worker that starts; what waits for others, and for addresses, stays', async () => {
+  it('its pending deliveries end when a worker starts; those to other destinations and to URLs stay', async () => {
     const failing = targets.open(() => ({ status: 500 }));
     const [given, kept] = [
       await destinationAt(api, failing.url, PATIENT),
@@ -46,13 +46,13 @@ describe('a destination that is disabled while no worker hears it', () => {
     for (const id of ids.slice(1)) expect(await eventOf(api, id)).toMatchObject({ status: 'retrying' });
   }, 90_000);
 
-  it('what waits for it ends when word of it was lost', async () => {
+  it('its pending deliveries end if the notification was lost', async () => {
     const failing = targets.open(() => ({ status: 500 }));
     const given = await destinationAt(api, failing.url, PATIENT);
     const id = await send(api, given);
     await eventAfter(api, id, 1);
 
-    // Nobody is notified, as if the connection had been away; then it comes back.
+    // No worker is notified, as if the LISTEN connection had been lost; then the connection comes back.
     await sql.rows(
       `update destinations set status = 'disabled', updated_at = now() where name = 'A target' and id = (select target_id from due_deliveries order by event_id desc limit 1)`,
     );

@@ -13,7 +13,7 @@ describe('PATCH /v1/domains/{id}', () => {
 
   const convert = (id: string, body: object) => scene.server.api('PATCH', `/v1/domains/${id}`, body);
 
-  it('200: to email it is pending until its MX is seen, and goes on sending meanwhile', async () => {
+  it('200: a domain converted to email is pending until its MX record is found, and can still send', async () => {
     const before = await scene.verified('email-send');
 
     const converted = expectStatus(await convert(before.id, { kind: 'email' }), 200).json;
@@ -35,7 +35,7 @@ describe('PATCH /v1/domains/{id}', () => {
     expect(verified).toMatchObject({ state: 'verified', sending_enabled: true, receiving_enabled: true });
   });
 
-  it('200: to email-send it keeps its other records and needs no new proof', async () => {
+  it('200: a domain converted to email-send keeps its other records and needs no new proof of ownership', async () => {
     const before = await scene.verified('email');
 
     const converted = expectStatus(await convert(before.id, { kind: 'email-send' }), 200).json;
@@ -52,7 +52,7 @@ describe('PATCH /v1/domains/{id}', () => {
     expect(looked).toMatchObject({ state: 'verified', receiving_enabled: false });
   });
 
-  it('200: to email-send a domain that only lacked its MX is verified, and one that lacked more is not', async () => {
+  it('200: a domain converted to email-send is verified if it lacked only its MX record, but not if it lacked more', async () => {
     const [sends, neither] = [await scene.create('email'), await scene.create('email')];
     scene.publish(recordsOf(sends, 'ownership', 'dkim'));
     scene.publish(recordsOf(neither, 'ownership'));
@@ -67,13 +67,13 @@ describe('PATCH /v1/domains/{id}', () => {
     expect(answers[0]?.json.verified_at).not.toBeNull();
   });
 
-  it('200: to what it is already changes nothing', async () => {
+  it('200: a conversion to the same kind changes nothing', async () => {
     const before = await scene.verified('email');
 
     expect(expectStatus(await convert(before.id, { kind: 'email' }), 200).json).toEqual(before);
   });
 
-  it('409: to email while its mail goes elsewhere, unless that is acknowledged', async () => {
+  it('409: a conversion to email while another MX receives its mail, unless that is acknowledged', async () => {
     const { id, domain } = await scene.verified('email-send');
     scene.zone.set(domain, 'MX', ['5 mail.elsewhere.example']);
 
@@ -90,7 +90,7 @@ describe('PATCH /v1/domains/{id}', () => {
     });
   });
 
-  it('422: a webhook domain, to be one, and what is no kind', async () => {
+  it('422: a webhook domain cannot be converted, nor to webhook, nor to an unknown kind', async () => {
     const [webhook, email] = [await scene.create('webhook'), await scene.create('email')];
 
     for (const kind of ['email', 'email-send'])

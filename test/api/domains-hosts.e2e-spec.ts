@@ -7,7 +7,7 @@ import { destinationAt, expectStatus, startTargets, type Targets, WITHIN_MS } fr
 
 const PLATFORM_ID = 'pdom_00000000000000000000000001';
 
-/** A request with a Host header of its own, which `fetch` does not send. */
+/** Sends a request with a custom Host header, which `fetch` does not allow. */
 function call(
   server: PosthornServer,
   host: string,
@@ -48,7 +48,7 @@ describe('custom hosts', () => {
   const create = (body: object, headers = {}) => scene.server.api('POST', '/v1/endpoints', body, headers);
   const endpoint = async (body: object) => expectStatus(await create(body), 201).json;
 
-  it('GET /v1/ingest-domains lists the verified ones behind the platform, and those of the environment alone', async () => {
+  it('GET /v1/ingest-domains lists the platform domain, then the verified domains of the environment only', async () => {
     const [pending, verified] = [await scene.create('webhook'), await scene.verified('webhook')];
     await scene.verified('email');
     const { key } = await createKey(scene.server, { scope: 'read', environment: 'test' });
@@ -63,7 +63,7 @@ describe('custom hosts', () => {
     expect((await scene.server.api('GET', '/v1/ingest-domains', undefined, as(key))).json.data).toHaveLength(1);
   });
 
-  it('an endpoint on one is served under its host and path, the longest first, and a mirror gets its rest', async () => {
+  it('an endpoint on a custom domain is served at its host and longest matching path, and a mirror gets the rest of the path', async () => {
     const { id, domain } = await scene.verified('webhook');
     const target = targets.open();
     const destination = await destinationAt(scene.server, target.url);
@@ -93,7 +93,7 @@ describe('custom hosts', () => {
     expect((await scene.server.api('POST', `/v1/endpoints/${deep.id}/test`)).status).toBe(200);
   });
 
-  it('a host reaches its own endpoints alone, whatever the path; the platform and other hosts reach none of them', async () => {
+  it('a custom host serves only its own endpoints, whatever the path; the platform and other hosts do not serve them', async () => {
     const [mine, other] = [await scene.verified('webhook'), await scene.verified('webhook')];
     const onPlatform = await endpoint({ slug: 'shop' });
     await endpoint({ domainId: mine.id, slug: 'stripe' });
@@ -120,7 +120,7 @@ describe('custom hosts', () => {
     expect((await call(scene.server, platform, `/in/${onPlatform.path}`)).status).toBe(200);
   });
 
-  it('an endpoint moves by its URL between the platform and a domain, and the old URL stops at once', async () => {
+  it('a change of its URL moves an endpoint between the platform and a domain, and the old URL stops at once', async () => {
     const { domain } = await scene.verified('webhook');
     const { id, url, path } = await endpoint({ slug: 'moving' });
 
@@ -139,7 +139,7 @@ describe('custom hosts', () => {
     expect([onDomain.status, before.status, afterDomain.status, after.status]).toEqual([200, 404, 404, 200]);
   });
 
-  it('409: another endpoint lives there; the same path on another domain is free', async () => {
+  it('409: another endpoint has this path; 201 for the same path on another domain', async () => {
     const [one, other] = [await scene.verified('webhook'), await scene.verified('webhook')];
     await endpoint({ domainId: one.id, slug: 'taken' });
     await endpoint({ domainId: other.id, slug: 'taken' });
@@ -150,7 +150,7 @@ describe('custom hosts', () => {
     expect(refused.json.error.details).toEqual({ url: `https://${one.domain}/taken` });
   });
 
-  it('422: a domain that is not verified, of another environment, of another kind, or none; and a URL that disagrees', async () => {
+  it('422: a domain that is unverified, foreign, of another kind or unknown; and a URL that contradicts it', async () => {
     const [pending, mine, mail] = [
       await scene.create('webhook'),
       await scene.verified('webhook'),
@@ -167,7 +167,7 @@ describe('custom hosts', () => {
     expectInvalid(await create({ domainId: mine.id, url: `${scene.server.url}/in/a` }), 'schema', 'url');
   });
 
-  it('409: a domain is not deleted while an endpoint is on it; then it is gone, and so is its host, on every process', async () => {
+  it('409: a domain with an endpoint cannot be deleted; without one it is deleted, and every process stops serving its host', async () => {
     const { id, domain } = await scene.verified('webhook');
     const { id: endpointId } = await endpoint({ domainId: id, slug: 'last' });
     const other = await startServer(scene.server.env);
@@ -181,7 +181,7 @@ describe('custom hosts', () => {
       expectRefusal(refused, 409);
       expect(refused.json.error.details).toEqual({ used_by: [endpointId] });
       for (const each of [scene.server, other]) {
-        // The API answers under it again, as it does under every name that is nobody's.
+        // The API answers under this host again, as under every unknown host.
         await until(
           () => call(each, domain, '/health/live', { method: 'GET' }),
           ({ status }) => status === 200,
@@ -193,7 +193,7 @@ describe('custom hosts', () => {
     }
   });
 
-  it('a host stops with its proof and serves again with it, on every process; its endpoints stay', async () => {
+  it('a host stops when its verification is lost and serves again once verified, on every process; its endpoints stay', async () => {
     const verified = await scene.verified('webhook');
     const { id: endpointId, url } = await endpoint({ domainId: verified.id, slug: 'hook' });
     const other = await startServer(scene.server.env);
@@ -222,13 +222,13 @@ describe('custom hosts', () => {
     }
   });
 
-  it('422: nothing is delivered to a host that leads here', async () => {
+  it('422: a destination cannot be a host of this installation', async () => {
     const { domain } = await scene.verified('webhook');
 
     for (const type of ['https', 'mirror']) {
       const create = (): Promise<ApiAnswer> =>
         scene.server.api('POST', '/v1/destinations', { name: 'A loop', type, url: `https://${domain}/hook` });
-      // A process learns of a verified host by a notification, so the first request can still fail by the lookup of the name.
+      // A process gets verified hosts by a notification, so the first request can still fail at the DNS lookup.
       const answer = await until(create, ({ json }) => json.error?.details.fields !== undefined, WITHIN_MS);
       expectInvalid(answer, 'connectivity', 'url');
     }

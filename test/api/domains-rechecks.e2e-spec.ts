@@ -56,7 +56,7 @@ describe('re-checks', () => {
       )
     )[0];
 
-  it('a domain is verified by itself once its records are there, and that is told', async () => {
+  it('a domain is verified automatically once its records exist, and a system event reports it', async () => {
     const { id, domain, records } = await scene.create('webhook');
     scene.publish(records);
 
@@ -70,7 +70,7 @@ describe('re-checks', () => {
     expect(await told('domain.verified', id)).toEqual({ domain: id, host: domain, kind: 'webhook', count: 1 });
   });
 
-  it('one that has been without a record for 72 hours fails by itself, and that is told with what is missing; another look revives it', async () => {
+  it('a domain without a required record for 72 hours fails automatically, a system event names the record, and another check revives it', async () => {
     const lost = await scene.verified('webhook');
     scene.withdraw(recordsOf(lost, 'cname'));
     await scene.verify(lost.id);
@@ -100,7 +100,7 @@ describe('re-checks', () => {
     });
   }, 150_000);
 
-  it('looks are less and less frequent', async () => {
+  it('the interval between checks grows', async () => {
     const { id } = await scene.create('webhook');
     const rests: number[] = [];
     for (let looks = 1; looks <= 4; looks += 1) {
@@ -113,11 +113,11 @@ describe('re-checks', () => {
       rests.push(nextIn / 60);
     }
 
-    // A minute, then twice as long each time, give or take a tenth.
+    // One minute, then twice as long each time, with 10 % jitter.
     expect(rests.map((minutes) => Math.round(Math.log2(minutes)) + 0)).toEqual([0, 1, 2, 3]);
   });
 
-  it('one whose process died in the middle of a look is looked at by another one', async () => {
+  it('another process checks a domain whose process died during a check', async () => {
     const { id, records } = await scene.create('webhook');
     scene.publish(records);
     await scene.sql.rows(
@@ -126,7 +126,7 @@ describe('re-checks', () => {
     );
     const other = await startServer(scene.server.env);
     try {
-      // Nobody takes what is claimed.
+      // No process takes a claimed domain.
       await makeDue((await scene.create('webhook')).id);
       expect(await read(id)).toMatchObject({ state: 'pending-dns' });
 
@@ -142,7 +142,7 @@ describe('re-checks', () => {
     }
   });
 
-  it('an environment with hundreds of silent domains keeps no other from its turn', async () => {
+  it('hundreds of domains with silent name servers in one environment do not delay the checks of others', async () => {
     const template = await scene.create('webhook');
     await scene.sql.rows(
       `
@@ -158,7 +158,7 @@ describe('re-checks', () => {
     );
     const mine = await scene.create('webhook');
     scene.publish(mine.records);
-    // Somebody else's from here on, due last of all.
+    // Moves the domain to another environment, due after all the others.
     await scene.sql.rows('update domains set environment_id = $2, next_check_at = now() where id = $1', [
       uuidOf(mine.id),
       environment?.id,

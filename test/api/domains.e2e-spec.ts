@@ -17,7 +17,7 @@ describe('domains', () => {
   afterAll(() => scene.close());
 
   describe('POST /v1/domains', () => {
-    it('201: the domain with the records to publish, pending', async () => {
+    it('201: returns the pending domain with the records to publish', async () => {
       const answer = await scene.server.api('POST', '/v1/domains', {
         domain: 'Mail.Bücher.Example.',
         kind: 'email-send',
@@ -88,7 +88,7 @@ describe('domains', () => {
       expect((await scene.server.api('GET', `/v1/domains/${answer.json.id}`)).json).toEqual(answer.json);
     });
 
-    it('201: what a webhook domain and one that receives mail publish', async () => {
+    it('201: returns the records for a webhook domain and for a domain that receives email', async () => {
       const [webhook, email] = [await scene.create('webhook'), await scene.create('email')];
 
       expect(recordsOf(webhook, 'cname')).toMatchObject([
@@ -108,14 +108,14 @@ describe('domains', () => {
       ['an IP address', { domain: '192.0.2.1', kind: 'webhook' }, 'domain'],
       ['a URL', { domain: 'https://a.customer.example', kind: 'webhook' }, 'domain'],
       ["the platform's own", { domain: PLATFORM, kind: 'webhook' }, 'domain'],
-      ["a name below the platform's own", { domain: `mx.${PLATFORM}`, kind: 'email-send' }, 'domain'],
+      ['a name below the platform domain', { domain: `mx.${PLATFORM}`, kind: 'email-send' }, 'domain'],
       ['254 characters', { domain: `${'a.'.repeat(123)}customer`, kind: 'webhook' }, 'domain'],
       ['an unknown field', { domain: 'a.customer.example', kind: 'webhook', colour: 'red' }, 'colour'],
     ])('422: %s', async (_what, body, path) => {
       expectInvalid(await scene.server.api('POST', '/v1/domains', body), 'schema', path);
     });
 
-    it('409: a domain of the environment, whatever its case and kind', async () => {
+    it('409: the environment already has the domain, in any case and of any kind', async () => {
       const { id, domain } = await scene.create('webhook');
 
       const answer = await scene.server.api('POST', '/v1/domains', {
@@ -127,7 +127,7 @@ describe('domains', () => {
       expect(answer.json.error.details).toEqual({ domain: id });
     });
 
-    it('201: twice with one Idempotency-Key makes one', async () => {
+    it('201: the same Idempotency-Key twice creates one domain', async () => {
       const [key, domain] = [randomUUID(), scene.host()];
       const post = () =>
         scene.server.api('POST', '/v1/domains', { domain, kind: 'webhook' }, { 'idempotency-key': key });
@@ -139,7 +139,7 @@ describe('domains', () => {
   });
 
   describe('the MX gate', () => {
-    it('409: mail goes elsewhere; 201 when that is acknowledged', async () => {
+    it('409: another MX receives the mail; 201 if that is acknowledged', async () => {
       const domain = scene.host();
       scene.zone.set(domain, 'MX', ['20 second.mail.example', '10 First.Mail.Example']);
 
@@ -158,7 +158,7 @@ describe('domains', () => {
       );
     });
 
-    it('201: no MX, our own MX, and kinds that take no mail', async () => {
+    it('201: no MX, an MX of Posthorn, and kinds that receive no email', async () => {
       const [ours, sends] = [scene.host(), scene.host()];
       scene.zone.set(ours, 'MX', [`10 mx.${PLATFORM}`]);
       scene.zone.set(sends, 'MX', ['10 mail.elsewhere.example']);
@@ -168,7 +168,7 @@ describe('domains', () => {
       await scene.create('email-send', sends);
     });
 
-    it('409: nobody can tell where mail goes', async () => {
+    it('409: the MX lookup failed', async () => {
       const domain = scene.host();
       scene.zone.trouble(domain, 'fails');
 
@@ -180,7 +180,7 @@ describe('domains', () => {
   });
 
   describe('GET /v1/domains', () => {
-    it('200: newest first, in pages, with their records; 404: what is none, and what is of another environment', async () => {
+    it('200: newest first, in pages, with their records; 404: an unknown domain or one of another environment', async () => {
       const made = [await scene.create('webhook'), await scene.create('email')];
       const { key } = await createKey(scene.server, { scope: 'admin', environment: 'test' });
 
@@ -207,7 +207,7 @@ describe('domains', () => {
   });
 
   describe('POST /v1/domains/{id}/verify', () => {
-    it('200: pending with a sentence for each record, then verified once they are published', async () => {
+    it('200: pending with an explanation for each record, then verified once the records are published', async () => {
       const { id, records } = await scene.create('email');
 
       const pending = await scene.verify(id);
@@ -234,7 +234,7 @@ describe('domains', () => {
       expect((await scene.server.api('GET', `/v1/domains/${id}`)).json).toEqual(verified);
     });
 
-    it('200: each kind needs its own records and no others', async () => {
+    it('200: each kind requires its own records only', async () => {
       const kinds: Readonly<Record<string, readonly string[]>> = {
         webhook: ['ownership', 'cname'],
         'email-send': ['ownership', 'dkim'],
@@ -256,7 +256,7 @@ describe('domains', () => {
       }
     });
 
-    it('200: a CNAME that a provider flattened, strings in quotes, and the token of another try', async () => {
+    it('200: accepts a flattened CNAME and quoted strings, but not the token of an earlier attempt', async () => {
       const domain = await scene.create('email-send');
       const [row] = await scene.sql.rows<{ public_key: string }>(
         `select public_key from dkim_keys where selector = 'ph1'`,
@@ -281,7 +281,7 @@ describe('domains', () => {
       expect(recordsOf(wrong, 'dkim')[0]?.error).toContain('2 DKIM records');
     });
 
-    it('200: asked again at once, and by many at once, it answers with what was seen and asks nobody', async () => {
+    it('200: repeated and concurrent checks return the last result without DNS queries', async () => {
       const { id, domain, records } = await scene.create('webhook');
       const asked = (): number => scene.zone.questions.filter((question) => question.endsWith(domain)).length;
       scene.publish(records);
@@ -294,11 +294,11 @@ describe('domains', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
       expect(again.json).toMatchObject({ state: 'verified' });
       expect(asked()).toBe(once);
-      // The proof; the CNAME, and the addresses of both families.
+      // The TXT record that proves the ownership, the CNAME, and the addresses of both families.
       expect(once).toBe(4);
     });
 
-    it('200: name servers that fail or say nothing are a temporary failure, and change nothing however long', async () => {
+    it('200: name servers that fail or stay silent are a temporary failure, and change nothing, however long it lasts', async () => {
       for (const trouble of ['fails', 'silent'] as const) {
         const { id, domain } = await scene.verified('webhook');
         scene.zone.trouble(domain, trouble);
@@ -316,7 +316,7 @@ describe('domains', () => {
       }
     });
 
-    it('200: 72 hours of answers without a record are a failure, and a check revives it', async () => {
+    it('200: the domain fails after 72 hours of answers without a record, and a check revives it', async () => {
       const domain = await scene.verified('email');
       const proof = recordsOf(domain, 'ownership');
       scene.withdraw(proof);
@@ -337,7 +337,7 @@ describe('domains', () => {
       expect(revived).toMatchObject({ state: 'verified', sending_enabled: true, receiving_enabled: true });
     });
 
-    it('200: one whose name servers are silent holds up no other', async () => {
+    it('200: a domain with silent name servers does not delay other domains', async () => {
       const slow = await Promise.all(Array.from({ length: 5 }, () => scene.create('email-send')));
       for (const { domain } of slow) scene.zone.trouble(domain, 'silent');
       const { key } = await createKey(scene.server, { scope: 'admin', environment: 'test' });
@@ -359,8 +359,8 @@ describe('domains', () => {
     });
   });
 
-  describe('a host that two environments ask for', () => {
-    it('belongs to the one whose proof is seen first, until that one deletes it', async () => {
+  describe('a host that two environments claim', () => {
+    it('belongs to the environment whose proof is found first, until it deletes the domain', async () => {
       const host = scene.host();
       const { key } = await createKey(scene.server, { scope: 'admin', environment: 'test' });
       const live = await scene.create('webhook', host);
@@ -388,7 +388,7 @@ describe('domains', () => {
       expect(free).toMatchObject({ state: 'verified' });
     });
 
-    it('has one owner when both are seen at once, by two processes', async () => {
+    it('has one owner if two processes find both proofs concurrently', async () => {
       const host = scene.host();
       const other = await startServer(scene.server.env);
       try {
@@ -418,7 +418,7 @@ describe('domains', () => {
   });
 
   describe('DELETE /v1/domains/{id}', () => {
-    it('204, 404 the second time, and the host is free at once', async () => {
+    it('204, 404 the second time, and the host is available at once', async () => {
       const { id, domain } = await scene.create('webhook');
 
       expectStatus(await scene.server.api('DELETE', `/v1/domains/${id}`), 204);

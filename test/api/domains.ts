@@ -5,7 +5,7 @@ import { expectStatus, openSql, type Sql, uuidOf } from './scene.js';
 
 export const PLATFORM = 'posthorn.example';
 
-/** A record as the API shows it. */
+/** A DNS record as the API returns it. */
 export interface ShownRecord {
   record: string;
   type: 'TXT' | 'CNAME' | 'MX';
@@ -17,24 +17,24 @@ export interface ShownRecord {
   error: string | null;
 }
 
-/** A server whose name server is ours, and what a customer does with both. */
+/** A Posthorn server that resolves names with a test name server, and the actions of a customer on both. */
 export interface DomainsScene {
   server: PosthornServer;
   zone: ZoneServer;
   sql: Sql;
-  /** A host that no other test has. */
+  /** Returns a host name that no other test uses. */
   host(): string;
-  /** Makes a domain and returns it. */
+  /** Creates a domain and returns it. */
   create(kind: string, host?: string): Promise<ApiAnswer['json']>;
-  /** Puts records of the API into the zone. */
+  /** Publishes records returned by the API in the zone. */
   publish(records: readonly ShownRecord[]): void;
-  /** Takes them out again. */
+  /** Removes the records from the zone. */
   withdraw(records: readonly ShownRecord[]): void;
-  /** The domain after a real check, whenever the last one was. */
+  /** Runs a real check, no matter when the last one ran, and returns the domain. */
   verify(id: string, at?: PosthornServer): Promise<ApiAnswer['json']>;
-  /** A domain of this kind that was verified. */
+  /** Returns a verified domain of this kind. */
   verified(kind: string, host?: string): Promise<ApiAnswer['json']>;
-  /** As if so many hours had gone by since the last check. */
+  /** Moves stored times back, as if the given number of hours had passed since the last check. */
   letPass(id: string, hours: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -88,12 +88,12 @@ export async function startDomainsScene(env: Readonly<Record<string, string>> = 
   };
 }
 
-/** The records of a role. */
+/** Returns the domain's records with the given roles. */
 export function recordsOf(domain: { records: ShownRecord[] }, ...roles: string[]): ShownRecord[] {
   return domain.records.filter(({ record }) => roles.includes(record));
 }
 
-/** The status of every record by its role; of several the set. */
+/** Returns the status of the records by role, or the set of statuses if a role has several records. */
 export function statusesOf(domain: { records: ShownRecord[] }): Record<string, string> {
   const roles = [...new Set(domain.records.map(({ record }) => record))];
   return Object.fromEntries(

@@ -14,8 +14,8 @@ const LONG_AGO = '2026-01-01T00:00:00Z';
 const DROPS_TESTS = '(event) => event.body.livemode === false ? null : {...event, body: {id: event.body.id}}';
 const TEST_EVENT = { id: 2, livemode: false, ssn: 'SECRET' };
 
-/** A transform that drops an event makes no body. The body that was received is stored, and no replay sends it. */
-describe('events that a transform dropped', () => {
+/** A transform that drops an event produces no body. The received body stays stored, and no replay may send it. */
+describe('events dropped by a transform', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -38,7 +38,7 @@ describe('events that a transform dropped', () => {
   });
   const bodiesAt = (target: TargetPath): string[] => target.posts().map(({ rawBody }) => rawBody.toString());
 
-  /** An endpoint that routes to an https, a mirror and a pull destination. */
+  /** Creates an endpoint that routes to an https, a mirror and a pull destination. */
   async function scene(
     transform: object | null,
     settings: object = {},
@@ -61,7 +61,7 @@ describe('events that a transform dropped', () => {
   const pulled = async (pull: string): Promise<unknown[]> =>
     (await page(server, pull, { limit: 100 })).data.map(({ payload }) => payload as unknown);
 
-  it('202: a range replay excludes one, over https, mirror and pull, and its dry run does not count it', async () => {
+  it('202: a range replay excludes a dropped event for https, mirror and pull, and its dry run does not count it', async () => {
     const { endpoint, https, mirror, pull } = await scene(managed());
     const kept = await accepted(server, endpoint, json({ id: 1, livemode: true, ssn: 'KEPT' }));
     const dropped = await accepted(server, endpoint, json(TEST_EVENT));
@@ -81,12 +81,12 @@ describe('events that a transform dropped', () => {
     );
     expect(bodiesAt(https)).toEqual(['{"id":1}', '{"id":1}']);
     expect(await pulled(pull)).toEqual([{ id: 1 }, { id: 1 }]);
-    // A mirror forwards the request of what it is sent, byte for byte: that of the dropped event never.
+    // A mirror forwards the original request of an event byte for byte, so it must never get a dropped one.
     expect(bodiesAt(mirror).join()).not.toContain('SECRET');
     expect(await eventOf(server, dropped)).toMatchObject({ status: 'ignored', deliveries: [] });
   });
 
-  it('202: filters on routes make no difference, and neither does status "ignored"', async () => {
+  it('202: a dropped event stays excluded with filters on routes and with status "ignored"', async () => {
     const { endpoint, https, destinations } = await scene(managed('() => null'));
     await accepted(server, endpoint, json(TEST_EVENT));
     await change(server, endpoint, {
@@ -101,7 +101,7 @@ describe('events that a transform dropped', () => {
     expect(https.posts()).toEqual([]);
   });
 
-  it('202: a URL transform that answers 204 drops too', async () => {
+  it('202: a URL transform drops an event by answering 204', async () => {
     const transformer = targets.open(() => ({ status: 204 }));
     const { endpoint, https } = await scene({ engine: 'url', url: transformer.url });
     await accepted(server, endpoint, json(TEST_EVENT));
@@ -116,7 +116,7 @@ describe('events that a transform dropped', () => {
     expect(https.posts()).toEqual([]);
   });
 
-  it('202: a destination that was added later gets what no route took, and not what was dropped', async () => {
+  it('202: a destination added later gets the event that no route matched, but not the dropped one', async () => {
     const { endpoint, https, destinations } = await scene(managed(), { destinations: [] });
     await accepted(server, endpoint, json(TEST_EVENT));
     const unrouted = await accepted(server, endpoint, json({ id: 3, livemode: true, ssn: 'SECRET' }));
@@ -129,7 +129,7 @@ describe('events that a transform dropped', () => {
     expect(bodiesAt(https)).toEqual(['{"id":3}']);
   });
 
-  it('202: what a transform that failed closed has parked is excluded, and its release transforms it', async () => {
+  it('202: an event parked by a failed transform is excluded, and its release runs the transform again', async () => {
     const { endpoint, https } = await scene(managed('() => { throw new Error("no"); }'));
     await accepted(server, endpoint, json({ id: 4, livemode: true, ssn: 'SECRET' }));
     await accepted(server, endpoint, json(TEST_EVENT));
@@ -148,13 +148,13 @@ describe('events that a transform dropped', () => {
     await https.arrived(1);
     const after = await replayed(server, endpoint, { since: LONG_AGO });
 
-    // Two that are still parked, one that the release dropped, and one that it delivered.
+    // Excluded are two parked events and one that the release dropped. The fourth is the one that it delivered.
     expect(after).toMatchObject({ scanned: 4, replayed: 1, excluded: 3 });
     await https.arrived(2);
     expect(bodiesAt(https)).toEqual(['{"id":4}', '{"id":4}']);
   });
 
-  it('409 and skipped: an event replay, a resend by filter and a replay of its raw request send nothing of it', async () => {
+  it('409 or skipped: a replay of the event, a replay by filter and a replay of its raw request send nothing', async () => {
     const { endpoint, https } = await scene(managed());
     const dropped = await accepted(server, endpoint, json(TEST_EVENT));
 
@@ -171,12 +171,12 @@ describe('events that a transform dropped', () => {
 
     expectRefusal(one, 409);
     expect(job).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, skipped: 1 });
-    // By contract a raw request runs through today's transform, which drops it once more.
+    // By contract, the replay of a raw request runs the current transform, which drops the event again.
     expect(await eventOf(server, again)).toMatchObject({ status: 'ignored', deliveries: [] });
     expect(https.posts()).toEqual([]);
   });
 
-  it('202: an erased one is excluded, and so is one that repeats it', async () => {
+  it('202: an erased dropped event is excluded, and so is its duplicate', async () => {
     const { endpoint } = await scene(managed(), { deduplicate: { source: 'header', name: 'x-id' } });
     const dropped = await accepted(server, endpoint, json(TEST_EVENT, { 'x-id': '1' }));
     await accepted(server, endpoint, json(TEST_EVENT, { 'x-id': '1' }));
@@ -187,7 +187,7 @@ describe('events that a transform dropped', () => {
   });
 
   describe('that an earlier version stored', () => {
-    /** As that version stored it: nothing but the note of its request says that it was dropped. */
+    /** Creates a dropped event as that version stored it: only the note on its request marks it as dropped. */
     async function before(settings: object = {}): Promise<Awaited<ReturnType<typeof scene>> & { id: string }> {
       const found = await scene(managed(), settings);
       const id = await accepted(server, found.endpoint, json(TEST_EVENT));
@@ -198,7 +198,7 @@ describe('events that a transform dropped', () => {
       return { ...found, id };
     }
 
-    it('202: is excluded too, and what no route took is not', async () => {
+    it('202: are excluded too, but an event that no route matched is not', async () => {
       const { endpoint, https, destinations } = await before({ destinations: [] });
       const unrouted = await accepted(server, endpoint, json({ id: 5, livemode: true, ssn: 'SECRET' }));
       await sql.rows('update events set dropped = null where id = $1', [uuidOf(unrouted)]);
@@ -210,7 +210,7 @@ describe('events that a transform dropped', () => {
       expect(bodiesAt(https)).toEqual(['{"id":5}']);
     });
 
-    it('is not sent once more where that version had replayed it: by event, redrive, recover or filter', async () => {
+    it('are not sent again by event, redrive, recover or filter, even if that version had replayed them', async () => {
       const {
         endpoint,
         https,

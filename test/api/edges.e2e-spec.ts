@@ -29,7 +29,7 @@ const STEERING = [
   'WWW-Authenticate',
 ];
 
-describe('the edges', () => {
+describe('edge cases', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -46,7 +46,7 @@ describe('the edges', () => {
     await targets.close();
   });
 
-  /** To the very characters of the path, which `fetch` would tidy up. */
+  /** Sends the path unchanged, while `fetch` would normalise it. */
   const raw = async (line: string, headers: Record<string, string> = {}, body = ''): Promise<ApiAnswer> => {
     const {
       answers: [answer],
@@ -54,8 +54,8 @@ describe('the edges', () => {
     return answer as ApiAnswer;
   };
 
-  describe('a path with needless escapes', () => {
-    it('is the same route for every check', async () => {
+  describe('a path with unnecessary percent-encoding', () => {
+    it('is treated as the same route by every check', async () => {
       const { key: reader } = await createKey(server, { scope: 'read' });
       const body = JSON.stringify({ name: 'x', scope: 'read' });
 
@@ -69,7 +69,7 @@ describe('the edges', () => {
       expectRefusal(await raw('GET /%76%31/nothing'), 404);
     });
 
-    it('is in the scope of the same Idempotency-Key', async () => {
+    it('shares the scope of an Idempotency-Key', async () => {
       const destination = await destinationAt(server, targets.open().url);
       const [key, body] = [randomUUID(), JSON.stringify({ destination, event_type: 'a', payload: {} })];
       const headers = { 'content-type': 'application/json', 'idempotency-key': key };
@@ -91,7 +91,7 @@ describe('the edges', () => {
     expectRefusal(answer.answers[0] as ApiAnswer, 400);
   });
 
-  it('401: the body is not read on, and the client sees the answer', async () => {
+  it('401: the server stops reading the body, and the client gets the response', async () => {
     const { hostname, port } = new URL(server.url);
     const length = 256 * 1024 * 1024;
     const socket = net.connect(Number(port), hostname);
@@ -126,12 +126,14 @@ describe('the edges', () => {
     expect(text).toMatch(/^HTTP\/1\.1 401 /);
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
     expect(isEnded).toBe(true);
-    // What fits into the buffers of two sockets, and no more.
+    // No more than fits into the buffers of two sockets.
     expect(sent).toBeLessThan(length / 4);
   });
 
   describe('413', () => {
-    /** Sends the head of a request and the beginning of its body, waits for the answer, and goes on with the body. */
+    /**
+     * Sends the head of a request and the beginning of its body, waits for the response, then continues with the body.
+     */
     async function sendOn(
       length: number,
     ): Promise<{ text: string; sent: number; error: Error | null; isEnded: boolean }> {
@@ -169,7 +171,7 @@ describe('the edges', () => {
       return seen;
     }
 
-    it('the rest of a body that is too large is read on, so that a client in the middle of it sees the answer', async () => {
+    it('the server reads on after an oversized body, so that a client that is still sending gets the response', async () => {
       const { text, sent, error, isEnded } = await sendOn(24 * 1024 * 1024);
 
       expect(text).toMatch(/^HTTP\/1\.1 413 /);
@@ -177,7 +179,7 @@ describe('the edges', () => {
       expect([error, isEnded, sent]).toEqual([null, true, 24 * 1024 * 1024]);
     });
 
-    it('but not without bounds', async () => {
+    it('the server reads on only up to a limit', async () => {
       const { text, sent } = await sendOn(1024 * 1024 * 1024);
 
       expect(text).toMatch(/^HTTP\/1\.1 413 /);
@@ -185,7 +187,7 @@ describe('the edges', () => {
     });
   });
 
-  it('our own listeners are closed to deliveries, also one on a port that was free', async () => {
+  it('422: the listeners of the service cannot be destinations, including one on a dynamic port', async () => {
     const metricsPort = /Metrics on port (\d+)/.exec(server.logs())?.[1] ?? '';
 
     expect(Number(metricsPort)).toBeGreaterThan(0);
@@ -198,7 +200,7 @@ describe('the edges', () => {
     expect(answer.text).toContain('listener of this service itself');
   });
 
-  describe("what a tenant's answer may not set", () => {
+  describe("headers that a tenant's response cannot set", () => {
     it.each(STEERING)('422: %s, in a response and in a rule', async (name) => {
       const headers = { [name]: 'a' };
 
@@ -210,7 +212,7 @@ describe('the edges', () => {
         expectRefusal(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), ...settings }), 422);
     });
 
-    it('nor what an earlier version saved', async () => {
+    it('a header saved by an earlier version is not sent either', async () => {
       const endpoint = await inbound(server, { responseRules: { default: { headers: { 'x-mine': '1' }, body: 'a' } } });
       await sql.rows(
         `update endpoints set response_rules = '{"default": {"headers": {"x-mine": "1", "refresh": "0;url=//a"}, "body": "a"}}'`,
@@ -228,7 +230,7 @@ describe('the edges', () => {
   });
 
   describe('PATCH /v1/org', () => {
-    it('403: a test key changes neither name nor slug, which are those of live too', async () => {
+    it('403: a test key cannot change the name or the slug, because live shares them', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
       const before = (await server.api('GET', '/v1/org')).json;
 
@@ -243,7 +245,7 @@ describe('the edges', () => {
       expectStatus(await server.api('PATCH', '/v1/org', { retention_days: 7 }, as(key)), 200);
     });
 
-    it('409: a slug that another organization gave up stays reserved; its own comes back', async () => {
+    it('409: a slug given up by another organization stays reserved; an organization can return to its own old slug', async () => {
       const { slug } = (await server.api('GET', '/v1/org')).json;
       const other = randomUUID();
       await sql.rows(`insert into reserved_slugs (slug, organization_id) values ('given-up', $1)`, [other]);
@@ -259,7 +261,7 @@ describe('the edges', () => {
     });
   });
 
-  it('secrets of providers in stored headers are sealed, and open for a replay and a mirror; rows of before go on working', async () => {
+  it('provider secrets in stored headers are encrypted, and decrypted for a replay and a mirror; older plain rows still work', async () => {
     const target = targets.open();
     const mirror = expectStatus(
       await server.api('POST', '/v1/destinations', { name: 'm', type: 'mirror', url: target.url }),
@@ -280,7 +282,7 @@ describe('the edges', () => {
     const [post] = await target.arrived(1);
     const { key } = expectStatus(await server.api('POST', '/v1/keys', { name: 'reader', scope: 'read' }), 201).json;
     const shown = await requestOf(server, endpoint, request, { authorization: `Bearer ${key}` });
-    // As if it had not been verified yet: the replay compares the token anew.
+    // Marks the request as unverified, so that the replay verifies its token again.
     await sql.rows(`update requests set verification = 'failed'`);
     const replays = [
       expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`), 202).json,

@@ -25,12 +25,12 @@ const SUPPRESSIONS = 50_000;
 const SCHEDULED = 20_000;
 const ENVIRONMENT = 1;
 const TARGET = emailTargetId(ENVIRONMENT);
-/** Statuses of one in a hundred: what a list of them must not look for among the others. */
+/** Statuses of one email in a hundred: a list of them must not scan the other emails. */
 const RARE = ['bounced', 'complained', 'suppressed', 'failed', 'sending'] as const;
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Email `i` of a month: its id is a ULID of its time. */
+/** Email `i` of a month. Its id is a ULID that encodes its time. */
 const id = (firstMs: number): string =>
   `(lpad(to_hex((${firstMs} + i * ${Math.floor((30 * DAY_MS) / EMAILS)}::bigint)), 12, '0') || substr(md5(i::text), 1, 20))::uuid`;
 
@@ -52,7 +52,7 @@ function fill(nowMs: number): string[] {
     `insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, is_captured, tags, attachments, size_bytes, recipients, timeline, status, is_owed, version)
      select ${ENVIRONMENT}, id, expires_on, 'a@b.example', '{c@d.example}', '{}', '{}', '{}', 'Subject', '<a@b>', false, '[]', '[]', 1000,
             '[{"address": "c@d.example", "kind": "to", "state": "sending", "at": "2026-11-21T09:30:00.000Z", "detail": null}]', '[]', status, status = 'sending', 1 from made order by i`,
-    // One in a thousand has no event: it was never accepted.
+    // One email in a thousand has no event, because it was never accepted.
     `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
      select ${ENVIRONMENT}, id, expires_on, '${TARGET}', 'outbound', 'email.send', 2, '{}' from made where i % 1000 <> 7 order by i`,
     `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
@@ -69,8 +69,11 @@ function fill(nowMs: number): string[] {
   ];
 }
 
-/** The comments of the stores of email: which index serves what, in bounded work however much there is. */
-describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 that are scheduled', () => {
+/**
+ * Checks the comments of the email stores: the named index serves each statement, with bounded work for any amount of
+ * data.
+ */
+describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 scheduled emails', () => {
   let database: TestDatabase;
   let kernel: Database;
   let clients: Record<Recorded['pool'], pg.PoolClient>;
@@ -94,7 +97,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     for (const statement of fill(nowMs)) await clients.ordinary.query(statement);
     const first = async (text: string): Promise<Record<string, string>> =>
       (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
-    // One that nobody tries any more: of one that is due, its deliveries are not looked at.
+    // An email without a due delivery, because for one with a due delivery the statement does not read its deliveries.
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
     suppressed = (await first('select id from suppressions order by md5(id::text) limit 1'))['id'] ?? '';
@@ -107,7 +110,10 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     await database?.drop();
   });
 
-  /** As the service runs it; a statement of an ordinary connection on both kinds of plan. */
+  /**
+   * Returns the plans of a statement as the service runs it. A statement on the ordinary pool is explained with a
+   * generic and with a custom plan.
+   */
   async function plansOf(ask: (recording: Database) => Promise<unknown>): Promise<Plan[]> {
     const { database: recording, recorded } = recorder();
     await ask(recording);
@@ -176,13 +182,13 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     ['insert', (db) => new EmailsStore(db).insert([added(), added()], false), [], 500],
     ['insert in a transaction', (db) => new EmailsStore(db).insert([added()], true), [], 500],
     [
-      'states of the days that ids say',
+      'states, on the days encoded in the ids',
       (db) => new EmailsStore(db).statesAt([place(), place()]),
       ['emails_pkey', 'suppressions_address_idx'],
       30,
     ],
     [
-      'state, wherever it is',
+      'state, in any partition',
       (db) => new EmailsStore(db).state(ENVIRONMENT, some.id),
       ['emails_pkey', 'suppressions_address_idx'],
       DAYS * 6,
@@ -190,14 +196,19 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     ['change', (db) => new EmailsStore(db).change([changed(), changed()], false), ['emails_pkey'], 100],
     ['change in a transaction', (db) => new EmailsStore(db).change([changed()], true), ['emails_pkey'], 100],
     ['taken as', (db) => new EmailsStore(db).takenAs(ENVIRONMENT, some, 'a'), ['emails_pkey'], 100],
-    ['environment of the day that an id says', (db) => new EmailsStore(db).environmentOf(some.id), ['emails_pkey'], 30],
+    [
+      'environment, on the day encoded in the id',
+      (db) => new EmailsStore(db).environmentOf(some.id),
+      ['emails_pkey'],
+      30,
+    ],
     ['erase', (db) => new EmailsStore(db).erase(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 8],
     ['find', (db) => new EmailsStore(db).find(ENVIRONMENT, some.id), KEYS, DAYS * 12],
-    ['orphans of an hour', (db) => orphansOfAnHour(db), ['emails_pkey', 'environments_pkey', 'events_pkey'], 3_000],
+    ['orphans of one hour', (db) => orphansOfAnHour(db), ['emails_pkey', 'environments_pkey', 'events_pkey'], 3_000],
     ['drop', (db) => new EmailsStore(db).drop(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 6],
   ])('emails: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
 
-  it('emails: orphans of a day lock one partition each of emails and events, so that dropping others is not held up', async () => {
+  it('emails: the search for orphans of a day locks one partition each of emails and events, so that other partitions can be dropped', async () => {
     const { database: recording, recorded } = recorder();
     await orphansOfAnHour(recording);
     const [{ statement, values }] = recorded as [Recorded];
@@ -229,7 +240,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
   });
 
   it.each([undefined, 'bounced', 'dlq', 'scheduled'] as const)(
-    'emails: a page of a tag and a recipient that nothing has looks at a thousand candidates (%s)',
+    'emails: a page for a tag and a recipient without matches reads at most a thousand candidates (%s)',
     async (status) => {
       const [plan] = await plansOf((db) =>
         new EmailsStore(db).withTraits(
@@ -253,7 +264,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
   );
 
   it.each(EMAIL_STATUSES)(
-    'emails: a page of %s looks at a thousand candidates, whatever there is of others',
+    'emails: a page of %s reads a thousand candidates, regardless of the number of other emails',
     async (status) => {
       const [plan] = await plansOf((db) => new EmailsStore(db).listOf(status, range(), 1_000));
 

@@ -2,18 +2,18 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 import { expectStatus, WITHIN_MS } from './scene.js';
 
-/** The host of the simulator's addresses, with the platform domain that tests have. */
+/** Host of the simulator's addresses, under the platform domain of the tests. */
 export const SIMULATOR = 'simulator.localhost';
 export const SENDER = `Shop <shop@${SIMULATOR}>`;
 
-/** An email that leaves nothing to be desired. */
+/** A complete, valid email. */
 export const EMAIL = { from: SENDER, to: `delivered@${SIMULATOR}`, subject: 'Your order', text: 'It is on its way.' };
 
-/** An address of the simulator that nobody else uses. */
+/** Returns a simulator address that no other test uses. */
 let labels = 0;
 export const simulated = (role: string): string => `${role}+${(labels += 1)}@${SIMULATOR}`;
 
-/** Sends and returns the email's id. */
+/** Sends an email and returns its id. */
 export async function sendEmail(
   server: PosthornServer,
   fields: object = {},
@@ -30,7 +30,7 @@ export async function emailOf(
   return expectStatus(await server.api('GET', `/v1/emails/${id}`, undefined, headers), 200).json;
 }
 
-/** The email as soon as it is in a state. */
+/** Waits until the email has the given status and returns it. */
 export async function emailIn(server: PosthornServer, id: string, status: string): Promise<ApiAnswer['json']> {
   return until(
     () => emailOf(server, id),
@@ -39,7 +39,7 @@ export async function emailIn(server: PosthornServer, id: string, status: string
   );
 }
 
-/** The email as soon as it has so many attempts. */
+/** Waits until the email has the given number of attempts and returns it. */
 export async function emailAfter(server: PosthornServer, id: string, attempts: number): Promise<ApiAnswer['json']> {
   return until(
     () => emailOf(server, id),
@@ -48,7 +48,7 @@ export async function emailAfter(server: PosthornServer, id: string, attempts: n
   );
 }
 
-/** What was sent, byte for byte. */
+/** Returns the message as sent, byte for byte. */
 export async function rawOf(server: PosthornServer, id: string): Promise<string> {
   return expectStatus(await server.api('GET', `/v1/emails/${id}/raw`), 200).text;
 }

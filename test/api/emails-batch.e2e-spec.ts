@@ -25,7 +25,7 @@ describe('POST /v1/emails/batch', () => {
   const count = async (): Promise<unknown> =>
     (await sql.rows('select count(*)::int as count from events'))[0]?.['count'];
 
-  it('202: each is accepted by itself, in order: a bad one and a suppressed one fail no other', async () => {
+  it('202: each email is accepted separately, in order: an invalid or suppressed one does not affect the others', async () => {
     const emails = [
       { ...EMAIL, subject: 'first' },
       { ...EMAIL, to: 'nobody' },
@@ -73,7 +73,7 @@ describe('POST /v1/emails/batch', () => {
     for (const i of [0, 41, 99]) expect((await emailOf(server, data[i].id)).subject).toBe(`number ${i}`);
   });
 
-  it('202: the same Idempotency-Key repeats the stored answer and sends nothing again, whatever became suppressed meanwhile', async () => {
+  it('202: the same Idempotency-Key repeats the stored response and sends nothing again, even if addresses were suppressed meanwhile', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const to = 'somebody@example.org';
     const emails = [
@@ -90,12 +90,12 @@ describe('POST /v1/emails/batch', () => {
     expectRefusal(await server.api('POST', '/v1/emails/batch', [EMAIL], key), 409);
   });
 
-  it('202: a batch that died in the middle goes on where it was: what was accepted is not sent again', async () => {
+  it('202: a batch interrupted by a crash continues where it stopped, and does not send accepted emails again', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const emails = [EMAIL, EMAIL, EMAIL];
     const first = expectStatus(await server.api('POST', '/v1/emails/batch', emails, key), 202).json.data;
     const before = await count();
-    // As a kill leaves it: nothing is kept of the whole batch, nor of its last email.
+    // As after a crash: nothing is stored for the whole batch or for its last email.
     await sql.rows(
       `delete from idempotency_keys where key = $1 and route in ('POST /v1/emails/batch', 'POST /v1/emails/batch 2')`,
       [key['idempotency-key']],
@@ -109,11 +109,11 @@ describe('POST /v1/emails/batch', () => {
 
   it.each<[string, unknown, string]>([
     ['no list', {}, 'emails'],
-    ['an empty one', { emails: [] }, 'emails'],
+    ['an empty list', { emails: [] }, 'emails'],
     ['101 emails', Array.from({ length: 101 }, () => EMAIL), 'emails'],
-    ['an unknown field beside it', { emails: [EMAIL], mode: 'strict' }, 'mode'],
+    ['an unknown field beside the emails', { emails: [EMAIL], mode: 'strict' }, 'mode'],
     [
-      '21 attachments over all emails',
+      '21 attachments in all emails together',
       Array.from({ length: 21 }, () => ({ ...EMAIL, attachments: [{ filename: 'a', content: 'YQ==' }] })),
       'emails',
     ],
@@ -157,7 +157,7 @@ describe('POST /v1/emails/batch', () => {
       expect(listed.data?.data.map(({ id }) => id)).toEqual([data?.id]);
     });
 
-    it('sends a batch, and is told of each email', async () => {
+    it('sends a batch and gets an id for each email', async () => {
       const { data, error } = await resend().batch.send(
         ['one', 'two'].map((subject) => ({
           from: `shop@${SIMULATOR}`,
@@ -172,7 +172,7 @@ describe('POST /v1/emails/batch', () => {
       expect(subjects).toEqual(['one', 'two']);
     });
 
-    it('is told what is wrong', async () => {
+    it('gets the validation error', async () => {
       const { data, error } = await resend().emails.send({
         from: 'a@unverified.example',
         to: 'b@example.org',
@@ -185,7 +185,7 @@ describe('POST /v1/emails/batch', () => {
     });
   });
 
-  it('422: an attachment by URL of a private network is not fetched', async () => {
+  it('422: an attachment URL in a private network is not fetched', async () => {
     const body = { ...EMAIL, attachments: [{ url: 'https://169.254.169.254/latest/meta-data' }] };
 
     expect(expectInvalid(await server.api('POST', '/v1/emails', body), 'connectivity')).toEqual(['attachments.0.url']);

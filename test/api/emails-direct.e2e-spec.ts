@@ -7,7 +7,7 @@ import { type Relay, startRelay, verifyDomain } from './relay.js';
 import type { Sql } from './scene.js';
 import { expectStatus, openSql } from './scene.js';
 
-/** Another author's mail server is the receiver's, and hands on to one that shows what it was given. */
+/** A third-party mail server receives the messages and forwards them to a relay that records them. */
 (isPostfixInstalled() ? describe : describe.skip)('EMAIL_TRANSPORT=direct:', () => {
   let zone: ZoneServer;
   let behind: Relay;
@@ -52,7 +52,7 @@ import { expectStatus, openSql } from './scene.js';
       202,
     ).json.id as string;
 
-  it("arrives at the server that the domains' MX names, past one where nobody listens, as it was composed", async () => {
+  it("a message reaches the server in the domain's MX records unchanged, even if the first MX is down", async () => {
     const id = await send(['a@x.example', 'b@y.example']);
 
     await emailIn(server, id, 'delivered');
@@ -64,7 +64,7 @@ import { expectStatus, openSql } from './scene.js';
     expect(taken[0]?.raw).toMatch(/^Received: from posthorn\.example /m);
   });
 
-  it('tells recipients apart: one that is unknown, one that is put off, one whose domain takes no mail', async () => {
+  it('distinguishes recipients: one unknown, one deferred, one whose domain accepts no email', async () => {
     const id = await send(['no@x.example', 'later@x.example', 'a@null.example']);
 
     const email = await emailAfter(server, id, 1);

@@ -10,7 +10,7 @@ import { eventIn, expectStatus, makeDue, openSql, WITHIN_MS } from './scene.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
 
-describe('emails by a relay', () => {
+describe('emails through a relay', () => {
   let server: PosthornServer;
   let relay: Relay;
   let sql: Sql;
@@ -44,7 +44,7 @@ describe('emails by a relay', () => {
   const send = (subject: string, to: string[], more: object = {}): Promise<string> =>
     sendEmail(server, { from: FROM, to, subject, ...more });
 
-  it('what arrives is what GET …/raw shows: signed, with its Message-ID, to every recipient once, bcc among them and in no header', async () => {
+  it('the relay receives the message that GET …/raw shows: signed, with its Message-ID, once for every recipient; bcc is in no header', async () => {
     const id = await send('arrives', ['a@one.example', 'A@one.example', 'b@two.example'], {
       bcc: 'hidden@three.example',
     });
@@ -62,7 +62,7 @@ describe('emails by a relay', () => {
     expect(arrived?.from).toMatch(/^b\+r[a-z2-7]{56}@/);
   });
 
-  it('a partial refusal: who is put off is tried again with the same bytes, and nobody else', async () => {
+  it('a partial rejection: the same bytes are sent again to the deferred recipient only', async () => {
     const refusals: Record<string, { code: number; text: string }> = {
       'gone@x.example': { code: 550, text: '5.1.1 No such user' },
       'later@x.example': { code: 451, text: '4.7.1 Greylisted, try again later' },
@@ -92,7 +92,7 @@ describe('emails by a relay', () => {
     await eventIn(server, id, 'failed');
   });
 
-  it('an address that is refused for good is suppressed: the next email does not go there', async () => {
+  it('an address that is permanently rejected is suppressed, and the next email skips it', async () => {
     relay.refuseRecipients((address) =>
       address === 'nobody@x.example' ? { code: 550, text: '5.1.1 No such user' } : null,
     );
@@ -110,42 +110,45 @@ describe('emails by a relay', () => {
 
   it.each<[string, string, { code: number; text: string }]>([
     [
-      'Gmail, of the rate',
+      'Gmail, about the rate',
       'sending',
       {
         code: 550,
         text: '5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered.',
       },
     ],
-    ['QQ, of the rate', 'sending', { code: 550, text: 'Connection frequency limited' }],
+    ['QQ, about the rate', 'sending', { code: 550, text: 'Connection frequency limited' }],
     [
-      'Exchange Online, of a banned IP address',
+      'Exchange Online, about a banned IP address',
       'sending',
       { code: 550, text: '5.7.606 Access denied, banned sending IP [192.0.2.1]' },
     ],
     [
-      'Exchange Online, of a banned sender',
+      'Exchange Online, about a banned sender',
       'sending',
       { code: 550, text: '5.7.511 Access denied, banned sender[192.0.2.1]' },
     ],
-    ['Exim, of our sender', 'failed', { code: 550, text: 'Verification failed for <shop@mail.example.com>' }],
-  ])('an answer that does not blame the address suppresses nobody: %s is %s', async (what, status, refusal) => {
-    const address = `${what.replace(/\W+/g, '-').toLowerCase()}@blame.example`;
-    relay.refuseRecipients(() => refusal);
-    const id = await send(`blames ${address}`, [address]);
+    ['Exim, about the sender', 'failed', { code: 550, text: 'Verification failed for <shop@mail.example.com>' }],
+  ])(
+    'a reply that does not blame the recipient suppresses no address: %s, the email is %s',
+    async (what, status, refusal) => {
+      const address = `${what.replace(/\W+/g, '-').toLowerCase()}@blame.example`;
+      relay.refuseRecipients(() => refusal);
+      const id = await send(`blames ${address}`, [address]);
 
-    const email = await emailAfter(server, id, 1);
+      const email = await emailAfter(server, id, 1);
 
-    expect([email.status, email.attempts[0].status]).toEqual([status, 550]);
-    expect((await server.api('GET', `/v1/suppressions/${address}`)).status).toBe(404);
-    relay.refuseRecipients(() => null);
-    if (status !== 'sending') return;
-    await eventIn(server, id, 'retrying');
-    await makeDue(sql, id);
-    await emailIn(server, id, 'delivered');
-  });
+      expect([email.status, email.attempts[0].status]).toEqual([status, 550]);
+      expect((await server.api('GET', `/v1/suppressions/${address}`)).status).toBe(404);
+      relay.refuseRecipients(() => null);
+      if (status !== 'sending') return;
+      await eventIn(server, id, 'retrying');
+      await makeDue(sql, id);
+      await emailIn(server, id, 'delivered');
+    },
+  );
 
-  it('a suppression of a bounce expires after BOUNCE_SUPPRESSION_DAYS: at acceptance and at an attempt it holds no more, and the next bounce makes a new one', async () => {
+  it('a suppression after a bounce expires after BOUNCE_SUPPRESSION_DAYS: it then stops neither acceptance nor an attempt, and the next bounce creates a new one', async () => {
     const bounceOf = async (): Promise<string> => {
       relay.refuseRecipients(() => ({ code: 550, text: '5.1.1 No such user' }));
       const id = await send('expires', ['moved@x.example']);
@@ -185,7 +188,7 @@ describe('emails by a relay', () => {
     expectStatus(await server.api('DELETE', '/v1/suppressions/moved@x.example'), 204);
   });
 
-  it('a message that is refused for good has failed and suppresses nobody; a replay tries it again', async () => {
+  it('a message that is permanently rejected fails and suppresses no address; a replay tries it again', async () => {
     relay.refuseMessages(() => ({ code: 554, text: '5.7.1 Message refused by policy' }));
     const id = await send('policy', ['a@policy.example']);
 
@@ -200,7 +203,7 @@ describe('emails by a relay', () => {
     await eventIn(server, id, 'delivered');
   });
 
-  it("a server that takes its time after the last dot (RFC 5321, section 4.5.3.2.6) gets each message once, and holds up nobody else's", async () => {
+  it('a server that is slow after the final dot (RFC 5321, section 4.5.3.2.6) gets each message once, and delays no other email', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     relay.holdAnswers((to) => (to[0]?.endsWith('@slow.example') === true ? released : null));
@@ -219,7 +222,7 @@ describe('emails by a relay', () => {
     expect(ofSubject('slow')).toHaveLength(5);
   });
 
-  it('a replay of what was delivered sends nothing again', async () => {
+  it('the replay of a delivered email sends nothing', async () => {
     const id = await send('once', ['a@once.example']);
     await emailIn(server, id, 'delivered');
 
@@ -229,7 +232,7 @@ describe('emails by a relay', () => {
     expect(ofSubject('once')).toHaveLength(1);
   });
 
-  it('nothing leaves the test environment, and nothing that is sent from or to the simulator', async () => {
+  it('no email of the test environment or of the simulator leaves the service', async () => {
     await verifyDomainOf('test.example.com');
     const ids = [
       await sendEmail(server, { from: 'a@test.example.com', to: 'a@leaves.example', subject: 'stays' }, as(testKey)),
@@ -251,7 +254,7 @@ describe('emails by a relay', () => {
     expect((await emailOf(server, mine)).captured).toBe(true);
   });
 
-  it('a relay that is not there: tried again, and only that opens the circuit', async () => {
+  it('an unreachable relay: emails are retried, and only this opens the circuit', async () => {
     const { port } = relay;
     await relay.close();
     try {

@@ -14,7 +14,7 @@ import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './sc
 import { SmtpTalk } from './smtp-client.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
-/** How often a system event was noted: its row goes once it is told. */
+/** Possible counts of a system event that was recorded once. Its row disappears when it is sent. */
 const TOLD_ONCE = ['1', null];
 
 interface Report {
@@ -59,7 +59,7 @@ describe('reports about emails', () => {
   });
 
   let subjects = 0;
-  /** An email that the relay took: its id, the bytes and the return path that it has. */
+  /** Sends an email that the relay accepts. Returns its id, its bytes and its return path. */
   async function delivered(to: string | string[]): Promise<{ id: string; raw: string; from: string }> {
     const subject = `report ${(subjects += 1)}`;
     const id = await sendEmail(server, { from: FROM, to, subject });
@@ -73,7 +73,7 @@ describe('reports about emails', () => {
 
   const reports = async (query = ''): Promise<Report[]> =>
     expectStatus(await server.api('GET', `/v1/reports?limit=100${query}`), 200).json.data as Report[];
-  /** What became of the reports of an email, as soon as all of them were looked at. */
+  /** Waits until all reports about an email are processed, and returns them. */
   const reportsOf = (id: string, count = 1): Promise<Report[]> =>
     until(
       async () => (await reports()).filter(({ email_id: email }) => email === id),
@@ -88,7 +88,7 @@ describe('reports about emails', () => {
       [type, uuidOf(id)],
     );
 
-  it('a bounce that comes late: the recipient, the email, its event, the suppression and the system event tell of it', async () => {
+  it('a late bounce appears in the recipient, the email, its event, the suppression and the system event', async () => {
     const { id, from } = await delivered(['gone@late.example', 'there@late.example']);
 
     await door.toReturnPath(from, deliveryReport({ recipient: 'Gone@LATE.example' }));
@@ -113,7 +113,7 @@ describe('reports about emails', () => {
     ]);
   });
 
-  it('a delay stands in the timeline and changes nothing; a full mailbox is bounced, and suppresses nobody', async () => {
+  it('a delay appears in the timeline and changes nothing; a full mailbox counts as bounced, and suppresses no address', async () => {
     const { id, from } = await delivered('full@later.example');
     await door.toReturnPath(
       from,
@@ -139,7 +139,7 @@ describe('reports about emails', () => {
     expect(await isSuppressed('full@later.example')).toBe(false);
   });
 
-  it('the same report twice counts once, also when it is looked at again after a crash', async () => {
+  it('a repeated report counts once, also if it is processed again after a crash', async () => {
     const { id, from } = await delivered('twice@once.example');
     const report = deliveryReport({ recipient: 'twice@once.example' });
 
@@ -148,7 +148,7 @@ describe('reports about emails', () => {
 
     const before = await emailIn(server, id, 'bounced');
     expect(await reportsOf(id)).toHaveLength(1);
-    // As a process leaves it that dies between noting and ending.
+    // As after a crash between recording the effects and completing the report.
     await sql.rows(`update mail_reports set state = 'waiting', kind = null, due_at = now() where email_id = $1`, [
       uuidOf(id),
     ]);
@@ -157,7 +157,7 @@ describe('reports about emails', () => {
     expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
   });
 
-  it("over SMTP: a suppression that somebody took back stays away, whatever is made of the old bounce; a new email's bounce brings it again", async () => {
+  it('over SMTP: repeated reports of an old bounce do not restore a removed suppression; the bounce of a new email does', async () => {
     const first = await delivered('mended@once.example');
     const bounce = deliveryReport({ recipient: 'mended@once.example' });
     await deliver(smtpPort, first.from, bounce, '');
@@ -183,7 +183,7 @@ describe('reports about emails', () => {
     expect(await isSuppressed('mended@once.example')).toBe(true);
   });
 
-  it('over SMTP: of several recipients none reports for another whose envelope was his own', async () => {
+  it('over SMTP: a report to a return path cannot concern a recipient of another envelope', async () => {
     const [late, prompt] = ['late@two.example', 'prompt@two.example'];
     relay.refuseRecipients((address) => (address === late ? { code: 451, text: '4.7.1 Later' } : null));
     const id = await sendEmail(server, { from: FROM, to: [late, prompt], subject: 'two envelopes' });
@@ -215,7 +215,7 @@ describe('reports about emails', () => {
     expect([await isSuppressed(late), await isSuppressed(prompt)]).toEqual([true, false]);
   });
 
-  it("a complaint at an address of the operator's counts by our signature in the message that it quotes", async () => {
+  it('a complaint at an address of the operator counts because of the DKIM signature in the quoted message', async () => {
     const { id, raw } = await delivered('angry@complains.example');
 
     await door.toOperator(abuseReport(raw));
@@ -229,7 +229,7 @@ describe('reports about emails', () => {
     expect(await reportsOf(id)).toMatchObject([{ kind: 'complaint', state: 'recorded' }]);
   });
 
-  it('forged: whoever knows a Message-ID and nothing else suppresses nobody; the report is kept and shown', async () => {
+  it('forged: a known Message-ID alone suppresses no address; the report is stored and shown', async () => {
     const { id, raw } = await delivered('victim@forged.example');
     const messageId = /^Message-ID: .*$/im.exec(raw)?.[0] ?? '';
     const forgedPath = `Return-Path: <b+${'00000001'.padEnd(56, 'a')}@bounce.posthorn.example>`;
@@ -252,7 +252,7 @@ describe('reports about emails', () => {
     ]);
   });
 
-  it('a report about somebody whom the email did not go to is kept, and takes no effect', async () => {
+  it('a report about an address that did not get the email is stored, without effect', async () => {
     const { id, from } = await delivered('forwards@here.example');
 
     await door.toReturnPath(from, deliveryReport({ recipient: 'elsewhere@there.example' }));
@@ -264,7 +264,7 @@ describe('reports about emails', () => {
     ]);
   });
 
-  it('an automatic answer to the return path changes nothing', async () => {
+  it('an automatic reply to the return path changes nothing', async () => {
     const { id, from } = await delivered('away@holiday.example');
 
     await door.toReturnPath(
@@ -276,7 +276,7 @@ describe('reports about emails', () => {
     expect((await emailOf(server, id)).status).toBe('delivered');
   });
 
-  it("what is about no email is the operator's alone: the command lists it, and prints it as it came", async () => {
+  it('a report that matches no email is visible to the operator only: the command lists it, and prints it unchanged', async () => {
     const stranger = deliveryReport({
       recipient: 'nobody@unknown.example',
       returned: 'Message-ID: <somebody@else.example>\r\n',
@@ -306,7 +306,7 @@ describe('reports about emails', () => {
     expect(metrics.text).toMatch(/^posthorn_mail_reports_settled_total\{source="smtp",state="unmatched"\} [1-9]/m);
   });
 
-  it('200: one report, and its bytes; 403 below admin, 404 in another environment, 400 for a cursor of another list', async () => {
+  it('200: one report and its bytes; 403 below admin, 404 in another environment, 400 for a cursor of another list', async () => {
     const { id, from } = await delivered('shown@report.example');
     const sent = deliveryReport({ recipient: 'shown@report.example' });
     await door.toReturnPath(from, sent);
@@ -330,7 +330,7 @@ describe('reports about emails', () => {
     expectRefusal(await server.api('GET', '/v1/reports/rep_x'), 404);
   });
 
-  it("erasing an email's payload removes the reports that quote it", async () => {
+  it("erasing an email's payload deletes the reports that quote it", async () => {
     const { id, from } = await delivered('erased@report.example');
     await door.toReturnPath(from, deliveryReport({ recipient: 'erased@report.example' }));
     await reportsOf(id);
@@ -344,7 +344,7 @@ describe('reports about emails', () => {
     );
   });
 
-  it('of one email a hundred reports are kept: its return path fills no database', async () => {
+  it('at most a hundred reports per email are stored, so that its return path cannot fill the database', async () => {
     const { id, from } = await delivered('flood@report.example');
 
     for (let n = 0; n < 105; n += 5)
@@ -362,7 +362,7 @@ describe('reports about emails', () => {
     expect(kept?.count).toBeLessThan(105);
   });
 
-  it('two processes, one of them killed: every report is recorded, each once', async () => {
+  it('two processes, one of them killed: every report is recorded exactly once', async () => {
     const sent = await Promise.all(Array.from({ length: 12 }, (_, n) => delivered(`r${n}@killed.example`)));
     const second = await startServer({ ...server.env, PORT: '0', SMTP_PORT: 'off' });
     const third = await startServer({ ...server.env, PORT: '0', SMTP_PORT: 'off' });
@@ -371,7 +371,7 @@ describe('reports about emails', () => {
         sent.map(({ from }, n) => door.toReturnPath(from, deliveryReport({ recipient: `r${n}@killed.example` }))),
       );
       await second.kill('SIGKILL');
-      // What the dead one had claimed is free when its claim ends: the clock is moved instead of waiting for it.
+      // A claim of the killed process expires after a time. The test moves the stored time instead of waiting.
       await until(
         async () => {
           await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
@@ -384,7 +384,7 @@ describe('reports about emails', () => {
         expect(
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
-        // What was told already is not there any more; what was noted twice would be.
+        // A system event that was sent is gone. A second recording would appear here.
         expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }
@@ -396,7 +396,7 @@ describe('reports about emails', () => {
 });
 
 (isPostfixInstalled() ? describe : describe.skip)('a bounce that Postfix wrote', () => {
-  it('what Postfix took and could not hand on comes back to the listener as its report, and the email has bounced; a forged return path is refused', async () => {
+  it('a bounce from Postfix after acceptance reaches the listener as a report, and the email has bounced; a forged return path is rejected', async () => {
     const relay = await startRelay();
     relay.refuseRecipients((address) =>
       address.startsWith('gone@') ? { code: 550, text: '5.1.1 No such user here' } : null,

@@ -15,7 +15,7 @@ import { listen } from './telling.js';
 const DAY_MS = 86_400_000;
 const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-describe('emails that leave later', () => {
+describe('scheduled emails', () => {
   let server: PosthornServer;
   let sql: Sql;
   let targets: Targets;
@@ -35,11 +35,11 @@ describe('emails that leave later', () => {
   const schedule = (fields: object = {}, headers: Record<string, string> = {}): Promise<string> =>
     sendEmail(server, { scheduled_at: inHours(1), ...fields }, headers);
 
-  /** Its time has come. */
+  /** Makes a scheduled email due now. */
   const due = (id: string): Promise<unknown> =>
     sql.rows(`update scheduled_emails set due_at = now(), try_at = now() where id = '${uuidOf(id)}'`);
 
-  it('202: it is scheduled and nothing of it leaves; at its time it is sent as any other, and keeps its id and its Message-ID', async () => {
+  it('202: a scheduled email is sent at its time and not before, and keeps its id and its Message-ID', async () => {
     const at = inHours(24 * 29);
     const content = Buffer.from('an invoice').toString('base64');
     const answer = await server.api('POST', '/v1/emails', {
@@ -87,7 +87,7 @@ describe('emails that leave later', () => {
     expect(await sql.rows(`select 1 from scheduled_emails where id = '${uuidOf(id)}'`)).toEqual([]);
   });
 
-  it('its retention counts from sending, however long it waited', async () => {
+  it('retention is counted from sending, however long the email was scheduled', async () => {
     const id = await schedule();
     const old = lowestIdAt(Date.now() - 25 * DAY_MS);
     await sql.rows(
@@ -104,16 +104,16 @@ describe('emails that leave later', () => {
   });
 
   it.each<[string, () => object]>([
-    ['a time that has passed', () => ({ scheduled_at: '2020-01-01T00:00:00Z' })],
-    ['a time that has passed, by its other name', () => ({ scheduledAt: inHours(-1) })],
-  ])('202: %s is now', async (_what, fields) => {
+    ['a time in the past', () => ({ scheduled_at: '2020-01-01T00:00:00Z' })],
+    ['a time in the past under its alternative name', () => ({ scheduledAt: inHours(-1) })],
+  ])('202: %s means now', async (_what, fields) => {
     const answer = await server.api('POST', '/v1/emails', { ...EMAIL, ...fields() });
 
     expect([answer.status, answer.json.status]).toEqual([202, 'sending']);
     await emailIn(server, answer.json.id, 'delivered');
   });
 
-  it('202: the same Idempotency-Key twice schedules once and repeats the answer', async () => {
+  it('202: the same Idempotency-Key twice schedules once and repeats the response', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const body = { ...EMAIL, subject: 'only once', scheduled_at: inHours(2) };
 
@@ -126,7 +126,7 @@ describe('emails that leave later', () => {
     expect(await sql.rows(`select 1 as one from scheduled_emails where subject = 'only once'`)).toEqual([{ one: 1 }]);
   });
 
-  it('204: a scheduled email is cancelled and gone; 404 the second time, and for another environment', async () => {
+  it('204: a scheduled email is cancelled and deleted; 404 the second time, and for another environment', async () => {
     const id = await schedule();
 
     expectRefusal(await server.api('DELETE', `/v1/emails/${id}`, undefined, as(testKey)), 404);
@@ -136,7 +136,7 @@ describe('emails that leave later', () => {
     expect(await sql.rows(`select 1 from scheduled_emails where id = '${uuidOf(id)}'`)).toEqual([]);
   });
 
-  it('409: what has left is not cancelled', async () => {
+  it('409: an email that was sent cannot be cancelled', async () => {
     const id = await sendEmail(server);
 
     expectRefusal(await server.api('DELETE', `/v1/emails/${id}`), 409);
@@ -145,7 +145,7 @@ describe('emails that leave later', () => {
     await emailIn(server, id, 'delivered');
   });
 
-  it('an address that was suppressed meanwhile gets nothing, and one that is suppressed already is told at once', async () => {
+  it('an address suppressed meanwhile gets no email, and an address already suppressed is reported at once', async () => {
     await verifyDomain(server, sql, 'mail.example.com');
     const [later, already] = ['later@x.example', 'already@x.example'];
     expectStatus(await server.api('POST', '/v1/suppressions', { email: already }), 201);
@@ -169,7 +169,7 @@ describe('emails that leave later', () => {
     ).toBe('suppressed');
   });
 
-  it('a sender that may not send any more: the email has failed, says why, and is told as a system event', async () => {
+  it('a sender that lost its permission: the email fails with a reason, and a system event reports it', async () => {
     const ear = await listen(server, targets);
     await verifyDomain(server, sql, 'lost.example.com');
     const id = await schedule({ from: 'shop@lost.example.com', to: 'a@x.example' });
@@ -201,7 +201,7 @@ describe('emails that leave later', () => {
     ]);
   });
 
-  it('one that cannot be released now keeps no other from its turn', async () => {
+  it('an email that cannot be released does not delay others', async () => {
     const [broken, well] = [await schedule(), await schedule()];
     await sql.rows(
       `update scheduled_emails set due_at = now() - interval '1 hour', try_at = now(), draft = draft - 'to' where id = '${uuidOf(broken)}'`,
@@ -219,7 +219,7 @@ describe('emails that leave later', () => {
     await sql.rows(`delete from scheduled_emails where id = '${uuidOf(broken)}'`);
   });
 
-  it('GET /v1/emails: it stands among the others, in pages, and alone under its status', async () => {
+  it('GET /v1/emails lists scheduled emails among the others, in pages, and alone under their status', async () => {
     const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     const ids: string[] = [];
     for (const later of [false, true, false, true, true])
@@ -243,7 +243,7 @@ describe('emails that leave later', () => {
     ]).toEqual([null, []]);
   });
 
-  it('422: in a batch the item with a time fails by itself', async () => {
+  it('202: an email with a time in a batch is rejected alone, because a batch cannot be scheduled', async () => {
     const { status, json } = await server.api('POST', '/v1/emails/batch', [
       { ...EMAIL, scheduled_at: inHours(1) },
       EMAIL,
@@ -263,7 +263,7 @@ describe('emails that leave later', () => {
     );
   });
 
-  it('the resend package schedules, reads and cancels', async () => {
+  it('the resend package can schedule, read and cancel', async () => {
     const resend = new Resend(server.apiKey, { baseUrl: `${server.url}/v1` });
     const { data: sent } = await resend.emails.send({ ...EMAIL, scheduledAt: 'in 10 min' });
     const { data: read } = await resend.emails.get(sent?.id ?? '');
@@ -278,7 +278,7 @@ describe('emails that leave later', () => {
     expectRefusal(await server.api('GET', `/v1/emails/${sent?.id}`), 404);
   });
 
-  it('three hundred that are due of one environment keep the one of another from nothing', async () => {
+  it('three hundred due emails of one environment do not delay an email of another', async () => {
     const many = await schedule();
     const one = await schedule({}, as(testKey));
     const ofMany = (column: string): string => `substr(${column}::text, 1, 32) = substr('${uuidOf(many)}', 1, 32)`;
@@ -300,7 +300,7 @@ describe('emails that leave later', () => {
       (rows) => rows.length === 0,
       60_000,
     );
-    // Transactions are numbered as they begin.
+    // Transaction ids increase in the order of the transactions.
     const [before] = await sql.rows<{ count: number }>(`
       select count(*)::int as count from events e, events o
       where o.id = '${uuidOf(one)}' and e.environment_id <> o.environment_id and ${ofMany('e.id')} and e.xmin::text::bigint < o.xmin::text::bigint`);

@@ -52,7 +52,7 @@ interface TakenMessage {
       202,
     ).json.id as string;
 
-  it('the message is taken as it was composed, by everybody of the envelope, and is sent until SES tells more; its id there is kept', async () => {
+  it('SES gets the message as composed, with all envelope recipients; the email is sent until SES reports more, and its SES id is stored', async () => {
     const id = await send({ from: 'shop@mail.example.com', to: 'a@x.example', bcc: 'hidden@x.example' });
 
     const email = await emailAfter(server, id, 1);
@@ -69,7 +69,7 @@ interface TakenMessage {
     ]);
   });
 
-  it('Message-ID and Date, which SES sets anew, are not signed', async () => {
+  it('Message-ID and Date are not signed, because SES replaces them', async () => {
     const [signature = ''] =
       /^DKIM-Signature:[^]*?\r\n(?! )/.exec(
         await rawOf(server, await send({ from: 'shop@mail.example.com', to: 'b@x.example' })),
@@ -80,7 +80,7 @@ interface TakenMessage {
     expect(signed.filter((name) => ['date', 'message-id', 'return-path'].includes(name))).toEqual([]);
   });
 
-  it('a sender that SES does not know is tried again: the operator can mend it', async () => {
+  it('a sender that SES does not know is retried, because the operator can register it', async () => {
     const id = await send({ from: 'shop@unknown.example.com', to: 'a@x.example' });
 
     expect(await emailAfter(server, id, 1)).toMatchObject({
@@ -89,7 +89,7 @@ interface TakenMessage {
     });
   });
 
-  it('the simulator plays its part without SES', async () => {
+  it('the simulator works without SES', async () => {
     const before = (await taken()).length;
 
     await emailIn(

@@ -14,7 +14,7 @@ import { listen } from './telling.js';
 const CERTIFICATE = fileURLToPath(new URL('../support/tls/localhost-cert.pem', import.meta.url));
 const FILE = Buffer.from('%PDF-1.7 and what follows');
 
-describe('suppressions, what is told of emails, and files by URL', () => {
+describe('suppressions, system events about emails, and attachments by URL', () => {
   let server: PosthornServer;
   let targets: Targets;
   let files: Server;
@@ -49,7 +49,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
   });
 
   describe('/v1/suppressions', () => {
-    it('201: an address is added, shown by id and by address, listed, and removed', async () => {
+    it('201: an address is added, returned by id and by address, listed, and deleted', async () => {
       const made = await server.api('POST', '/v1/suppressions', { email: 'Somebody+a@Example.org' });
 
       expect([made.status, made.json]).toEqual([
@@ -99,7 +99,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       for (const id of ids) expectStatus(await server.api('DELETE', `/v1/suppressions/${id}`), 204);
     });
 
-    it('404: an address of another environment is none, and stops nobody there', async () => {
+    it('404: a suppression of another environment is not found, and has no effect here', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
       const { id } = expectStatus(
         await server.api('POST', '/v1/suppressions', { email: 'theirs@example.org' }, as(key)),
@@ -111,7 +111,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       await emailIn(server, await sendEmail(server, { to: 'theirs@example.org' }), 'delivered');
     });
 
-    it('an address that is on the list when an email is accepted gets nothing; all of them: the email is suppressed', async () => {
+    it('an address that is suppressed when an email is accepted gets nothing; if all are suppressed, so is the email', async () => {
       expectStatus(await server.api('POST', '/v1/suppressions', { email: 'never@example.org' }), 201);
 
       const partly = await sendEmail(server, { to: ['Never@Example.org', simulated('delivered')] });
@@ -126,11 +126,11 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       expect((await emailIn(server, wholly.json.id, 'suppressed')).attempts).toEqual([]);
     });
 
-    it('an address that comes onto the list while an email waits is passed by at the next attempt', async () => {
+    it('the next attempt skips an address that was suppressed while the email was waiting', async () => {
       const [waits, other] = [simulated('deferred'), 'meanwhile@example.org'];
       const id = await sendEmail(server, { to: [waits, other] });
       await emailAfter(server, id, 1);
-      // As if the transport had put it off, too.
+      // As if the transport had deferred this recipient, too.
       await sql.rows(
         `update emails set recipients = jsonb_set(recipients, '{1,state}', '"sending"') where id = (select event_id from due_deliveries limit 1)`,
       );
@@ -146,7 +146,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
   });
 
   describe('system events', () => {
-    it('email.bounced and email.complained: told with the email, its recipient and what was said', async () => {
+    it('email.bounced and email.complained contain the email, its recipient and the diagnostic text', async () => {
       const ear = await listen(server, targets);
       const [bounced, complained] = [simulated('bounced'), simulated('complained')];
       const ids = [await sendEmail(server, { to: bounced }), await sendEmail(server, { to: complained })];
@@ -161,7 +161,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
   });
 
   describe('attachments by URL', () => {
-    it('202: the file is fetched when the email is accepted, and stands in the message', async () => {
+    it('202: the file is fetched when the email is accepted, and attached to the message', async () => {
       const id = await sendEmail(server, {
         attachments: [
           { url: `${filesUrl}/invoice.pdf` },
@@ -176,7 +176,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       ]);
     });
 
-    it('202: the emails of a batch share 10 MB: one that does not fit any more fails by itself', async () => {
+    it('202: the emails of a batch share 10 MB: an email beyond the limit fails alone', async () => {
       const withFile = (path: string) => ({ ...EMAIL, attachments: [{ filename: 'a', url: filesUrl + path }] });
 
       const { json } = expectStatus(
@@ -193,7 +193,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       ['is gone', '/gone', 'connectivity', /answered 404/],
       ['redirects', '/moved', 'connectivity', /answered 302/],
       ['is larger than 10 MB', '/large', 'schema', /10 MB/],
-      ['does not come within ten seconds', '/hangs', 'connectivity', /could not be fetched/],
+      ['does not arrive within ten seconds', '/hangs', 'connectivity', /could not be fetched/],
     ] as const)('422: a file that %s', async (_what, path, check, message) => {
       const answer = await server.api('POST', '/v1/emails', {
         ...EMAIL,

@@ -25,8 +25,8 @@ describe('POST /v1/emails', () => {
     await server?.stop();
   });
 
-  describe('what is accepted', () => {
-    it('202: an email to the simulator is delivered, with one attempt, its facts, and the message itself', async () => {
+  describe('accepted emails', () => {
+    it('202: an email to the simulator is delivered, with one attempt, its timeline, and the raw message', async () => {
       const answer = await server.api('POST', '/v1/emails', {
         ...EMAIL,
         html: '<b>It is on its way.</b>',
@@ -74,7 +74,7 @@ describe('POST /v1/emails', () => {
       });
     });
 
-    it('202: a list and a single address, and the other names of fields, mean the same', async () => {
+    it('202: lists and single addresses are both accepted, and so are the alternative field names', async () => {
       const id = await sendEmail(server, {
         to: [`A <${simulated('delivered')}>`],
         cc: [simulated('delivered')],
@@ -100,7 +100,7 @@ describe('POST /v1/emails', () => {
       });
     });
 
-    it('202: fields that clients of other services send are passed over', async () => {
+    it('202: known fields of other email services are ignored', async () => {
       const fields = {
         track_opens: true,
         MessageStream: 'outbound',
@@ -116,7 +116,7 @@ describe('POST /v1/emails', () => {
       expect(json.data).toEqual([{ id: expect.stringMatching(/^evt_/) }]);
     });
 
-    it('413: above 18 MB, which is what it says', async () => {
+    it('413: a body above 18 MB, and the message names the limit', async () => {
       const { json } = expectStatus(
         await server.api('POST', '/v1/emails', { ...EMAIL, html: 'x'.repeat(19 * 1_048_576) }),
         413,
@@ -125,7 +125,7 @@ describe('POST /v1/emails', () => {
       expect(json.error.message).toBe('The body is larger than 18 MB.');
     });
 
-    it('202: bcc gets the message and stands in no byte of it', async () => {
+    it('202: bcc recipients get the message, which does not contain their addresses', async () => {
       const hidden = simulated('delivered');
       const id = await sendEmail(server, { bcc: hidden });
 
@@ -137,7 +137,7 @@ describe('POST /v1/emails', () => {
       expect(await rawOf(server, id)).not.toMatch(new RegExp(`bcc|${hidden.replaceAll(/[.+]/g, '\\$&')}`, 'i'));
     });
 
-    it('202: 10 MB of attachments are taken', async () => {
+    it('202: 10 MB of attachments are accepted', async () => {
       const content = Buffer.alloc(10 * 1024 * 1024, 7).toString('base64');
       const id = await sendEmail(server, { attachments: [{ filename: 'large.bin', content }] });
 
@@ -156,7 +156,7 @@ describe('POST /v1/emails', () => {
       );
     });
 
-    it('202: the same Idempotency-Key twice sends once and repeats the first answer; 409 with another body', async () => {
+    it('202: the same Idempotency-Key twice sends once and repeats the first response; 409 with another body', async () => {
       const key = { 'idempotency-key': randomUUID() };
       const first = await server.api('POST', '/v1/emails', EMAIL, key);
       const second = await server.api('POST', '/v1/emails', EMAIL, key);
@@ -170,7 +170,7 @@ describe('POST /v1/emails', () => {
     });
   });
 
-  describe('what the simulator plays', () => {
+  describe('outcomes of the simulator', () => {
     it.each([
       ['delivered', 'delivered', 'delivered'],
       ['bounced', 'bounced', 'failed'],
@@ -185,7 +185,7 @@ describe('POST /v1/emails', () => {
       expect((await emailOf(server, id)).attempts).toHaveLength(role === 'suppressed' ? 0 : 1);
     });
 
-    it('deferred@: it is tried again by the schedule, ends as a dead letter after eight attempts, and a redrive tries anew', async () => {
+    it('deferred@: the email is retried by the schedule, ends in the dead letter queue after eight attempts, and a redrive starts again', async () => {
       const id = await sendEmail(server, { to: [simulated('deferred'), simulated('delivered')] });
 
       for (let attempts = 1; attempts <= 8; attempts += 1) {
@@ -204,7 +204,7 @@ describe('POST /v1/emails', () => {
       });
     });
 
-    it('one of each: the email is the worst of them, and each recipient is shown', async () => {
+    it('mixed outcomes: the email has the worst of them, and each recipient is shown', async () => {
       const roles = ['delivered', 'bounced', 'suppressed', 'deferred'];
       const id = await sendEmail(server, { to: roles.map(simulated) });
 
@@ -218,7 +218,7 @@ describe('POST /v1/emails', () => {
       await eventIn(server, id, 'retrying');
     });
 
-    it('a bounce at the simulator suppresses nobody', async () => {
+    it('a bounce of the simulator suppresses no address', async () => {
       const to = simulated('bounced');
       await emailIn(server, await sendEmail(server, { to }), 'bounced');
 
@@ -227,15 +227,15 @@ describe('POST /v1/emails', () => {
     });
   });
 
-  describe('what is refused', () => {
+  describe('rejected emails', () => {
     it.each<[string, object, string[]]>([
       ['no from', { from: undefined }, ['from']],
       ['two mailboxes in from', { from: 'a@example.com, b@example.com' }, ['from']],
       ['a quoted local part', { from: '"a@b"@example.com' }, ['from']],
       ['a domain that is not verified', { from: 'a@unverified.example' }, ['from']],
-      ['a parent of the simulator', { from: 'a@localhost' }, ['from']],
-      ['a recipient through a comma', { to: [`${EMAIL.to}, evil@example.com`] }, ['to.0']],
-      ['a recipient through a line break', { to: [`${EMAIL.to}\r\nBcc: evil@example.com`] }, ['to.0']],
+      ['a parent domain of the simulator', { from: 'a@localhost' }, ['from']],
+      ['a recipient injected with a comma', { to: [`${EMAIL.to}, evil@example.com`] }, ['to.0']],
+      ['a recipient injected with a line break', { to: [`${EMAIL.to}\r\nBcc: evil@example.com`] }, ['to.0']],
       ['a line break in a name', { to: [`A\nB <${EMAIL.to}>`] }, ['to.0']],
       ['no recipient', { to: [] }, ['to']],
       [
@@ -251,7 +251,11 @@ describe('POST /v1/emails', () => {
       ['no subject', { subject: undefined }, ['subject']],
       ['neither html nor text', { text: undefined }, ['text']],
       ['a header that adds recipients', { headers: { Bcc: 'evil@example.com' } }, ['headers.Bcc']],
-      ['a header that frames', { headers: { 'Content-Type': 'text/html' } }, ['headers.Content-Type']],
+      [
+        'a header that changes the MIME structure',
+        { headers: { 'Content-Type': 'text/html' } },
+        ['headers.Content-Type'],
+      ],
       ['a header with a line break', { headers: { 'X-A': 'a\r\nBcc: evil@example.com' } }, ['headers.X-A']],
       ['a header name with a line break', { headers: { 'X-A\r\nBcc': 'a' } }, ['headers.X-A\r\nBcc']],
       ['base64 with a line break', { attachments: [{ filename: 'a', content: 'YW\nE=' }] }, ['attachments.0.content']],
@@ -261,9 +265,9 @@ describe('POST /v1/emails', () => {
         { attachments: [{ filename: 'a', content: 'YQ==', url: 'https://example.com/a' }] },
         ['attachments.0.content'],
       ],
-      ['an attachment by http', { attachments: [{ url: 'http://example.com/a' }] }, ['attachments.0.url']],
+      ['an attachment over plain http', { attachments: [{ url: 'http://example.com/a' }] }, ['attachments.0.url']],
       [
-        'a file name that climbs',
+        'a file name with a path',
         { attachments: [{ filename: '../../etc/passwd', content: 'YQ==' }] },
         ['attachments.0.filename'],
       ],
@@ -273,12 +277,16 @@ describe('POST /v1/emails', () => {
         ['attachments'],
       ],
       ['a tag with a space', { tags: [{ name: 'a b', value: 'c' }] }, ['tags.0.name']],
-      ['a field under both names', { reply_to: 'a@example.com', replyTo: 'b@example.com' }, ['replyTo']],
-      ['a time without a zone', { scheduled_at: '2030-01-01T00:00:00' }, ['scheduled_at']],
-      ['a time over 30 days ahead', { scheduledAt: 'in 31 days' }, ['scheduled_at']],
-      ['fields that would change what is sent', { template: { id: 'x' }, topic_id: 'y' }, ['template', 'topic_id']],
+      ['a field under both of its names', { reply_to: 'a@example.com', replyTo: 'b@example.com' }, ['replyTo']],
+      ['a time without a time zone', { scheduled_at: '2030-01-01T00:00:00' }, ['scheduled_at']],
+      ['a time more than 30 days ahead', { scheduledAt: 'in 31 days' }, ['scheduled_at']],
       [
-        'an attachment that says how its content is to be read',
+        'unsupported fields that would change the message',
+        { template: { id: 'x' }, topic_id: 'y' },
+        ['template', 'topic_id'],
+      ],
+      [
+        'an attachment that declares the encoding of its content',
         { attachments: [{ filename: 'a', content: 'test', encoding: 'utf-8' }] },
         ['attachments.0.encoding'],
       ],
@@ -290,19 +298,19 @@ describe('POST /v1/emails', () => {
       expect(await sql.rows('select count(*) as count from emails')).toEqual(before);
     });
 
-    it('422: the answer for an unverified domain says so in details.reason', async () => {
+    it('422: details.reason says that the domain is not verified', async () => {
       const answer = await server.api('POST', '/v1/emails', { ...EMAIL, from: 'a@unverified.example' });
 
       expect([answer.status, answer.json.error.details.reason]).toEqual([422, 'domain_not_verified']);
     });
 
-    it('422: a destination of type email can be made by nobody', async () => {
+    it('422: callers cannot create a destination of type email', async () => {
       expectInvalid(await server.api('POST', '/v1/destinations', { name: 'Mine', type: 'email' }), 'schema', 'type');
     });
   });
 
-  describe('whose it is', () => {
-    it('404: an email of another environment is none, whatever is asked of it', async () => {
+  describe('access to an email', () => {
+    it('404: an email of another environment is not found by any operation', async () => {
       const id = await sendEmail(server);
       await emailIn(server, id, 'delivered');
 
@@ -320,7 +328,7 @@ describe('POST /v1/emails', () => {
         expectRefusal(await server.api('GET', path), 404);
     });
 
-    it('the target of emails is in no list of destinations, and cannot be sent to, changed or removed', async () => {
+    it('the internal target of emails is not listed as a destination, and cannot be sent to, changed or deleted', async () => {
       const id = await sendEmail(server);
       const { destination } = await eventIn(server, id, 'delivered');
 
@@ -348,8 +356,8 @@ describe('POST /v1/emails', () => {
     });
   });
 
-  describe('what is erased', () => {
-    it('204: with the payload of its event go the message, its addresses and its subject', async () => {
+  describe('erasure', () => {
+    it('204: erasing the payload of its event erases the message, its addresses and its subject', async () => {
       const id = await sendEmail(server, {
         to: `Secret <${simulated('bounced')}>`,
         subject: 'A secret',
@@ -374,7 +382,7 @@ describe('POST /v1/emails', () => {
   });
 
   describe('GET /v1/emails', () => {
-    it('200: newest first in pages, of one status and of a time; 400 for what is none', async () => {
+    it('200: newest first in pages, by status and by time; 400 for invalid filters', async () => {
       const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
       const send = async (role: string): Promise<string> => sendEmail(server, { to: simulated(role) }, as(key));
       const ids: string[] = [];
@@ -417,7 +425,7 @@ describe('POST /v1/emails', () => {
         expectRefusal(await server.api('GET', `/v1/emails${query}`), 400);
     });
 
-    it('200: of a tag, by name and by name and value, and of a recipient of any kind and case, scheduled ones too; 400 for what is none', async () => {
+    it('200: by tag name, by tag name and value, and by a recipient of any kind and case, including scheduled emails; 400 for invalid filters', async () => {
       const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
       const send = (fields: object): Promise<string> =>
         sendEmail(server, { to: simulated('delivered'), ...fields }, as(key));
@@ -452,7 +460,7 @@ describe('POST /v1/emails', () => {
         expectRefusal(await server.api('GET', `/v1/emails?${query}`), 400);
     });
 
-    it('200: what is given up is failed, and found as such', async () => {
+    it('200: a cancelled email has failed, and is listed with that status', async () => {
       const id = await sendEmail(server, { to: simulated('deferred') });
       await emailAfter(server, id, 1);
 

@@ -4,7 +4,7 @@ import { sharedServer } from '../support/shared-server.js';
 import { accepted, type Inbound, inbound, type Json, json, provide, requestsOf, setSecret } from './receiving.js';
 import { expectStatus } from './scene.js';
 
-describe('trying settings on what came', () => {
+describe('trying unsaved settings on a stored request', () => {
   let server: PosthornServer;
 
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('trying settings on what came', () => {
 
   const managed = (code: string): object => ({ engine: 'managed', code, timeoutMs: 2000 });
 
-  it('200: filters, a transform and rules that nobody saved, on a stored request; nothing is stored or sent', async () => {
+  it('200: unsaved filters, a transform and rules are evaluated on a stored request; nothing is stored or sent', async () => {
     const endpoint = await inbound(server);
     const request = await accepted(server, endpoint, json({ type: 'invoice.paid', amount: 4200 }, { 'x-old': '1' }));
 
@@ -66,7 +66,7 @@ describe('trying settings on what came', () => {
     expect(await requestsOf(server, endpoint)).toHaveLength(1);
   });
 
-  it('200: what is left out is as it is set; a transform that throws says in which line, and the event would be parked, or go on where it fails open', async () => {
+  it('200: omitted settings are the saved ones; for a transform that throws, the response names the line and says whether the event would be parked or, failing open, continue', async () => {
     const endpoint = await inbound(server, {
       destinations: [(await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' })).json.id],
     });
@@ -96,7 +96,7 @@ describe('trying settings on what came', () => {
     });
   });
 
-  it('200: a signature that did not hold is looked at again with the secret of now', async () => {
+  it('200: a failed signature is verified again with the current secret', async () => {
     const endpoint = await inbound(server, { preset: 'github' });
     await setSecret(server, endpoint, 'wrong');
     const sent = json({ action: 'opened' }, { 'x-github-event': 'issues', 'x-hub-signature-256': 'sha256=00' });
@@ -111,7 +111,7 @@ describe('trying settings on what came', () => {
     });
   });
 
-  it('no value of a secret and no header that authenticates comes out of it', async () => {
+  it('the response contains no secret value and no authentication header', async () => {
     await server.api('POST', '/v1/secrets', { name: 'CRM_TOKEN', value: 'tok-very-secret' });
     const endpoint = await inbound(server);
     const request = await accepted(
@@ -136,7 +136,7 @@ describe('trying settings on what came', () => {
     expect(JSON.stringify(answer)).not.toMatch(/very-secret|provider-secret|provider-cookie/);
   });
 
-  it('422 with the place of what could not be saved, 404 for requests of others, 409 for one that was erased, 403 for readers', async () => {
+  it('422 with the path of each invalid setting, 404 for requests of other endpoints, 409 for an erased one, 403 for a read key', async () => {
     const [endpoint, other] = [await inbound(server), await inbound(server)];
     const request = await accepted(server, endpoint, json({ type: 'a' }));
     const at = `/v1/endpoints/${endpoint.id}/trial`;
@@ -162,7 +162,7 @@ describe('trying settings on what came', () => {
     expect((await server.api('POST', at, { request })).status).toBe(409);
   });
 
-  it('lists every preset with what its provider needs', async () => {
+  it('lists every preset with the settings that its provider needs', async () => {
     const { data } = (await server.api('GET', '/v1/presets')).json as { data: Json[] };
 
     expect(data.map(({ id }) => id)).toEqual([...PRESETS.keys()]);

@@ -6,7 +6,7 @@ import { expectStatus, openSql, uuidOf } from './scene.js';
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-describe('endpoints: routes, secrets and who may do what', () => {
+describe('endpoints: routes, secrets and access', () => {
   let server: PosthornServer;
   let sql: Sql;
   let made = 0;
@@ -33,7 +33,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
   const ROUTE_ID = /^rte_[0-9A-HJKMNP-TV-Z]{26}$/;
 
   describe('routes', () => {
-    it('201: destinations and routes are two forms of one thing', async () => {
+    it('201: destinations and routes are two forms of the same setting', async () => {
       const [a, b] = [await destination(), await destination()];
 
       const short = await endpoint({ destinations: [a, b] });
@@ -62,7 +62,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
       expect(await read(long.id)).toEqual(long);
     });
 
-    it('200: PATCH destinations keeps ids and filters of those that stay', async () => {
+    it('200: PATCH with destinations keeps the ids and filters of the routes that stay', async () => {
       const [a, b, c] = [await destination(), await destination(), await destination()];
       const before = await endpoint({ routes: [{ destination: a, filter: FILTER }, { destination: b }] });
 
@@ -75,7 +75,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
       ]);
     });
 
-    it('200: PATCH routes replaces them wholly, and an id keeps its route', async () => {
+    it('200: PATCH with routes replaces all of them; a route with an id keeps it', async () => {
       const [a, b] = [await destination(), await destination()];
       const before = await endpoint({ routes: [{ destination: a, filter: FILTER }, { destination: b }] });
       const [{ id }] = before.routes;
@@ -92,7 +92,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
       });
     });
 
-    it('422: a destination twice, a foreign route id, a disagreement, and nothing changes', async () => {
+    it('422: a duplicate destination, a route id of another endpoint, or contradictory fields; nothing changes', async () => {
       const [a, b] = [await destination(), await destination()];
       const [before, other] = [await endpoint({ destinations: [a] }), await endpoint({ destinations: [a] })];
 
@@ -120,7 +120,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
       expect(await read(before.id)).toEqual(before);
     });
 
-    it('201, 200, 204: one by one, each a new version of the endpoint', async () => {
+    it('201, 200, 204: each change of a single route is a new version of the endpoint', async () => {
       const [a, b] = [await destination(), await destination()];
       const { id } = await endpoint({ destinations: [a] });
 
@@ -140,7 +140,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
       expectRefusal(await api('DELETE', `/${id}/routes/${listed.json.data[0].id}`), 404);
     });
 
-    it('200: a change of nothing is no new version, and one that moves a route keeps its filter', async () => {
+    it('200: a PATCH without changes creates no new version; a new destination keeps the filter of the route', async () => {
       const [a, b] = [await destination(), await destination()];
       const {
         id,
@@ -156,7 +156,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
       expect((await read(id)).version).toBe(2);
     });
 
-    it('422 and 404: faults of a single route, and routes of other endpoints', async () => {
+    it('422 and 404: invalid fields of a single route, and routes of other endpoints', async () => {
       const [a, b] = [await destination(), await destination()];
       const [
         {
@@ -195,7 +195,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
       expectRefusal(await api('POST', `/${id}/routes`, { destination: await destination() }), 409);
     });
 
-    it('201: calls at the same time all add theirs', async () => {
+    it('201: concurrent calls all add their routes', async () => {
       const [{ id }, ids] = [await endpoint(), await Promise.all(Array.from({ length: 6 }, () => destination()))];
 
       const answers = await Promise.all(ids.map((each) => api('POST', `/${id}/routes`, { destination: each })));
@@ -206,7 +206,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
   });
 
   describe('PUT /v1/endpoints/{id}/secret', () => {
-    it('204, no body: it is stored sealed and never shown', async () => {
+    it('204 without a body: the secret is stored encrypted and never shown', async () => {
       const { id, has_secret: before } = await endpoint({ preset: 'stripe' });
 
       const answer = await api('PUT', `/${id}/secret`, { secret: 'whsec_never-shown' });
@@ -238,16 +238,16 @@ describe('endpoints: routes, secrets and who may do what', () => {
     });
 
     it.each<[string, object, string]>([
-      ['a key of Adyen that is not hexadecimal', { preset: 'adyen' }, 'my-key'],
+      ['a non-hexadecimal key of Adyen', { preset: 'adyen' }, 'my-key'],
       ['half a public key of Discord', { preset: 'discord' }, 'ab'.repeat(16)],
-      ['a public key of SendGrid that is none', { preset: 'sendgrid' }, 'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE'],
-      ['a Standard Webhooks secret that is no base64', { preset: 'standard-webhooks' }, 'whsec_not base64!'],
-      ['a public key of Standard Webhooks that is too short', { preset: 'svix' }, 'whpk_AAAA'],
-      ['no ARN of SNS', { preset: 'aws-sns' }, 'MyTopic'],
-      ['a password of Postmark without its user', { preset: 'postmark' }, 'hunter2'],
-      ['a token with a space at its end', { preset: 'gitlab' }, 'token '],
+      ['an invalid public key of SendGrid', { preset: 'sendgrid' }, 'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE'],
+      ['a Standard Webhooks secret that is not base64', { preset: 'standard-webhooks' }, 'whsec_not base64!'],
+      ['a Standard Webhooks public key that is too short', { preset: 'svix' }, 'whpk_AAAA'],
+      ['an invalid ARN of SNS', { preset: 'aws-sns' }, 'MyTopic'],
+      ['a password of Postmark without the user name', { preset: 'postmark' }, 'hunter2'],
+      ['a token with a trailing space', { preset: 'gitlab' }, 'token '],
       [
-        'a key that is to be base64',
+        'a key that must be base64',
         { verification: 'hmac-sha256', verificationConfig: { keyEncoding: 'base64' } },
         'not base64!',
       ],
@@ -261,12 +261,12 @@ describe('endpoints: routes, secrets and who may do what', () => {
       expect((await read(id)).has_secret).toBe(false);
     });
 
-    it('404: an endpoint that there is none of', async () => {
+    it('404: an endpoint that does not exist', async () => {
       expectRefusal(await api('PUT', `/ep_${UNKNOWN}/secret`, { secret: 'a' }), 404);
     });
   });
 
-  it('named secrets in the code of a transform are in use until it goes', async () => {
+  it('409: a named secret cannot be deleted while the code of a transform uses it', async () => {
     const secret = expectStatus(
       await server.api('POST', '/v1/secrets', { name: 'CRM', value: 'hidden-value' }),
       201,
@@ -317,7 +317,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('403: a read key reads and writes nothing; a write key does both', async () => {
+  it('403: a read key can read but change nothing; a write key can do both', async () => {
     const [reader, writer] = [
       (await createKey(server, { scope: 'read' })).key,
       (await createKey(server, { scope: 'write' })).key,

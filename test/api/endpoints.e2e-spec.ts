@@ -64,7 +64,7 @@ describe('endpoints', () => {
       expect(await read(json.id)).toEqual(json);
     });
 
-    it('201: by url or path, with or without the prefix and the organization', async () => {
+    it('201: by url or path, with or without the prefix and the slug of the organization', async () => {
       const [a, b, c, d] = [slug(), slug(), slug(), slug()];
 
       const answers = await Promise.all([
@@ -82,13 +82,13 @@ describe('endpoints', () => {
       ]);
     });
 
-    it('201: a url with no path is the organization alone', async () => {
+    it('201: a url without a path gives the path of the organization', async () => {
       const { json } = await create({ url: urlOf('').replace('/in/', '') });
 
       expect(json).toMatchObject({ path: org, name: org, url: urlOf(org) });
     });
 
-    it('201: the platform domain is the default and can be named; 422: there is no other', async () => {
+    it('201: the platform domain is the default and can be given explicitly; 422 for an unknown domain', async () => {
       expect((await create({ slug: slug(), domainId: 'pdom_00000000000000000000000001' })).json.domain).toEqual(
         domain(),
       );
@@ -96,7 +96,7 @@ describe('endpoints', () => {
         expectInvalid(await create({ slug: slug(), domainId }), 'schema', 'domainId');
     });
 
-    it('201: a preset verifies by itself, and its own answer is not a setting', async () => {
+    it('201: a preset selects its verification by default, and its own response is not shown as a setting', async () => {
       expect(await endpoint({ preset: 'meta' })).toMatchObject({
         preset: 'meta',
         verification: 'preset',
@@ -106,7 +106,7 @@ describe('endpoints', () => {
       expect(await endpoint({ preset: 'stripe', verification: 'none' })).toMatchObject({ verification: 'none' });
     });
 
-    it('422: without url, slug and path; with two that disagree; on a foreign host', async () => {
+    it('422: without url, slug and path; with two that contradict; with a foreign host', async () => {
       expectInvalid(await create({ name: 'Nowhere' }), 'schema', 'url');
       expectInvalid(await create({ slug: 'a', path: `${org}/b` }), 'schema', 'path');
       expectInvalid(await create({ url: 'https://elsewhere.example/in/a' }), 'schema', 'url');
@@ -121,25 +121,25 @@ describe('endpoints', () => {
       ['nine segments', { path: 'a/b/c/d/e/f/g/h' }, 'path'],
       ['an upper-case slug', { slug: 'Stripe' }, 'slug'],
       ['a slug of 65 characters', { slug: 'a'.repeat(65) }, 'slug'],
-      ['a url that is no string', { url: 7 }, 'url'],
+      ['a url that is not a string', { url: 7 }, 'url'],
       ['an empty name', { name: '' }, 'name'],
       ['NUL in the name', { name: 'a\0' }, 'name'],
       ['an unknown preset', { preset: 'nobody' }, 'preset'],
       ['an unknown verification', { verification: 'hmac-md5' }, 'verification'],
-      ['a preset to verify by where there is none', { verification: 'preset' }, 'verification'],
+      ['preset verification without a preset', { verification: 'preset' }, 'verification'],
       ['verification settings without an HMAC', { verificationConfig: { header: 'x-a' } }, 'verificationConfig'],
       [
-        'an unknown key in them',
+        'an unknown key in the verification settings',
         { verification: 'hmac-sha1', verificationConfig: { colour: 'red' } },
         'verificationConfig.colour',
       ],
       [
-        'a body that is not signed',
+        'a signed text without the body',
         { verification: 'hmac-sha1', verificationConfig: { signed: '{{method}}' } },
         'verificationConfig.signed',
       ],
       ['an unknown response', { response: { type: 'telepathy' } }, 'response.type'],
-      ['a response without its secret', { response: { type: 'meta-challenge' } }, 'response.verifyToken'],
+      ['a response without its required secret', { response: { type: 'meta-challenge' } }, 'response.verifyToken'],
       ['an unknown key in the response', { response: { type: 'static', colour: 'red' } }, 'response.colour'],
       ['a response status of 99', { response: { type: 'static', status: 99 } }, 'response.status'],
       [
@@ -176,7 +176,7 @@ describe('endpoints', () => {
         'responseProxy.code',
       ],
       [
-        'a proxy that is no function',
+        'a proxy whose code is not a function',
         { responseProxy: { target: 'managed', code: 'export default 7' } },
         'responseProxy.code',
       ],
@@ -191,17 +191,17 @@ describe('endpoints', () => {
         'responseProxy.url',
       ],
       [
-        'a proxy that is the service',
+        'a proxy at the service itself',
         { responseProxy: { target: 'url', url: 'http://HOST/in/a' } },
         'responseProxy.url',
       ],
       [
-        'a proxy that waits 49 ms',
+        'a proxy with a timeout of 49 ms',
         { responseProxy: { target: 'url', url: 'https://example.com/', timeoutMs: 49 } },
         'responseProxy.timeoutMs',
       ],
       [
-        'a proxy that waits 5001 ms',
+        'a proxy with a timeout of 5001 ms',
         { responseProxy: { target: 'url', url: 'https://example.com/', timeoutMs: 5001 } },
         'responseProxy.timeoutMs',
       ],
@@ -217,12 +217,12 @@ describe('endpoints', () => {
         'transform.failMode',
       ],
       [
-        'a transform with a url beside code',
+        'a transform with both url and code',
         { transform: { engine: 'managed', code: 'export default (e) => e', url: 'https://a.example/' } },
         'transform.url',
       ],
       [
-        'a transform that loops as it is loaded',
+        'a transform that loops while it is loaded',
         { transform: { engine: 'managed', code: 'for (;;);' } },
         'transform.code',
       ],
@@ -232,11 +232,11 @@ describe('endpoints', () => {
         'transform.code',
       ],
       ['an unknown destination', { destinations: [`dst_${UNKNOWN}`] }, 'destinations.0'],
-      ['what is no destination', { destinations: ['x'] }, 'destinations.0'],
+      ['an invalid destination id', { destinations: ['x'] }, 'destinations.0'],
       ['an unknown destination of a route', { routes: [{ destination: `dst_${UNKNOWN}` }] }, 'routes.0.destination'],
       ['an unknown key in a route', { routes: [{ destination: `dst_${UNKNOWN}`, colour: 'red' }] }, 'routes.0.colour'],
       [
-        'a filter that is none',
+        'an invalid filter',
         { routes: [{ destination: `dst_${UNKNOWN}`, filter: { op: 'eq', value: 'a', path: 'type[' } }] },
         'routes.0.filter.path',
       ],
@@ -256,7 +256,7 @@ describe('endpoints', () => {
       expect(await count()).toBe(before);
     });
 
-    it('422: says every fault at once', async () => {
+    it('422: all faults are reported together', async () => {
       const answer = await create({
         slug: 'A',
         preset: 'nobody',
@@ -277,7 +277,7 @@ describe('endpoints', () => {
       ]);
     });
 
-    it('409: another live endpoint owns the URL, also one of the other environment, and it says nothing of it', async () => {
+    it('409: another endpoint has the URL, also one of the other environment, and the response reveals nothing about it', async () => {
       const { id, url, path } = await endpoint();
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
@@ -290,7 +290,7 @@ describe('endpoints', () => {
       }
     });
 
-    it('409: of ten at once, one gets the URL', async () => {
+    it('409: of ten concurrent requests for one URL, exactly one succeeds', async () => {
       const name = slug();
 
       const answers = await Promise.all(Array.from({ length: 10 }, () => create({ slug: name })));
@@ -298,7 +298,7 @@ describe('endpoints', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(9).fill(409)]);
     });
 
-    it('201: the same Idempotency-Key twice creates once and repeats the first answer; 409 is none that is kept', async () => {
+    it('201: the same Idempotency-Key twice creates once and repeats the first response; a 409 is not stored', async () => {
       const [body, headers, other] = [
         { slug: slug() },
         { 'idempotency-key': randomUUID() },
@@ -315,7 +315,7 @@ describe('endpoints', () => {
       expect([third.status, fourth.status, fourth.headers.get('idempotent-replayed')]).toEqual([409, 201, null]);
     });
 
-    it('201: one that is created paused is paused, and parks what comes', async () => {
+    it('201: an endpoint created as paused parks incoming requests', async () => {
       const { id, url } = await endpoint({ status: 'paused' });
       const { id: eventId } = (await (await fetch(url, { method: 'POST', body: '{}' })).json()) as { id: string };
 
@@ -345,7 +345,7 @@ describe('endpoints', () => {
       response: { type: 'static', status: 202, body: 'thanks', headers: { 'x-a': 'b' } },
     };
 
-    it('200: every setting comes back as it was given, and what is left out stays', async () => {
+    it('200: every setting is returned as given, and omitted settings stay', async () => {
       const before = await endpoint(SETTINGS);
 
       const { status, json } = await patch(before.id, { name: 'Other' });
@@ -356,7 +356,7 @@ describe('endpoints', () => {
       expect(await read(before.id)).toEqual(json);
     });
 
-    it('200: null clears every optional part', async () => {
+    it('200: null clears every optional setting', async () => {
       const { id } = await endpoint(SETTINGS);
 
       const { json } = await patch(id, {
@@ -386,7 +386,7 @@ describe('endpoints', () => {
       });
     });
 
-    it('200: a proxy and a transform show the defaults in force', async () => {
+    it('200: a proxy and a transform show the effective defaults', async () => {
       const { json } = await patch((await endpoint()).id, {
         responseProxy: { target: 'url', url: 'https://EXAMPLE.com/a' },
         transform: { engine: 'managed', code: 'export default (event) => event' },
@@ -406,7 +406,7 @@ describe('endpoints', () => {
       });
     });
 
-    it('200: what changes nothing is no new version, also when every setting is sent back as it was read', async () => {
+    it('200: a PATCH without changes creates no new version, also with every setting as read', async () => {
       const before = await endpoint(SETTINGS);
       const settings = Object.fromEntries(
         [...Object.keys(SETTINGS), 'url', 'status', 'destinations'].map((name) => [name, before[name]]),
@@ -417,7 +417,7 @@ describe('endpoints', () => {
     });
 
     it.each(['slug', 'path', 'domainId'])(
-      '422: %s cannot be changed, and the sentence says what can',
+      '422: %s cannot be changed, and the message says which fields can',
       async (field) => {
         const before = await endpoint();
 
@@ -429,7 +429,7 @@ describe('endpoints', () => {
       },
     );
 
-    it('200: paused and active again; 422: disabled is not for callers', async () => {
+    it('200: paused and active again; 422: callers cannot set disabled', async () => {
       const { id } = await endpoint();
 
       expect((await patch(id, { status: 'paused' })).json.status).toBe('paused');
@@ -437,7 +437,7 @@ describe('endpoints', () => {
       expectInvalid(await patch(id, { status: 'disabled' }), 'schema', 'status');
     });
 
-    it('200: a url moves it, and the old one is free at once', async () => {
+    it('200: a new url moves the endpoint, and the old one is free at once', async () => {
       const before = await endpoint();
       const target = slug();
 
@@ -453,7 +453,7 @@ describe('endpoints', () => {
       expect((await create({ url: before.url })).status).toBe(201);
     });
 
-    it('409: the url of another endpoint, and nothing changes', async () => {
+    it('409: another endpoint has the url, and nothing changes', async () => {
       const [before, other] = [await endpoint(), await endpoint()];
 
       const answer = await patch(before.id, { url: other.url, name: 'Moved' });
@@ -462,7 +462,7 @@ describe('endpoints', () => {
       expect(await read(before.id)).toEqual(before);
     });
 
-    it('200 and 409: of ten that move to one url at once, one gets there', async () => {
+    it('200 and 409: of ten endpoints that move to one url concurrently, exactly one succeeds', async () => {
       const [target, ids] = [
         slug(),
         await Promise.all(Array.from({ length: 10 }, async () => (await endpoint()).id as string)),
@@ -473,7 +473,7 @@ describe('endpoints', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
     });
 
-    it('200: calls at the same time that change different things all take effect', async () => {
+    it('200: concurrent changes of different settings all take effect', async () => {
       const { id } = await endpoint();
 
       await Promise.all([
@@ -492,7 +492,7 @@ describe('endpoints', () => {
       });
     });
 
-    it('422: nothing changes on a fault', async () => {
+    it('422: an invalid PATCH changes nothing', async () => {
       const before = await endpoint(SETTINGS);
 
       for (const fault of [
@@ -507,7 +507,7 @@ describe('endpoints', () => {
       expect(await read(before.id)).toEqual(before);
     });
 
-    it('200: secrets of a response never show, and stay while its type does', async () => {
+    it('200: secrets of a response are never shown, and kept while its type stays the same', async () => {
       const { id, ...shown } = await endpoint({
         response: { type: 'ebay-challenge', verificationToken: 'hidden-token', endpointUrl: 'https://a.example/' },
       });
@@ -523,7 +523,7 @@ describe('endpoints', () => {
       expectInvalid(await patch(id, { response: { type: 'meta-challenge' } }), 'schema', 'response.verifyToken');
     });
 
-    it('200: an endpoint keeps its URL when the organization gets another slug', async () => {
+    it('200: an endpoint keeps its URL when the slug of the organization changes', async () => {
       const before = await endpoint();
       expectStatus(await server.api('PATCH', '/v1/org', { slug: 'renamed' }), 200);
 
@@ -538,7 +538,7 @@ describe('endpoints', () => {
   });
 
   describe('DELETE /v1/endpoints/{id}', () => {
-    it('204 and its URL is free at once; 404 afterwards', async () => {
+    it('204, and the URL is free at once; 404 afterwards', async () => {
       const { id, url } = await endpoint();
 
       expect(await server.api('DELETE', `/v1/endpoints/${id}`)).toMatchObject({ status: 204, text: '' });
@@ -593,7 +593,7 @@ describe('endpoints', () => {
   });
 
   describe('GET /v1/ingest-domains', () => {
-    it('200: the platform domain, with what URLs on it begin with', async () => {
+    it('200: returns the platform domain and the prefix of its URLs', async () => {
       const { status, json } = await server.api('GET', '/v1/ingest-domains');
 
       expect(status).toBe(200);

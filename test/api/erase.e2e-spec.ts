@@ -20,7 +20,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** `DELETE /v1/events/{id}/payload`: the payload is gone for good, and what was done with it stays. */
+/** `DELETE /v1/events/{id}/payload` erases the payload for good and keeps the record of its deliveries. */
 describe('erase', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -41,7 +41,7 @@ describe('erase', () => {
   const erase = (id: string): Promise<ApiAnswer> => server.api('DELETE', `/v1/events/${id}/payload`);
   const word = (): string => `secret${randomUUID().replaceAll('-', '')}`;
 
-  /** Columns of rows in which a word stands, over everything that the database has. */
+  /** Returns the columns, over all tables of the database, that contain a word. */
   async function placesOf(secret: string): Promise<string[]> {
     const columns = await sql.rows<{ table: string; column: string }>(`
       select c.table_name as table, c.column_name as column from information_schema.columns c
@@ -85,7 +85,7 @@ describe('erase', () => {
     expect(target.posts()).toHaveLength(1);
   });
 
-  it('what waits ends as failed with reason erased, also what a worker holds', async () => {
+  it('pending deliveries end as failed with reason erased, including those that a worker has claimed', async () => {
     const secret = word();
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -96,7 +96,7 @@ describe('erase', () => {
     const destination = await destinationAt(server, target.url, PATIENT);
     const underWay = await send(server, destination, { payload: { secret } });
     await target.arrived(1);
-    // The window is full of them: what comes behind waits in the lane with its payload.
+    // The concurrency window is full, so the next delivery waits in the scheduler with its payload.
     for (let n = 0; n < 31; n += 1) await send(server, destination);
     await target.arrived(32);
     const behind = await send(server, destination, { payload: { secret } });
@@ -111,7 +111,7 @@ describe('erase', () => {
     expect(await placesOf(secret)).toEqual([]);
   }, 60_000);
 
-  it('what waits for its next attempt ends at once', async () => {
+  it('a delivery that waits for its next attempt ends at once', async () => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
     const message = await send(server, destination);
     await eventAfter(server, message, 1);
@@ -128,7 +128,7 @@ describe('erase', () => {
     });
   });
 
-  it('the events of a fan-out share one payload: erasing one erases it for all, by any of their ids', async () => {
+  it('the events of a fan-out share one payload: erasing it by any of their ids erases it for all', async () => {
     const [app, secret] = [randomUUID(), word()];
     const good = targets.open();
     await endpointOf(server, app, { url: good.url });
@@ -161,7 +161,7 @@ describe('erase', () => {
     }
   });
 
-  it('of a received event also the request: query, body and values of headers; a replay of the range and of the request says so', async () => {
+  it('a received event is erased with its request: query, body and header values; a replay of the range or the request reports this', async () => {
     const secret = word();
     const destination = await destinationAt(server, targets.open().url);
     const inlet = await inletTo(server, [destination]);
@@ -192,7 +192,7 @@ describe('erase', () => {
     expect(await replayed(server, inlet)).toMatchObject({ scanned: 2, excluded: 1, enqueued: 1 });
   });
 
-  it('a recovery counts it as excluded', async () => {
+  it('a recover job counts an erased event as excluded', async () => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
       retry: { max_attempts: 1, schedule: [0] },
     });
@@ -206,7 +206,7 @@ describe('erase', () => {
     expect((await eventOf(server, message)).status).toBe('dlq');
   });
 
-  it('a pull shows that it was erased, and no payload', async () => {
+  it('a pull shows that the event was erased, without its payload', async () => {
     const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull' }), 201).json
       .id as string;
     const message = await send(server, pull);

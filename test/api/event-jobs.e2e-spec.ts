@@ -23,8 +23,8 @@ import {
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Replay, recover and cancel of exactly what the list of events shows under the same filters. */
-describe('jobs over a list of events', () => {
+/** Replay, recover and cancel of exactly the events that the list shows under the same filters. */
+describe('jobs on a filtered list of events', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -59,7 +59,7 @@ describe('jobs over a list of events', () => {
       )
     ).map(({ id }) => id);
 
-  /** A destination that took one event of a type that nobody else has. */
+  /** Creates a destination with one delivered event of a unique type. */
   const arrange = async (): Promise<{ target: TargetPath; destination: string; type: string; message: string }> => {
     const [target, type] = [targets.open(), randomUUID()];
     const destination = await destinationAt(server, target.url);
@@ -68,7 +68,7 @@ describe('jobs over a list of events', () => {
     return { target, destination, type, message };
   };
 
-  /** A received event that one destination took and another one did not. */
+  /** Creates a received event that one destination accepted and another rejected. */
   const halfDelivered = async (): Promise<{
     good: TargetPath;
     bad: TargetPath;
@@ -83,7 +83,7 @@ describe('jobs over a list of events', () => {
     return { good, bad, ids: { ...ids, endpoint: inlet.id, event } };
   };
 
-  it('202: replay sends what the list shows again, whatever became of it, under the same ids; the job is in the list of jobs and in the audit log', async () => {
+  it('202: replay sends the events of the list again, whatever their status, under the same ids; the job is in the list of jobs and in the audit log', async () => {
     const { target, destination, type, message } = await arrange();
     await failedCopies(sql, message, 2, { status: 'dlq' });
     await send(server, destination, { event_type: 'another' });
@@ -122,7 +122,7 @@ describe('jobs over a list of events', () => {
     );
   });
 
-  it('200: a dry run counts as the list counts, in the states that the action takes, and does nothing', async () => {
+  it('200: a dry run counts like the list, only in the statuses that the action applies to, and changes nothing', async () => {
     const { type, message } = await arrange();
     await failedCopies(sql, message, 2, { status: 'dlq' });
     await failedCopies(sql, message, 1, { status: 'failed', reason: 'gone' });
@@ -148,7 +148,7 @@ describe('jobs over a list of events', () => {
     expect(await enqueuedOf(type)).toEqual([]);
   });
 
-  it('more than a count counts is said to be, and the job does it all: in pages, those that find nothing too', async () => {
+  it('a count over the limit is marked as capped, and the job processes all events in pages, including pages without matches', async () => {
     const { type, message } = await arrange();
     const dead = await failedCopies(sql, message, 6_200, { status: 'dlq' });
     const rare = randomUUID();
@@ -174,11 +174,11 @@ describe('jobs over a list of events', () => {
     expect((await enqueuedOf(rare)).sort()).toEqual(dead.slice(0, 2));
     const made = await enqueuedOf(type);
     expect([...made].sort()).toEqual(dead.slice(2));
-    // The newest page first, each oldest first.
+    // Pages are processed newest first, the events of a page oldest first.
     expect(made.slice(0, 1_000)).toEqual(dead.slice(-1_000));
   }, 120_000);
 
-  it('recover sends again only where it was not delivered; cancelled ones are passed by unless asked for, those without a payload always', async () => {
+  it('recover sends only undelivered events again; cancelled ones are skipped unless requested, those without a payload always', async () => {
     const {
       good,
       bad,
@@ -212,7 +212,7 @@ describe('jobs over a list of events', () => {
     });
   });
 
-  it('a filter by destination means deliveries there, and no others of the same events', async () => {
+  it('a filter by destination selects the deliveries to it, and no other deliveries of the same events', async () => {
     const { good, bad, ids } = await halfDelivered();
 
     expect(await done({ action: 'replay', filter: { destination: ids.good } })).toMatchObject({
@@ -227,7 +227,7 @@ describe('jobs over a list of events', () => {
     });
   });
 
-  it('cancel ends what waits of the events that match, there and nowhere else', async () => {
+  it('cancel ends the pending deliveries of the matching events at this destination, and no others', async () => {
     const type = randomUUID();
     const [one, two] = [targets.open(() => ({ status: 500 })), targets.open(() => ({ status: 500 }))];
     const [first, second] = [
@@ -272,7 +272,7 @@ describe('jobs over a list of events', () => {
     expect(await done({ action: 'cancel', filter: { event_type: type } })).toMatchObject({ scanned: 0, cancelled: 0 });
   });
 
-  it('an application, an ad-hoc URL, an error and a time are what they are in the list', async () => {
+  it('the filters application, ad-hoc URL, error and time mean the same as in the list', async () => {
     const [app, type] = [randomUUID(), randomUUID()];
     const target = targets.open((_, index) => ({ status: index === 0 ? 503 : 200 }));
     await endpointOf(server, app, { url: target.url, retry: { max_attempts: 1, schedule: [0] } });
@@ -301,7 +301,7 @@ describe('jobs over a list of events', () => {
     expect(await done({ action: 'replay', filter: { q: event.id } })).toMatchObject({ scanned: 1, enqueued: 1 });
   });
 
-  it('at most so many events, the newest ones; the job says how far it came', async () => {
+  it('limit: at most that many events, the newest ones; the job reports how far it got', async () => {
     const { type, message } = await arrange();
     const dead = await failedCopies(sql, message, 1_500, { status: 'dlq' });
 
@@ -318,7 +318,7 @@ describe('jobs over a list of events', () => {
     expect(Date.parse(job.searched_to)).toBe(Number.parseInt((dead[300] ?? '').replaceAll('-', '').slice(0, 12), 16));
   });
 
-  it('409: a filter that names something disabled; under a wider one it is passed by, and counted', async () => {
+  it('409: a filter that names a disabled destination or endpoint; a wider filter skips and counts its events', async () => {
     const { destination, type, message } = await arrange();
     await failedCopies(sql, message, 1, { status: 'dlq' });
     const app = randomUUID();
@@ -343,7 +343,7 @@ describe('jobs over a list of events', () => {
     expect(await done({ action: 'cancel', filter: { destination } })).toMatchObject({ cancelled: 0 });
   });
 
-  it('the same Idempotency-Key starts one job and repeats the answer', async () => {
+  it('the same Idempotency-Key starts one job and repeats the response', async () => {
     const { type } = await arrange();
     const key = { 'idempotency-key': randomUUID() };
     const first = expectStatus(await ask({ action: 'replay', filter: { event_type: type } }, key), 202);
@@ -356,7 +356,7 @@ describe('jobs over a list of events', () => {
     expectRefusal(await ask({ action: 'cancel', filter: { event_type: type } }, key), 409);
   });
 
-  it('another environment: its jobs touch nothing of this one, and are not seen here', async () => {
+  it('jobs of another environment change nothing in this one, and are not visible here', async () => {
     const { destination, type, message } = await arrange();
     await failedCopies(sql, message, 1, { status: 'dlq' });
     const { key } = await createKey(server, { name: 'elsewhere', scope: 'write', environment: 'live' });
@@ -380,7 +380,7 @@ describe('jobs over a list of events', () => {
     expect((await ask({ action: 'cancel', filter: { destination } }, other)).json).toMatchObject({ total_estimate: 0 });
   });
 
-  it('422: no action, a filter that the list does not have, and one that contradicts itself', async () => {
+  it('422: no action, a filter that the list does not have, and contradictory filters', async () => {
     expectInvalid(await ask({ filter: {} }), 'schema', 'action');
     expectInvalid(await ask({ action: 'replay' }), 'schema', 'filter');
     expectInvalid(await ask({ action: 'replay', filter: { destinations: [] } }), 'schema', 'filter.destinations');
@@ -415,7 +415,7 @@ describe('jobs over a list of events', () => {
     }
   });
 
-  describe('while a page is under way', () => {
+  describe('while a page is being processed', () => {
     let other: pg.Client;
 
     beforeEach(async () => {
@@ -425,7 +425,7 @@ describe('jobs over a list of events', () => {
 
     afterEach(() => other.end());
 
-    /** Until `letGo` nothing of the environment is sent again. */
+    /** Blocks all redeliveries of the environment until the returned function is called. */
     const hold = async (destination: string): Promise<() => Promise<unknown>> => {
       const [row] = await sql.rows<{ environment: number }>(
         'select environment_id as environment from destinations where id = $1',
@@ -446,7 +446,7 @@ describe('jobs over a list of events', () => {
         WITHIN_MS,
       );
 
-    it('what is accepted meanwhile is none of it', async () => {
+    it('an event accepted during the job is not part of it', async () => {
       const { destination, type, message } = await arrange();
       await failedCopies(sql, message, 1_100, { status: 'dlq' });
       const letGo = await hold(destination);
@@ -460,7 +460,7 @@ describe('jobs over a list of events', () => {
       expect(await enqueuedOf(type)).not.toContain(uuidOf(later));
     });
 
-    it('409: a second one about the same, which says which one is live; not one about something else, nor a cancellation. A stop takes effect behind the page', async () => {
+    it('409: a second job on the same destination names the running one; other filters and a cancel are not blocked. A stop takes effect after the current page', async () => {
       const { destination, type, message } = await arrange();
       await failedCopies(sql, message, 1_100, { status: 'dlq' });
       const letGo = await hold(destination);
@@ -490,7 +490,7 @@ describe('jobs over a list of events', () => {
     });
   });
 
-  it('a worker that is killed between two pages: another one goes on where it stood, nothing twice and nothing left out', async () => {
+  it('after a worker is killed between two pages, another one continues: nothing twice and nothing left out', async () => {
     const { destination, type, message } = await arrange();
     const dead = await failedCopies(sql, message, 2_500, { status: 'dlq' });
     const line = [
@@ -514,7 +514,7 @@ describe('jobs over a list of events', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // The first page waits behind the first one, and the second page behind the second one.
+      // The first lock blocks the first page, the second lock the second page.
       await lock(0);
       const { id } = expectStatus(
         await ask({ action: 'recover', filter: { destination, event_type: type } }),

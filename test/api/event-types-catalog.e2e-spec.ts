@@ -18,12 +18,12 @@ describe('the public catalogue', () => {
 
   afterAll(() => server.stop());
 
-  /** Without a key. */
+  /** Requests the catalog without a key. */
   const visit = (path: string): Promise<Response> => fetch(server.url + path);
   const publish = async (isPublic: boolean, key = server.apiKey): Promise<void> =>
     void expectStatus(await server.api('PATCH', '/v1/org', { public_event_catalog: isPublic }, as(key)), 200);
 
-  it('404: nothing is public until somebody says so, and the answer does not tell whether there is such an organization', async () => {
+  it('404: the catalog is private by default, and the response does not reveal whether the organization exists', async () => {
     expect((await server.api('GET', '/v1/org')).json.public_event_catalog).toBe(false);
     for (const path of [
       '/catalog/acme',
@@ -37,7 +37,7 @@ describe('the public catalogue', () => {
     }
   });
 
-  it('200: each environment for itself, and no longer once it is taken back', async () => {
+  it('200: each environment is published separately, and no longer once publication is withdrawn', async () => {
     await publish(true);
     expect((await server.api('GET', '/v1/org')).json.public_event_catalog).toBe(true);
     expect((await server.api('GET', '/v1/org', undefined, as(testKey))).json.public_event_catalog).toBe(false);
@@ -49,7 +49,7 @@ describe('the public catalogue', () => {
     expect([(await visit('/catalog/acme')).status, (await visit('/catalog/acme/test')).status]).toEqual([404, 200]);
   });
 
-  it('200: a page that runs nothing, with every text escaped', async () => {
+  it('200: the page runs no scripts and escapes every text', async () => {
     await publish(true);
     const schema = {
       title: ATTACK,
@@ -86,7 +86,7 @@ describe('the public catalogue', () => {
     expectRateLimitHeaders(page.headers);
   });
 
-  it('200: without what is archived, and without what the other environment has', async () => {
+  it('200: contains neither archived types nor those of the other environment', async () => {
     await publish(true);
     await publish(true, testKey);
     expectStatus(await server.api('POST', '/v1/event-types', { name: 'old.news', archived: true }), 201);

@@ -42,7 +42,7 @@ describe('POST /v1/event-types/import/openapi', () => {
     server.api('POST', '/v1/event-types/import/openapi', body, headers);
   const documentOf = (webhooks: object): object => ({ openapi: '3.1.0', webhooks });
 
-  it('200: makes, changes, leaves and archives, and says which', async () => {
+  it('200: creates, updates, keeps and archives types, and reports which', async () => {
     const [paid, voided] = ['invoice.paid', 'invoice.void'];
     expectStatus(
       await imported({
@@ -89,7 +89,7 @@ describe('POST /v1/event-types/import/openapi', () => {
     expect((await imported({ spec: documentOf({ gone: webhook(invoice) }) })).json.updated).toEqual(['gone']);
   });
 
-  it('200: YAML of OpenAPI 3.0, with what it refers to', async () => {
+  it('200: YAML of OpenAPI 3.0 with resolved references', async () => {
     expectStatus(await imported({ text: YAML }), 200);
 
     const { json } = await server.api('GET', '/v1/event-types/order.created');
@@ -116,21 +116,17 @@ describe('POST /v1/event-types/import/openapi', () => {
     ['no document', {}, ['spec']],
     ['two documents', { spec: documentOf({}), text: 'a' }, ['spec']],
     ['a text that is neither JSON nor YAML', { text: '{"a": ' }, ['text']],
-    ['a text that is no document', { text: '- a' }, ['text']],
-    ['YAML that would fill the memory', { text: `a: ${'['.repeat(200_000)}` }, ['text']],
+    ['a text that is not an OpenAPI document', { text: '- a' }, ['text']],
+    ['YAML that would exhaust the memory', { text: `a: ${'['.repeat(200_000)}` }, ['text']],
     ['no webhooks', { spec: documentOf({}) }, ['spec.webhooks']],
     [
-      'every fault of every webhook',
+      'faults in several webhooks, all reported',
       { spec: documentOf({ a: webhook({ $ref: '#/nothing' }), 'b c': webhook({}) }) },
       ['spec.webhooks.a.post.requestBody.content.application/json.schema.$ref', 'spec.webhooks.b c'],
     ],
+    ['an invalid schema', { spec: documentOf({ a: webhook({ type: 'text' }) }) }, ['spec.webhooks.a.post.schema.type']],
     [
-      'a schema that is broken',
-      { spec: documentOf({ a: webhook({ type: 'text' }) }) },
-      ['spec.webhooks.a.post.schema.type'],
-    ],
-    [
-      'an example that breaks its schema',
+      'an example that violates its schema',
       { spec: documentOf({ a: webhook({ ...invoice, examples: [{}] }) }) },
       ['spec.webhooks.a.post.example.id'],
     ],
@@ -143,7 +139,7 @@ describe('POST /v1/event-types/import/openapi', () => {
     40_000,
   );
 
-  it('GET of the path is a type of that name, or 404', async () => {
+  it('GET of the import path reads a type of that name, or returns 404', async () => {
     expectRefusal(await server.api('GET', '/v1/event-types/import'), 404);
     expectRefusal(await server.api('GET', '/v1/event-types/import/openapi'), 404);
   });

@@ -30,7 +30,7 @@ describe('event types', () => {
 
   const pathTo = (name: string): string => `/v1/event-types/${encodeURIComponent(name)}`;
 
-  /** A type with a name of its own. */
+  /** Creates a type with a unique name. */
   async function type(fields: object = {}): Promise<string> {
     const name = `made.${(made += 1)}`;
     expectStatus(await server.api('POST', '/v1/event-types', { name, ...fields }), 201);
@@ -38,7 +38,7 @@ describe('event types', () => {
   }
 
   describe('POST /v1/event-types', () => {
-    it('201: the type in its version 1, its schema with its keys in their order', async () => {
+    it('201: returns the type with version 1 and its schema with the keys in order', async () => {
       const body = {
         name: 'invoice.paid',
         description: 'Paid.',
@@ -65,7 +65,7 @@ describe('event types', () => {
     });
 
     it.each(['import', 'a/b:c', 'versions', '..', 'a/versions', 'A'.repeat(256)])(
-      '201: the name %s, found percent-encoded',
+      '201: the name %s is found when percent-encoded',
       async (name) => {
         expectStatus(await server.api('POST', '/v1/event-types', { name }), 201);
 
@@ -78,25 +78,25 @@ describe('event types', () => {
       ['no name', {}, 'name'],
       ['a name with a space', { name: 'a b' }, 'name'],
       ['a name of 257 characters', { name: 'a'.repeat(257) }, 'name'],
-      [
-        'a schema that is broken',
-        { name: 'x', schema: { properties: { a: { type: 'text' } } } },
-        'schema.properties.a.type',
-      ],
+      ['an invalid schema', { name: 'x', schema: { properties: { a: { type: 'text' } } } }, 'schema.properties.a.type'],
       [
         'a schema of draft 7',
         { name: 'x', schema: { $schema: 'http://json-schema.org/draft-07/schema#' } },
         'schema.$schema',
       ],
-      ['a schema that refers to a URL', { name: 'x', schema: { $ref: 'http://127.0.0.1/a' } }, 'schema.$ref'],
-      ['an example that breaks its schema', { name: 'x', schema: SCHEMA, example: { amount: 'a' } }, 'example.amount'],
+      ['a schema with a reference to a URL', { name: 'x', schema: { $ref: 'http://127.0.0.1/a' } }, 'schema.$ref'],
+      [
+        'an example that violates its schema',
+        { name: 'x', schema: SCHEMA, example: { amount: 'a' } },
+        'example.amount',
+      ],
       ['enforce without a schema', { name: 'x', enforce: true }, 'enforce'],
-      ['a group that is empty', { name: 'x', group: '' }, 'group'],
+      ['an empty group', { name: 'x', group: '' }, 'group'],
     ])('422: %s', async (_what, body, path) => {
       expectInvalid(await server.api('POST', '/v1/event-types', body), 'schema', path);
     });
 
-    it('409: a name that is taken, in this environment only', async () => {
+    it('409: the name is taken in this environment; 201 in the other one', async () => {
       const name = await type();
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
@@ -104,7 +104,7 @@ describe('event types', () => {
       expectStatus(await server.api('POST', '/v1/event-types', { name }, as(key)), 201);
     });
 
-    it('the same Idempotency-Key twice makes one and repeats the first answer', async () => {
+    it('the same Idempotency-Key twice creates one type and repeats the first response', async () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const call = (): ReturnType<PosthornServer['api']> =>
         server.api('POST', '/v1/event-types', { name: 'once' }, headers);
@@ -115,7 +115,7 @@ describe('event types', () => {
       expect(second.headers.get('idempotent-replayed')).toBe('true');
     });
 
-    it('of ten calls at once with one name one makes it', async () => {
+    it('of ten concurrent calls with one name, exactly one creates the type', async () => {
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => server.api('POST', '/v1/event-types', { name: 'raced' })),
       );
@@ -123,7 +123,7 @@ describe('event types', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
     });
 
-    it('409: the 1,001st of an environment, also by import', async () => {
+    it('409: the 1,001st type of an environment, also by import', async () => {
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
       expectStatus(await server.api('POST', '/v1/event-types', { name: 'first' }, as(key)), 201);
       await sql.rows(`
@@ -146,7 +146,7 @@ describe('event types', () => {
       );
     });
 
-    it('409: more than a megabyte of schemas that are enforced', async () => {
+    it('409: more than one megabyte of enforced schemas', async () => {
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
       const large = { description: 'x'.repeat(64_000) };
       const statuses: number[] = [];
@@ -162,7 +162,7 @@ describe('event types', () => {
   });
 
   describe('PATCH, DELETE and versions', () => {
-    it('a schema that differs is a new version; everything else is not', async () => {
+    it('only a changed schema creates a new version', async () => {
       const name = await type({ schema: SCHEMA });
 
       const said = (await server.api('PATCH', pathTo(name), { description: 'New', schema: { ...SCHEMA } })).json;
@@ -182,15 +182,15 @@ describe('event types', () => {
     });
 
     it.each<[string, object, object, string]>([
-      ['taking the schema away from what is enforced', { schema: SCHEMA, enforce: true }, { schema: null }, 'enforce'],
+      ['removing the schema of an enforced type', { schema: SCHEMA, enforce: true }, { schema: null }, 'enforce'],
       [
-        'a schema that the example breaks',
+        'a schema that the existing example violates',
         { schema: SCHEMA, example: { amount: 1 } },
         { schema: { required: ['b'] } },
         'example.b',
       ],
-      ['an example that breaks the schema', { schema: SCHEMA }, { example: {} }, 'example.amount'],
-    ])('422: %s, and nothing is changed', async (_what, fields, changes, path) => {
+      ['an example that violates the existing schema', { schema: SCHEMA }, { example: {} }, 'example.amount'],
+    ])('422: %s, and nothing changes', async (_what, fields, changes, path) => {
       const name = await type(fields);
       const before = (await server.api('GET', pathTo(name))).json;
 
@@ -198,7 +198,7 @@ describe('event types', () => {
       expect((await server.api('GET', pathTo(name))).json).toEqual(before);
     });
 
-    it('204, then 404; its versions are gone with it', async () => {
+    it('204, then 404; the versions are deleted too', async () => {
       const name = await type({ schema: SCHEMA });
 
       expectStatus(await server.api('DELETE', pathTo(name)), 204);
@@ -207,7 +207,7 @@ describe('event types', () => {
       expect(await sql.rows('select from event_type_versions where name = $1', [name])).toEqual([]);
     });
 
-    it('404: one of the other environment', async () => {
+    it('404: a type of the other environment', async () => {
       const name = await type();
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
 
@@ -234,7 +234,7 @@ describe('event types', () => {
     });
   });
 
-  it('lists are newest first, page by page, by group, without those that are archived and without schemas', async () => {
+  it('lists are newest first, in pages and by group, without archived types and without schemas', async () => {
     const names = [
       await type({ group: 'Listed', schema: SCHEMA }),
       await type({ group: 'Listed' }),
@@ -268,7 +268,7 @@ describe('event types', () => {
       expect((await server.api('GET', `/v1/events?event_type=${name}`)).json.data).toHaveLength(1);
     });
 
-    it('holds from the answer of the change on, on this node; a moment later on the others', async () => {
+    it('applies on this node as soon as the change is answered, and on other nodes a moment later', async () => {
       const name = await type({ schema: SCHEMA });
       const other = await startServer(server.env);
       try {
@@ -294,7 +294,7 @@ describe('event types', () => {
       }
     });
 
-    it('is of one environment, and holds while the type is archived', async () => {
+    it('applies to one environment, also while the type is archived', async () => {
       const name = await type({ schema: SCHEMA, enforce: true, archived: true });
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
@@ -310,7 +310,7 @@ describe('event types', () => {
       );
     });
 
-    it('422: a payload that cannot be checked in the time there is', async () => {
+    it('422: a payload whose validation exceeds the time limit', async () => {
       const twice = (i: number): object => ({ anyOf: [{ $ref: `#/$defs/a${i}` }, { $ref: `#/$defs/a${i}` }] });
       const $defs = Object.fromEntries(
         Array.from({ length: 40 }, (_, i) => [`a${i}`, i === 39 ? { type: 'string' } : twice(i + 1)]),

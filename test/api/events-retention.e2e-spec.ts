@@ -9,7 +9,7 @@ import { eventIn, eventOf, expectStatus, openSql, send, startTargets, uuidOf, WI
 const DAY_MS = 86_400_000;
 const dateIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-describe('the retention of events', () => {
+describe('retention of events', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -33,7 +33,7 @@ describe('the retention of events', () => {
     return row?.day;
   };
 
-  it('of PATCH /v1/org holds for what is accepted from then on, and not for what was there', async () => {
+  it('a new value of PATCH /v1/org applies to events accepted later, not to existing ones', async () => {
     const target = targets.open();
     const before = await send(server, target.url);
 
@@ -48,7 +48,7 @@ describe('the retention of events', () => {
     for (const messageId of [before, longer, shorter]) await eventIn(server, messageId, 'delivered');
   });
 
-  it('of a year has about thirty partitions of a table to come, whose days others share, and what was accepted before stays where it is', async () => {
+  it('retention of a year uses about thirty future partitions per table, shared by several days, and existing events keep their partition', async () => {
     const target = targets.open();
     const before = await send(server, target.url);
     const dayBefore = await expiresOn(before);
@@ -87,7 +87,7 @@ describe('the retention of events', () => {
       );
     }
     expect(await eventOf(server, passed)).toMatchObject({ status: 'delivered', attempts: [{ number: 1 }] });
-    // A delivery may still wait when its event expires: behind a circuit that stays open, say.
+    // A delivery can still be pending when its event expires, for example behind a circuit that stays open.
     await sql.rows(
       `
       insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)

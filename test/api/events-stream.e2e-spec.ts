@@ -27,10 +27,10 @@ import {
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
 const kinds = (items: readonly Told[]): string[] => items.map(({ event }) => event);
 
-/** An id without the time of the read that found it. */
+/** Returns an id without the time of the read that found the event. */
 const placed = (id: string): string => id.replace(/^(\d+\.\d+)\.\d+/, '$1');
 
-/** GET /v1/events/stream: what is told, to whom, and what is said of what is not told. */
+/** GET /v1/events/stream: which events are streamed to which clients, and how gaps are reported. */
 describe('GET /v1/events/stream', () => {
   let server: PosthornServer;
   let other: PosthornServer;
@@ -40,7 +40,7 @@ describe('GET /v1/events/stream', () => {
   beforeAll(async () => {
     targets = await startTargets();
     server = await startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' });
-    // A second process on the same database: what one accepts, the other one tells.
+    // A second process on the same database, which streams the events that the first one accepts.
     other = await startServer({ ...server.env });
     sql = openSql(server);
   });
@@ -62,7 +62,7 @@ describe('GET /v1/events/stream', () => {
     return ((await answer.json()) as { id: string }).id;
   };
 
-  /** Resident memory of the service, and its connections. */
+  /** Returns the resident memory of the service and its number of connections. */
   async function figures(): Promise<{ bytes: number; connections: number }> {
     const bytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) * 1024;
     const [row] = await sql.rows<{ count: number }>(
@@ -71,7 +71,7 @@ describe('GET /v1/events/stream', () => {
     return { bytes, connections: row?.count ?? 0 };
   }
 
-  it('200: tells acceptance, every attempt and the end of an event, in this order and with rising ids, whichever process had it', async () => {
+  it('200: streams acceptance, every attempt and the end of an event, in this order and with increasing ids, from any process', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, { retry: { schedule: [0, 3600, 3600] } });
     const here = await listen(server);
@@ -140,7 +140,7 @@ describe('GET /v1/events/stream', () => {
     ).json.message_id as string;
     for (const id of [toMine, toTheirs, inbound]) await everything.heard('status', ({ data }) => data.id === id);
     const fanned = (await everything.heard('status', ({ data }) => data.message_id === message)).data.id as string;
-    // What is told last of all was told to everybody before.
+    // When the last event has been streamed, every listener has received all earlier ones.
     await Promise.all([
       listeners[3]?.heard('status', ({ data }) => data.id === inbound),
       listeners[4]?.heard('status', ({ data }) => data.id === fanned),
@@ -161,7 +161,7 @@ describe('GET /v1/events/stream', () => {
     for (const listener of [...listeners, everything]) listener.close();
   });
 
-  it('200: an environment hears nothing of another one', async () => {
+  it('200: a stream contains nothing of another environment', async () => {
     const test = await createKey(server, { scope: 'read', environment: 'test' });
     const stranger = await listen(server, '', as(test.key));
     const own = await listen(server);
@@ -173,7 +173,7 @@ describe('GET /v1/events/stream', () => {
     own.close();
   });
 
-  it('200: goes on behind Last-Event-ID, in the middle of a transaction too, with nothing twice and nothing left out', async () => {
+  it('200: resumes after Last-Event-ID, also within a transaction, with nothing twice and nothing left out', async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const first = await listen(server, `?destination=${destination}`);
@@ -210,7 +210,7 @@ describe('GET /v1/events/stream', () => {
     );
   });
 
-  it('200: follow=false ends once it has caught up', async () => {
+  it('200: follow=false ends once the stream has caught up', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const before = await listen(server, '?follow=false');
     await before.ended;
@@ -225,7 +225,7 @@ describe('GET /v1/events/stream', () => {
     expect(after.told.at(-1)).toMatchObject({ event: 'end', data: { reason: 'caught_up' } });
   });
 
-  it('200: a transaction that stays open in another database of the server holds nothing back', async () => {
+  it('200: an open transaction in another database of the PostgreSQL server delays nothing', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const neighbour = await beginElsewhere();
     try {
@@ -245,15 +245,15 @@ describe('GET /v1/events/stream', () => {
     }
   });
 
-  it('200: nothing is told of what is not committed in front of it, and then all of it', async () => {
+  it('200: an open transaction delays all later events, which are streamed once it ends', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
-    // A transaction that writes and stays open: what is behind it may still get something in front of it.
+    // A writing transaction that stays open. It could still commit rows ordered before the later ones.
     const holder = await beginWriting(server.databaseUrl);
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');
     expect(listener.changes()).toEqual([]);
-    // Whoever does not stay does not end without it either.
+    // A stream with follow=false does not end before that transaction either.
     const leaving = listen(other, `?destination=${destination}&follow=false`, {
       'last-event-id': listener.told[0]?.id ?? '',
     });
@@ -272,12 +272,12 @@ describe('GET /v1/events/stream', () => {
     listener.close();
   });
 
-  it('200: an attempt that began 80 s before it was committed is told, once', async () => {
+  it('200: an attempt that began 80 s before its commit is streamed exactly once', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
     const message = await send(server, destination);
     await listener.heard('status', ({ data }) => data.id === evt(message));
-    // As of a process that stood still between the answer of the receiver and its own commit.
+    // As from a process that paused between the receiver's answer and its own commit.
     await sql.rows(
       `do $$ begin
          insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status)
@@ -294,7 +294,7 @@ describe('GET /v1/events/stream', () => {
     listener.close();
   });
 
-  it('a gap is said: of an id that is too old, of one that the database cannot have given out, and of another epoch', async () => {
+  it('a gap is reported for an id that is too old, one that the database cannot have issued, and one of another epoch', async () => {
     const listener = await listen(server);
     const [epoch, xid, atMs] = (listener.told[0]?.id ?? '').split('.');
     listener.close();
@@ -318,7 +318,7 @@ describe('GET /v1/events/stream', () => {
     ]);
   });
 
-  it('a client that does not read is told everything once it does, and what is kept for it meanwhile is bounded', async () => {
+  it('a client that stops reading gets every event when it reads again, and its buffer is bounded', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const { port, hostname } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -352,7 +352,7 @@ describe('GET /v1/events/stream', () => {
     socket.destroy();
   });
 
-  it('1,000 listeners cost less than 50 MB and no connection to PostgreSQL', async () => {
+  it('1,000 listeners use less than 50 MB and no connection to PostgreSQL', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const keys = await Promise.all(Array.from({ length: 10 }, () => createKey(server, { scope: 'read' })));
     const warm = await Promise.all(Array.from({ length: 100 }, () => listen(server, '', as(keys[0]?.key ?? ''))));
@@ -373,16 +373,16 @@ describe('GET /v1/events/stream', () => {
 
     process.stderr.write(`1,000 listeners: ${JSON.stringify({ before, after })}\n`);
     expect(after.bytes - before.bytes).toBeLessThan(50 * 1024 * 1024);
-    // A pool may grow by one or two for what else is done; a thousand would be one each.
+    // A pool may open one or two connections for other work. One per listener would be a thousand.
     expect(after.connections - before.connections).toBeLessThan(10);
   });
 
-  it('400: an id that is none', async () => {
+  it('400: an invalid id', async () => {
     expectRefusal(await server.api('GET', '/v1/events/stream', undefined, { 'last-event-id': 'evt_1' }), 400);
     expectRefusal(await server.api('GET', '/v1/events/stream?nothing=1'), 400);
   });
 
-  it('ends within 5 s of the revocation of its key, and lets the others be', async () => {
+  it('ends within 5 s of the revocation of its key, and other streams continue', async () => {
     const key = await createKey(server, { scope: 'read' });
     const revoked = await listen(other, '', as(key.key));
     const own = await listen(other);
@@ -399,7 +399,7 @@ describe('GET /v1/events/stream', () => {
     own.close();
   });
 
-  it('429: a key has 100 streams in one process, with the time to wait', async () => {
+  it('429: a key can have 100 streams per process; Retry-After gives the time to wait', async () => {
     const key = await createKey(server, { scope: 'read' });
     const listeners = await Promise.all(Array.from({ length: 100 }, () => listen(server, '', as(key.key))));
 
@@ -420,7 +420,7 @@ describe('GET /v1/events/stream', () => {
     again?.close();
   });
 
-  it('a patient destination opens no gap: attempts that fail are told while they wait', async () => {
+  it('a destination with long retry delays causes no gap: failed attempts are streamed before the retry', async () => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
     const listener = await listen(server, `?destination=${destination}&status=retrying`);
     const message = await send(server, destination);

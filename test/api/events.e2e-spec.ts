@@ -29,7 +29,7 @@ const ANSWERS = { delivered: 200, failed: 410, retrying: 503, dlq: 500 };
 const DAY_MS = 86_400_000;
 const dateIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-/** An event as the list shows it. */
+/** An event as the list returns it. */
 interface Item {
   id: string;
   event_type: string;
@@ -67,7 +67,7 @@ describe('events', () => {
     let sent: Item[];
     let destinations: string[];
 
-    /** One destination whose receiver does to each event what its type says. */
+    /** Creates one destination per status, whose receiver answers every event so that it ends in that status. */
     beforeAll(async () => {
       const newDestination = (status: keyof typeof ANSWERS): Promise<string> => {
         const target = targets.open(() => ({ status: ANSWERS[status] }));
@@ -82,10 +82,10 @@ describe('events', () => {
         for (const status of STATUSES) {
           const destination = await newDestination(status);
           for (const eventType of ['invoice.paid', 'invoice.void']) {
-            // The second one to a target that is gone would be refused.
+            // A second send to a target that answered 410 would be rejected.
             if (status === 'failed' && eventType === 'invoice.void') continue;
             const messageId = await send(server, destination, { event_type: eventType });
-            // One that waits for its first attempt is `retrying` too.
+            // An event that waits for its first attempt is `retrying` too.
             await eventAfter(server, messageId, 1);
             const event = await eventIn(server, messageId, status);
             const { id, event_type, destination: where, message_id, received_at } = event;
@@ -96,7 +96,7 @@ describe('events', () => {
       destinations = [...new Set(sent.map(({ destination }) => destination))];
     }, 60_000);
 
-    it('shows every event, newest first, with the fields of the specification', async () => {
+    it('lists every event, newest first, with the fields of the specification', async () => {
       const { data, next_cursor: next } = await page({});
 
       expect(data).toEqual(
@@ -166,7 +166,7 @@ describe('events', () => {
       expect(asked).toBe(5 * 9 * 3 * 4 * 2);
     }, 90_000);
 
-    it('200: in several states, given with commas or several times, alone and with a destination and a type', async () => {
+    it('200: several statuses, separated by commas or in repeated parameters, alone and with a destination and a type', async () => {
       const subsets = STATUSES.flatMap((a, i) =>
         STATUSES.slice(i + 1).flatMap((b, j) => [[a, b], ...STATUSES.slice(i + j + 2).map((c) => [a, b, c])]),
       );
@@ -210,7 +210,7 @@ describe('events', () => {
       );
     }, 60_000);
 
-    it('200: by direction, and by how the last attempt ended', async () => {
+    it('200: by direction, and by the error of the last attempt', async () => {
       const idsOf = async (query: Record<string, string>): Promise<string[]> =>
         (await page(query)).data.map(({ id }) => id);
       const having = (...states: string[]): string[] =>
@@ -231,7 +231,7 @@ describe('events', () => {
       });
     });
 
-    it('200: q finds an event by each of its ids, together with other filters, and nothing by any other text', async () => {
+    it('200: q finds an event by each of its ids, also with other filters, and nothing for any other text', async () => {
       const { id, message_id: messageId, status } = sent[2] as Item;
       for (const q of [id, messageId, `${id}.0`, ` ${id} `, `req_${id.slice(4)}`]) {
         expect((await page({ q })).data.map((item) => item.id)).toEqual([id]);
@@ -244,7 +244,7 @@ describe('events', () => {
         expect(await page({ q })).toEqual({ data: [], next_cursor: null });
     });
 
-    it('200: a page of what is rare among many ends with its window, says how far it looked, and the next ones find it; the count says that it is capped', async () => {
+    it('200: a filtered page scans a bounded window and returns how far it searched; later pages find rare matches, and the count is marked as capped', async () => {
       const [{ id }] = sent as [Item];
       const [environment] = await sql.rows<{ id: number; expires_on: string }>(
         'select environment_id as id, expires_on::text from events where id = $1',
@@ -292,7 +292,7 @@ describe('events', () => {
       ]);
     });
 
-    it('200: a key of the other environment counts none of them, and finds none by id', async () => {
+    it('200: a key of the other environment counts no events, and finds none by id', async () => {
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
 
       expect((await server.api('GET', '/v1/events/count', undefined, as(key))).json).toEqual({
@@ -314,7 +314,7 @@ describe('events', () => {
     });
 
     it.each<Record<string, string>>([{}, { event_type: 'paged' }, { status: 'retrying', event_type: 'paged' }])(
-      'pages through %j without a gap or a repetition while new events arrive',
+      'pages through %j without gaps or repetitions while new events arrive',
       async (filter) => {
         const target = targets.open(() => ({ status: 503 }));
         const destination = await destinationAt(server, target.url, PATIENT);
@@ -340,7 +340,7 @@ describe('events', () => {
       },
     );
 
-    it('200: of one destination behind a backlog of others, in pages that may be empty, without a gap or a repetition', async () => {
+    it('200: pages for one destination behind a backlog of others may be empty, but have no gaps or repetitions', async () => {
       const target = targets.open(() => ({ status: 503 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const events: string[] = [];
@@ -378,7 +378,7 @@ describe('events', () => {
       expect(pages.length).toBeGreaterThan(3);
     });
 
-    it('200: by the ad-hoc URL that they were sent to', async () => {
+    it('200: by the ad-hoc URL that was the target', async () => {
       const { url } = targets.open();
       const messageId = await send(server, url);
       await send(server, targets.open().url);
@@ -389,7 +389,7 @@ describe('events', () => {
       expect((await page({ destination: 'http://10.0.0.1/' })).data).toEqual([]);
     });
 
-    it('200: what nothing matches is an empty page', async () => {
+    it('200: a filter without matches returns an empty page', async () => {
       for (const query of [
         { event_type: 'nothing' },
         { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
@@ -425,7 +425,7 @@ describe('events', () => {
       expectRefusal(await server.api('GET', `/v1/events?${query}`), 400);
     });
 
-    it('400: a cursor of other filters, and one whose end was changed', async () => {
+    it('400: a cursor of other filters, and a cursor with a changed end', async () => {
       const { next_cursor: cursor } = await page({ limit: '1' });
       const forged = `${cursor?.slice(0, -2)}${cursor?.endsWith('AA') ? 'BB' : 'AA'}`;
 
@@ -433,7 +433,7 @@ describe('events', () => {
       expectRefusal(await server.api('GET', `/v1/events?limit=1&cursor=${forged}`), 400);
     });
 
-    it('200: a key of the other environment sees none of them', async () => {
+    it('200: a key of the other environment sees no events', async () => {
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
 
       expect((await server.api('GET', '/v1/events', undefined, as(key))).json).toEqual({ data: [], next_cursor: null });
@@ -442,7 +442,7 @@ describe('events', () => {
   });
 
   describe('GET /v1/events/{id}', () => {
-    it('200: the event with payload, headers, deliveries and attempts oldest first, by its evt_ and its msg_ id', async () => {
+    it('200: returns the event with payload, headers, deliveries and attempts oldest first, by its evt_ and its msg_ id', async () => {
       const target = targets.open(
         (_post, index) => [{ status: 500, body: 'first' }, { hang: true }, { body: 'third' }][index] ?? {},
       );
@@ -506,7 +506,7 @@ describe('events', () => {
       expect(await eventOf(server, event.id)).toEqual(event);
     });
 
-    it('200: attempts say which delivery they are of and where it went, and a replay counts from 1 again', async () => {
+    it('200: attempts name their delivery and its target, and a replay restarts the count at 1', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const messageId = await send(server, destination);
@@ -540,7 +540,7 @@ describe('events', () => {
       expect(first).not.toBe(second);
     });
 
-    it('200: a payload over 256 KB is left out, the answer says so, and GET …/payload has all of it', async () => {
+    it('200: a payload over 256 KB is omitted and the response says so; GET …/payload returns all of it', async () => {
       const payload = JSON.stringify({ a: 'x'.repeat(900 * 1024), n: 1 }).replace('"n":1', '"n": 12345678901234567890');
       const body = `{"destination":"${targets.open().url}","event_type":"a","payload":${payload}}`;
       const messageId = expectStatus(await server.api('POST', '/v1/send', body), 202).json.message_id as string;
@@ -554,7 +554,7 @@ describe('events', () => {
       expect(whole.headers.get('content-type')).toBe('application/json; charset=utf-8');
     });
 
-    it('404: the payload of what is not there, of another environment, and of what was erased', async () => {
+    it('404: the payload of an event that does not exist, belongs to another environment, or was erased', async () => {
       const messageId = await send(server, targets.open().url);
       await eventIn(server, messageId, 'delivered');
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
@@ -585,7 +585,7 @@ describe('events', () => {
       return row?.id ?? 0;
     };
 
-    /** An event whose deliveries are in these states, with a superseded one of every state besides. */
+    /** Creates an event with deliveries in these statuses, and a superseded delivery of every status. */
     const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
       const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));
       const event = [await environmentId(), id, dateIn(30)];
@@ -612,7 +612,7 @@ describe('events', () => {
       return showId('evt', id);
     };
 
-    it('of the list and of the detail is what engine/event-status makes of the deliveries that count, for all combinations of three', async () => {
+    it('in list and detail is the one that engine/event-status computes from the current deliveries, for all combinations of three', async () => {
       const found: string[] = [];
       const expected: string[] = [];
       for (const a of STATUSES) {

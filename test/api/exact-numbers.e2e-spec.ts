@@ -21,10 +21,10 @@ webhooks:
 components: {schemas: {Order: {type: object, maxProperties: 5, properties: {id: {maximum: ${HUGE}}}}}}
 `;
 
-describe('a number that would be kept as another one', () => {
+describe('a number that cannot be stored exactly', () => {
   let server: PosthornServer;
   let targets: Targets;
-  /** What stands for `@name` in a path or a body. */
+  /** Values that replace `@name` in a path or a body. */
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('a number that would be kept as another one', () => {
   const ask = (method: string, path: string, body: string): Promise<ApiAnswer> =>
     server.api(method, filled(path), filled(body));
 
-  describe('422: is refused with its path, and nothing is changed', () => {
+  describe('422: is rejected with its path, and nothing changes', () => {
     it.each<[what: string, method: string, path: string, body: string, fault: string]>([
       [
         'config',
@@ -107,7 +107,7 @@ describe('a number that would be kept as another one', () => {
         'responseRules.rules.0.when.value',
       ],
       [
-        'a filter to try',
+        'a filter in a trial',
         'POST',
         '/v1/endpoints/@endpoint/trial',
         '{"request":"@request","routes":[{"filter":{"path":"$.id","op":"eq","value":#}}]}',
@@ -198,7 +198,7 @@ describe('a number that would be kept as another one', () => {
     });
   });
 
-  it('200: the same number in other characters is taken, and so is one that a later member of its name replaces', async () => {
+  it('200: another notation of an exact number is accepted, and so is an inexact number overridden by a later member of the same name', async () => {
     const answer = await ask(
       'PATCH',
       '/v1/event-types/kept',
@@ -208,7 +208,7 @@ describe('a number that would be kept as another one', () => {
     expect(expectStatus(answer, 200).json.example).toEqual({ a: [0, 1.1, 100, 9007199254740992], b: HUGE });
   });
 
-  it('a filter whose value is that number as a string lets it pass, and none beside it', async () => {
+  it('a filter with the number as a string matches exactly this number, and no neighbouring one', async () => {
     const { id: endpoint, at } = await inbound(server);
     const matches = async (number: string): Promise<boolean> => {
       const { id: request } = expectStatus(
@@ -227,7 +227,7 @@ describe('a number that would be kept as another one', () => {
     );
   });
 
-  describe('200: is imported with an OpenAPI document, and told', () => {
+  describe('200: is imported with an OpenAPI document, with a warning', () => {
     it.each<[string, string, string[]]>([
       [
         'spec',
@@ -253,14 +253,14 @@ describe('a number that would be kept as another one', () => {
       });
     });
 
-    it('but not in what stands beside the document', async () => {
+    it('422: but not outside the document', async () => {
       const answer = await ask('POST', '/v1/event-types/import/openapi', `{"spec":${DOCUMENT},"other":1}`);
 
       expectRefusal(answer, 422);
     });
   });
 
-  it("an agent's tool passes it on: the payload is delivered as it was written", async () => {
+  it("an agent's tool forwards it: the payload is delivered unchanged", async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_webhook","arguments":{"destination":"${destination}","event_type":"exact","payload":{"id":${HUGE},"deep":[{"n":1e400}]}}}}`;

@@ -19,8 +19,8 @@ import {
   uuidOf,
 } from './scene.js';
 
-/** What was sent and answered in attempts that failed: as it was, less what lets somebody in. */
-describe('what attempts sent and were answered', () => {
+/** Requests and responses of failed attempts, stored unchanged except for credentials. */
+describe('stored requests and responses of attempts', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -49,7 +49,7 @@ describe('what attempts sent and were answered', () => {
       )
     )[0]?.exchange ?? null;
 
-  it('are what the receiver got and gave, signature and query too; secrets are hidden, and nowhere in the row', async () => {
+  it('match what the receiver got and answered, including signature and query; secrets are redacted, also in the row', async () => {
     const name = `S${randomUUID().replaceAll('-', '')}`;
     expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'from-a-named-secret' }), 201);
     const target = targets.open(() => ({
@@ -94,7 +94,7 @@ describe('what attempts sent and were answered', () => {
     expect(await stored(message)).not.toMatch(/of-the-destination|from-a-named|of-the-event|cookie-of/);
   });
 
-  it('a stored delivery is signed for now on request, with every key of now, and audited; secrets stay hidden, and nothing is sent', async () => {
+  it('a stored delivery can be signed again on request, with every current key, which is audited; secrets stay redacted, and nothing is sent', async () => {
     const name = `S${randomUUID().replaceAll('-', '')}`;
     expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'from-a-named-secret' }), 201);
     const target = targets.open(() => ({ status: 200 }));
@@ -150,7 +150,7 @@ describe('what attempts sent and were answered', () => {
     expectRefusal(await server.api('POST', `/v1/events/${message}/sign`), 404);
   });
 
-  it('without an answer: what was to be sent; and of each attempt its own, the latest first', async () => {
+  it('without a response, contain the request; each attempt has its own, the latest first', async () => {
     const target = targets.open((_, index) => ({ status: index === 0 ? 500 : 502 }));
     const destination = await destinationAt(server, target.url, {
       retry: { max_attempts: 2, schedule: [0, 0] },
@@ -180,7 +180,7 @@ describe('what attempts sent and were answered', () => {
     ]);
   });
 
-  it('of what was delivered nothing is stored', async () => {
+  it('are not stored for a delivered event', async () => {
     const message = await send(server, await destinationAt(server, targets.open().url));
     await eventIn(server, message, 'delivered');
 
@@ -188,7 +188,7 @@ describe('what attempts sent and were answered', () => {
     expect(await stored(message)).toBeNull();
   });
 
-  it('is bounded, however much a receiver says', async () => {
+  it('are bounded, whatever the size of the response', async () => {
     const long = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`x-long-${n}`, 'v'.repeat(1_000)]));
     const target = targets.open(() => ({ status: 500, headers: long }));
     const message = await send(server, await destinationAt(server, target.url, PATIENT));
@@ -200,7 +200,7 @@ describe('what attempts sent and were answered', () => {
     expect((await stored(message))?.length).toBeLessThan(6_000);
   });
 
-  it('of a mirror without what was received, which stands with the request', async () => {
+  it('of a mirror do not contain the received data, which is stored with the request', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, {
       type: 'mirror',
@@ -216,7 +216,7 @@ describe('what attempts sent and were answered', () => {
     expect(await stored(event)).not.toContain('theirs');
   });
 
-  it("an erasure takes the values of the event's own headers with it, and that of an application everything", async () => {
+  it('the erasure of an event removes the values of its own headers; the erasure of an application removes everything', async () => {
     const failing = (): string => targets.open(() => ({ status: 500, headers: { 'x-customer': 'their-name' } })).url;
     const message = await send(server, await destinationAt(server, failing(), PATIENT), {
       headers: { 'x-order': 'theirs' },
@@ -246,7 +246,7 @@ describe('what attempts sent and were answered', () => {
     expect(await stored(id)).toBeNull();
   }, 90_000);
 
-  it('404: an event of another environment, and none', async () => {
+  it('404: an event of another environment, and an event that does not exist', async () => {
     const message = await send(server, await destinationAt(server, targets.open().url));
     const { environment } = (await server.api('GET', '/v1/org')).json;
     const other = as(

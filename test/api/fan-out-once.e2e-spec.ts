@@ -11,12 +11,12 @@ import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
 import { openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
-describe('a fan-out is all or nothing, and once', () => {
+describe('a fan-out is atomic and happens once', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   let server: PosthornServer;
   let targets: Targets;
-  /** Past the link. */
+  /** Connects directly to the database, not through the link. */
   let sql: Sql;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('a fan-out is all or nothing, and once', () => {
     sql = openSql({ databaseUrl: database.url });
   });
 
-  /** A link that was restored has broken every connection: the next call may be the one that finds out. */
+  /** A restored link has broken every connection. The next call can be the first to use a broken one. */
   beforeEach(async () => {
     link.restore();
     await until(
@@ -57,7 +57,7 @@ describe('a fan-out is all or nothing, and once', () => {
   const messagesOf = async (application: string): Promise<{ id: string; fanout: number }[]> =>
     (await server.api('GET', `/v1/app/${application}/messages`)).json.data;
 
-  it('202: the same key and body repeat the answer byte for byte, and fan out once; 409 with another body', async () => {
+  it('202: the same key and body repeat the response byte for byte, and fan out once; 409 with another body', async () => {
     const application = await withEndpoints(3);
     const [key, body] = [randomUUID(), { event_type: 'a', payload: { n: 1 } }];
 
@@ -98,7 +98,7 @@ describe('a fan-out is all or nothing, and once', () => {
     }
   });
 
-  it('keys and others that travel in one group do not disturb each other', async () => {
+  it('requests with and without keys in one group commit do not affect each other', async () => {
     const application = await withEndpoints(2);
     const key = randomUUID();
     const body = { event_type: 'a', payload: {} };
@@ -113,7 +113,7 @@ describe('a fan-out is all or nothing, and once', () => {
       ),
     ]);
 
-    // Those that ask while another one looks the answer up are told to come again.
+    // Concurrent requests with the same key get in_flight while one of them looks the answer up.
     for (const answer of repeated)
       expect(answer.status === 202 ? answer.text : answer.json.error.details).toEqual(
         answer.status === 202 ? first.text : { reason: 'in_flight' },

@@ -19,7 +19,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** As long as the longest file of `npm test` may take on two cores that others use too. */
+/** The time that the longest file of `npm test` may take on two shared cores. */
 const MANY_WITHIN_MS = 60_000;
 
 describe('a fan-out', () => {
@@ -41,7 +41,7 @@ describe('a fan-out', () => {
     await targets?.close();
   });
 
-  /** An endpoint at a target of its own. */
+  /** Creates an endpoint with a separate target. */
   async function listener(
     application: string,
     fields: object = {},
@@ -51,13 +51,13 @@ describe('a fan-out', () => {
     return { id, secret, target };
   }
 
-  /** Which of the endpoints a message went to, by their positions. */
+  /** Returns the positions of the endpoints that a message was sent to. */
   async function reached(listeners: readonly { id: string }[], messageId: string): Promise<number[]> {
     const events = await eventsOf(server, messageId);
     return events.map(({ endpoint }) => listeners.findIndex(({ id }) => id === endpoint)).sort();
   }
 
-  it('202: the first send makes the application by its uid; an unknown app_ is 404, and what can be no uid 422', async () => {
+  it('202: the first send creates the application by its uid; 404 for an unknown app_ id, and 422 for an invalid uid', async () => {
     const sent = await emit(server, 'made-by-a-send');
 
     expect(sent).toEqual({ message_id: expect.stringMatching(/^msg_/), fanout: 0 });
@@ -72,7 +72,7 @@ describe('a fan-out', () => {
     expectInvalid(await server.api('POST', '/v1/app/a%20b/event', body), 'schema', 'app');
   });
 
-  it('twenty first sends at once make one application', async () => {
+  it('twenty concurrent first sends create one application', async () => {
     const sent = await Promise.all(Array.from({ length: 20 }, () => emit(server, 'made-at-once')));
 
     expect(new Set(sent.map(({ message_id: id }) => id)).size).toBe(20);
@@ -109,7 +109,7 @@ describe('a fan-out', () => {
     }
   });
 
-  it('with channels of its own an endpoint gets what names one of them; without any it gets everything', async () => {
+  it('an endpoint with channels gets the messages that name one of them; an endpoint without channels gets all', async () => {
     const application = await applicationOf(server);
     const listeners = [];
     for (const channels of [[], ['one'], ['one', 'two'], ['three']])
@@ -178,7 +178,7 @@ describe('a fan-out', () => {
     }
   });
 
-  /** What official clients of both kinds make of a delivery. */
+  /** Verifies a delivery with the official clients of both kinds, and returns the payloads. */
   function verified({ headers, rawBody }: ReceivedRequest, secret: string): unknown[] {
     const signed = Object.fromEntries(
       ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name] as string]),
@@ -188,7 +188,7 @@ describe('a fan-out', () => {
     );
   }
 
-  it('every endpoint verifies its delivery with its own secret, and no other; the webhook-id is the message for all', async () => {
+  it('every endpoint verifies its delivery with its own secret, and with no other; the webhook-id is the message id for all', async () => {
     const application = await applicationOf(server);
     const listeners = [
       await listener(application),
@@ -229,7 +229,7 @@ describe('a fan-out', () => {
     for (const each of [secret, json.secret as string]) expect(verified(post as ReceivedRequest, each)).toHaveLength(2);
   });
 
-  it('delivers the payload in its very characters', async () => {
+  it('delivers the payload byte for byte', async () => {
     const application = await applicationOf(server);
     const { target } = await listener(application);
     const payload = '{ "b" : 12345678901234567890, "a":1.00, "a": "\\u00e4", "é": [ ] }';
@@ -271,7 +271,7 @@ describe('a fan-out', () => {
     expect(await eventsOf(server, message, `&endpoint=${bad.id}`)).toHaveLength(1);
   });
 
-  it('POST …/messages/{message}/endpoints/{endpoint}/resend sends it again to this endpoint and no other; 404 for what it did not go to, 409 while it takes none', async () => {
+  it('POST …/messages/{message}/endpoints/{endpoint}/resend sends to this endpoint only; 404 if the message did not go to it, 409 while it takes no deliveries', async () => {
     const application = await applicationOf(server, { uid: 'resent' });
     const [one, two] = [await listener(application, { uid: 'the-first' }), await listener(application)];
     const late = await emit(server, application);
@@ -314,7 +314,7 @@ describe('a fan-out', () => {
     expectRefusal(await resend(message, one.id), 409);
   });
 
-  it('GET /v1/events?application= lists what was sent to it, newest first, by its id and its uid, also by status, endpoint, type and page', async () => {
+  it('GET /v1/events?application= lists the events of an application, newest first, by its id and its uid, also by status, endpoint, type and page', async () => {
     const application = await applicationOf(server, { uid: 'listed' });
     const good = await listener(application);
     const bad = await listener(
@@ -372,7 +372,7 @@ describe('a fan-out', () => {
     expect(paged).toEqual(ids());
   });
 
-  it('404: GET /v1/events/{id} with the message of a fan-out says where its events are, and GET …/messages/{id} what was sent', async () => {
+  it('404: GET /v1/events/{id} with the message id of a fan-out says where its events are, and GET …/messages/{id} returns the message', async () => {
     const application = await applicationOf(server);
     await listener(application);
     await listener(application);
@@ -451,7 +451,7 @@ describe('a fan-out', () => {
     expect(new Set(posts.map(({ rawBody }) => rawBody.toString()))).toEqual(new Set(['{"hello":"world"}']));
   });
 
-  it('202: one event of a fan-out is replayed to its endpoint alone', async () => {
+  it('202: a replay of one event of a fan-out goes to its endpoint only', async () => {
     const application = await applicationOf(server);
     const [first, second] = [await listener(application), await listener(application)];
     const { message_id: message } = await emit(server, application);
@@ -469,7 +469,7 @@ describe('a fan-out', () => {
     expect(second.target.posts()).toHaveLength(1);
   });
 
-  it('goes to destinations of the registry too: over https, and to where consumers fetch it', async () => {
+  it('also goes to registered destinations, over https and pull', async () => {
     const target = targets.open();
     const application = await applicationOf(server);
     const https = await destinationAt(server, target.url);
@@ -508,7 +508,7 @@ describe('a fan-out', () => {
     }
   });
 
-  it('an endpoint with a URL counts what it got once', async () => {
+  it('the metrics of an endpoint with a URL count each delivery once', async () => {
     const application = await applicationOf(server);
     const { id } = await listener(application);
     const { message_id: message } = await emit(server, application);
@@ -527,7 +527,7 @@ describe('a fan-out', () => {
     expect((await server.api('GET', `/v1/events?endpoint=${id}`)).json.data).toHaveLength(1);
   });
 
-  it('the detail of an event says whose it is, and shows the payload that all of them share', async () => {
+  it('the detail of an event shows its application and endpoint, and the payload that all events of the message share', async () => {
     const application = await applicationOf(server);
     const { id } = await listener(
       application,
@@ -555,7 +555,7 @@ describe('a fan-out', () => {
     await eventIn(server, eventId, 'delivered');
   });
 
-  it('404: another environment does not know the application, nor the message', async () => {
+  it('404: the application and the message do not exist in another environment', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const application = await applicationOf(server, { uid: 'both' });
     await listener(application);
@@ -570,7 +570,7 @@ describe('a fan-out', () => {
     expect((await server.api('GET', `/v1/events?message_id=${message}`, undefined, as(key))).json.data).toEqual([]);
   });
 
-  it('a thousand endpoints get it, each once, all of them in one list', async () => {
+  it('a thousand endpoints each get it once, and one list contains all of them', async () => {
     const target = targets.open();
     const application = await applicationOf(server);
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;

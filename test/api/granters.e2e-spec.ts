@@ -9,8 +9,8 @@ const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 const CLI = 'posthorn-cli';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** What people granted to applications and programs, once they are out themselves. */
-describe('keys that somebody granted', () => {
+/** Keys that people granted to applications and programs, after these people lost their access. */
+describe('granted keys', () => {
   let server: PosthornServer;
   let sql: Sql;
   let clientId: string;
@@ -19,7 +19,7 @@ describe('keys that somebody granted', () => {
     server = await startServer({ TRUST_PROXY: '127.0.0.0/8', OPERATOR_KEY });
     sql = openSql(server);
     clientId = await registered(server);
-    // One admin stays, whoever is removed here.
+    // One admin stays, so that the others can be removed.
     expectStatus(await server.api('POST', '/v1/members', { email: 'boss@customer.example', role: 'admin' }), 201);
   });
 
@@ -28,7 +28,7 @@ describe('keys that somebody granted', () => {
     await server?.stop();
   });
 
-  /** A member in his browser. */
+  /** Creates a member who is signed in with a browser. */
   async function member(role: 'read' | 'write' | 'admin'): Promise<{ id: string; browser: PlainBrowser }> {
     const { id, cookie } = await signedInMember(server, sql, role);
     const browser = new PlainBrowser(server);
@@ -36,7 +36,7 @@ describe('keys that somebody granted', () => {
     return { id, browser };
   }
 
-  /** An application that was let in and has not taken its key yet. */
+  /** Approves an OAuth client that has not exchanged its code yet. */
   async function approved(browser: PlainBrowser): Promise<() => ReturnType<typeof form>> {
     const { verifier, challenge } = pkce();
     const code = await codeFor(browser, clientId, challenge);
@@ -50,9 +50,9 @@ describe('keys that somebody granted', () => {
       });
   }
 
-  /** The same for a program that showed a code. */
+  /** Approves a program in the device flow that has not fetched its key yet. */
   async function program({ cookie }: PlainBrowser, scope: string): Promise<() => ReturnType<typeof form>> {
-    // Typing codes is counted by address.
+    // Attempts to enter codes are counted per client address.
     const browser = new PlainBrowser(server);
     browser.cookie = cookie;
     const device = (
@@ -88,12 +88,12 @@ describe('keys that somebody granted', () => {
     return json.access_token;
   };
 
-  it('a member who is removed: his applications and programs are out at once, what he made for the organization stays', async () => {
+  it('removing a member revokes the keys of their applications and programs at once; objects created for the organization stay', async () => {
     const { id, browser } = await member('admin');
     const [agent, cli] = [await keyOf(await approved(browser)), await keyOf(await program(browser, 'admin'))];
     const made = (await server.api('POST', '/v1/keys', { name: 'For the shop', scope: 'read' }, as(cli))).json
       .key as string;
-    // Somebody who signs in with a granted key grants in his name, too.
+    // A session that was opened with a granted key grants on behalf of the original member.
     const second = await keyOf(await approved(await browserOf(server, agent)));
     expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([true, true, true, true]);
 
@@ -107,7 +107,7 @@ describe('keys that somebody granted', () => {
     expect(listed.filter(({ client_id: client, revoked_at: at }) => client !== null && at === null)).toEqual([]);
   });
 
-  it('a member who is removed before the application or the program takes its key: it gets none', async () => {
+  it('an application or program gets no key if the granting member is removed before it fetches the key', async () => {
     const { id, browser } = await member('write');
     const [agent, cli] = [await approved(browser), await program(browser, 'write')];
 
@@ -122,7 +122,7 @@ describe('keys that somebody granted', () => {
     }
   });
 
-  it('a member whose role is lowered: what he granted beyond it is out, the rest goes on', async () => {
+  it('lowering the role of a member revokes granted keys beyond the new role, and keeps the others', async () => {
     const { id, browser } = await member('admin');
     const [reads, writes, later] = [
       await keyOf(await program(browser, 'read')),
@@ -136,7 +136,7 @@ describe('keys that somebody granted', () => {
     expect((await later()).json.error).toBe('invalid_grant');
   });
 
-  it('a key that is revoked: whoever came in with it, and what that granted, is out', async () => {
+  it('revoking a key ends the sessions opened with it, and revokes the keys granted from them', async () => {
     const { key, id } = await createKey(server, { scope: 'write' });
     const browser = await browserOf(server, key);
     const [taken, later] = [await keyOf(await program(browser, 'write')), await approved(browser)];
@@ -148,7 +148,7 @@ describe('keys that somebody granted', () => {
     expect((await later()).json.error).toBe('invalid_grant');
   });
 
-  it('a key that ends: nothing that was granted with it lasts longer, also when it is rotated', async () => {
+  it('a key that expires: granted keys do not outlive it, also when it is rotated', async () => {
     const { key, id } = await createKey(server, {
       scope: 'read',
       expires_at: new Date(Date.now() + 3_600_000).toISOString(),
@@ -163,7 +163,7 @@ describe('keys that somebody granted', () => {
     expect(await isIn(json.access_token)).toBe(false);
   });
 
-  describe('a granted key that is rotated', () => {
+  describe('a granted key after rotation', () => {
     const idOf = async (key: string): Promise<string> => {
       const rows = (await server.api('GET', '/v1/keys?limit=100')).json.data as { id: string; prefix: string }[];
       return (rows.find(({ prefix }) => key.startsWith(prefix)) as { id: string }).id;
@@ -173,7 +173,7 @@ describe('keys that somebody granted', () => {
       expectStatus(await server.api('POST', `/v1/keys/${await idOf(key)}/rotate`, { grace_seconds: graceSeconds }), 200)
         .json;
 
-    it('stays one: its source, its client, who granted it, its scope and its end', async () => {
+    it('keeps its source, client, granter, scope and expiry', async () => {
       const { browser } = await member('admin');
       for (const take of [await approved(browser), await program(browser, 'write')]) {
         const key = await keyOf(take);
@@ -200,7 +200,7 @@ describe('keys that somebody granted', () => {
       }
     });
 
-    it('ends with the member who granted it, however often it was rotated', async () => {
+    it('is revoked with the member who granted it, after any number of rotations', async () => {
       const { id, browser } = await member('admin');
       const made = await rotated(await keyOf(await program(browser, 'admin')), 0);
       const again = await rotated(made.key);
@@ -210,7 +210,7 @@ describe('keys that somebody granted', () => {
       expect([await isIn(made.key), await isIn(again.key)]).toEqual([false, false]);
     });
 
-    it('and with his role, and with the key that he signed in with', async () => {
+    it('is revoked when the role of the granter is lowered, and when the key of their sign-in is revoked', async () => {
       const { id, browser } = await member('write');
       const { key, id: keyId } = await createKey(server, { scope: 'write' });
       const [ofRole, ofKey] = [
@@ -224,7 +224,7 @@ describe('keys that somebody granted', () => {
       expect([await isIn(ofRole.key), await isIn(ofKey.key)]).toEqual([false, false]);
     });
 
-    it('ends with the grant: when its client gives it back, and when its code comes a second time', async () => {
+    it('is revoked with the grant: when the client revokes it, and when the authorization code is used again', async () => {
       const { browser } = await member('admin');
       const [given, take] = [await keyOf(await approved(browser)), await approved(browser)];
       const reused = await keyOf(take);
@@ -241,7 +241,7 @@ describe('keys that somebody granted', () => {
       ]);
     });
 
-    it('goes on without the old one, when that alone is revoked', async () => {
+    it('remains valid when only the old key is revoked', async () => {
       const { browser } = await member('admin');
       const old = await keyOf(await approved(browser));
       const made = await rotated(old);
@@ -251,7 +251,7 @@ describe('keys that somebody granted', () => {
       expect([await isIn(old), await isIn(made.key)]).toEqual([false, true]);
     });
 
-    it('409 when who granted it is out', async () => {
+    it('409 if the granter has lost access', async () => {
       const { id, browser } = await member('write');
       const key = await keyOf(await program(browser, 'write'));
       const keyId = await idOf(key);
@@ -264,7 +264,7 @@ describe('keys that somebody granted', () => {
     });
   });
 
-  it('an organization that is removed: no code and no program leads into it', async () => {
+  it('removing an organization invalidates its authorization codes and device codes', async () => {
     const made = expectStatus(
       await server.api(
         'POST',
@@ -287,7 +287,7 @@ describe('keys that somebody granted', () => {
     ).toEqual([]);
   });
 
-  it('409: a key that was granted with the last admin key is no other one', async () => {
+  it('409: a key granted from the last admin key does not count as another admin key', async () => {
     const made = expectStatus(
       await server.api(
         'POST',

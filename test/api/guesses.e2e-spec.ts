@@ -7,11 +7,11 @@ import { type DatabaseLink, openLink } from './database-link.js';
 import { asPage, cookieOf, sessionCookieName } from './sessions.js';
 
 const GUESSES = 600;
-/** Of one address in a minute, and what may come back while the test runs. */
+/** Maximum number of lookups per address and minute, plus the tokens refilled during the test. */
 const LOOKED_UP_MAX = 300 + 100;
 
-/** Strangers who guess at keys and sessions: what that costs PostgreSQL, and those who share their address. */
-describe('guesses at keys and sessions', () => {
+/** Guessing keys and sessions: the load on PostgreSQL, and the effect on other clients at the same address. */
+describe('guessing API keys and sessions', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   let server: PosthornServer;
@@ -42,7 +42,7 @@ describe('guesses at keys and sessions', () => {
     ['keys', unknownKey, 'keys.by_hash', '198.51.100.1'],
     ['sessions', unknownSession, 'sessions.by_hash', '198.51.100.2'],
   ] as const)(
-    '%s: a flood from one address is looked up no more than its share, and then 429',
+    '%s: lookups for a flood from one address are limited, then the response is 429',
     async (_what, guess, statement, address) => {
       const looks = link.countRunsOf(statement);
 
@@ -63,7 +63,7 @@ describe('guesses at keys and sessions', () => {
     },
   );
 
-  it('keys and sessions that are known here go on from the address that guesses, also when they are looked up again', async () => {
+  it('valid keys and sessions that are cached still work from the guessing address, also when they have to be looked up again', async () => {
     const address = '198.51.100.3';
     const { key, id } = await createKey(server, { scope: 'read' });
     const cookie = await cookieOf(server, key);
@@ -73,7 +73,7 @@ describe('guesses at keys and sessions', () => {
 
     const flood = await Promise.all(Array.from({ length: GUESSES }, () => ask(unknownKey())));
     expect(flood.filter((status) => status === 429).length).toBeGreaterThanOrEqual(GUESSES - LOOKED_UP_MAX);
-    // Every change of a key empties the cache of sessions, and drops the key.
+    // Every change of a key empties the session cache and evicts the key.
     await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 60 });
 
     expect([await ask(as(key)), await ask(asPage(cookie))]).toEqual([200, 200]);

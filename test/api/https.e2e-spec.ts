@@ -8,8 +8,8 @@ import { fieldOf, PlainBrowser } from './signing-in.js';
 const TOKEN = '[A-Za-z0-9_-]{43}';
 const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Lax; Secure';
 
-/** The pages and their cookies where people really are: at an https address, in front of which something ends TLS. */
-describe('a service that is reached by https', () => {
+/** Pages and cookies as in production: at an https address behind a proxy that terminates TLS. */
+describe('a service with an https address', () => {
   let provider: TestIdentityProvider;
   let server: PosthornServer;
   let door: TlsTerminator;
@@ -46,7 +46,7 @@ describe('a service that is reached by https', () => {
     return there;
   }
 
-  it('the session is a cookie of this very host, over TLS alone: named __Host-, Secure, for the whole path, of no domain', async () => {
+  it('the session cookie is bound to the host and to TLS: named __Host-, Secure, for every path, without a domain', async () => {
     const there = browser();
 
     const answer = await there.post('/signin/key', { key: server.apiKey });
@@ -58,7 +58,7 @@ describe('a service that is reached by https', () => {
     expect((await there.get('/signin')).text).toContain('You are signed in');
   });
 
-  it('it calls the API as the console does, and the same token under the name without __Host- does not', async () => {
+  it('the cookie authenticates API calls as the console makes them; the same token under the name without __Host- does not', async () => {
     const { cookie } = await signedIn();
     const origin = door.url;
 
@@ -75,7 +75,7 @@ describe('a service that is reached by https', () => {
   });
 
   it.each(['the API', 'the page'])(
-    'signing out by %s takes the cookie away as it was set, and the token is worth nothing',
+    'signing out by %s deletes the cookie with the attributes it was set with, and invalidates the token',
     async (way) => {
       const there = await signedIn();
       const { cookie } = there;
@@ -90,7 +90,7 @@ describe('a service that is reached by https', () => {
     },
   );
 
-  it('a sign-in at the identity provider is kept in a cookie of the same kind, and ends in a session', async () => {
+  it('a sign-in at the identity provider uses a cookie with the same attributes, and creates a session', async () => {
     provider.current = { email: 'ada@customer.example', email_verified: true };
     const there = browser();
 

@@ -37,7 +37,7 @@ describe('Idempotency-Key', () => {
     await targets.close();
   });
 
-  /** A target whose probes are answered in a way of their own. */
+  /** Starts a receiver that answers probes as given. */
   async function probed(answer: AnswerRequest): Promise<Receiver> {
     const receiver = await startReceiver(answer);
     receivers.push(receiver);
@@ -52,7 +52,7 @@ describe('Idempotency-Key', () => {
     node = server,
   ): Promise<ApiAnswer> => node.api('POST', path, body, { 'idempotency-key': key, ...headers });
 
-  /** All at once, half of them on each node. */
+  /** Sends twenty concurrent requests, half of them to each node. */
   const twenty = (ask: (node: PosthornServer) => Promise<ApiAnswer>): Promise<ApiAnswer[]> =>
     Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 === 0 ? server : second)));
 
@@ -64,7 +64,7 @@ describe('Idempotency-Key', () => {
   });
   const wasReplayed = ({ headers }: ApiAnswer): boolean => headers.get('idempotent-replayed') === 'true';
 
-  /** Expects the first answer again, byte for byte, said to be a repetition, under a request id of its own. */
+  /** Expects the first response again, byte for byte, marked as replayed and with a new request id. */
   function expectRepeats(again: ApiAnswer, first: ApiAnswer): void {
     expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text });
     expect([wasReplayed(first), wasReplayed(again)]).toEqual([false, true]);
@@ -113,7 +113,7 @@ describe('Idempotency-Key', () => {
       expectRepeats(await post('/v1/send', key, body), accepted.find((answer) => !wasReplayed(answer)) as ApiAnswer);
     });
 
-    it('202: different keys are different messages, whatever else is the same', async () => {
+    it('202: different keys create different messages, even if everything else is identical', async () => {
       const answers = await Promise.all([randomUUID(), randomUUID()].map((key) => post('/v1/send', key, sendBody())));
 
       expect(new Set(answers.map(({ json }) => json.message_id)).size).toBe(2);
@@ -141,7 +141,7 @@ describe('Idempotency-Key', () => {
       ['of the target', { destination: UNKNOWN_ID }],
       ['of the schema', { payload: 'none' }],
       ['of the headers', { headers: { host: 'a' } }],
-    ])('422 %s is not kept: the same key sends the corrected body', async (_what, fault) => {
+    ])('422 %s is not stored: the same key sends the corrected body', async (_what, fault) => {
       const key = randomUUID();
 
       const refused = [
@@ -155,7 +155,7 @@ describe('Idempotency-Key', () => {
       expect(corrected.status).toBe(202);
     });
 
-    it('202 is repeated, and another body is 409, also when the target is gone by then', async () => {
+    it('202 is repeated, and another body gets 409, even after the target is deleted', async () => {
       const key = randomUUID();
       const gone = await destinationAt(server, target.url);
       const first = await post('/v1/send', key, sendBody({ destination: gone }));
@@ -171,7 +171,7 @@ describe('Idempotency-Key', () => {
   });
 
   describe('a creation', () => {
-    it('201: the same key and body again repeat the first answer, and create once', async () => {
+    it('201: the same key and body again repeat the first response, and create once', async () => {
       const [key, body] = [randomUUID(), { name: 'Created twice', type: 'https', url: target.url }];
 
       const first = await post('/v1/destinations', key, body);
@@ -182,7 +182,7 @@ describe('Idempotency-Key', () => {
       expect(await destinationsNamed('Created twice')).toHaveLength(1);
     });
 
-    it('201: a key is shown again to whoever repeats its creation, made once, and not readable in the database', async () => {
+    it('201: an API key is created once and returned again for a repeated creation, and is not readable in the database', async () => {
       const [key, body] = [randomUUID(), { name: 'Shown again', scope: 'read' }];
 
       const [first, again] = [await post('/v1/keys', key, body), await post('/v1/keys', key, body)];
@@ -197,7 +197,7 @@ describe('Idempotency-Key', () => {
         expect(row?.text).not.toContain(readable);
     });
 
-    it('201: twenty identical requests at once, on two nodes, create one thing', async () => {
+    it('201: twenty concurrent identical requests on two nodes create one object', async () => {
       const [key, body] = [randomUUID(), { name: 'Created by twenty', type: 'https', url: target.url }];
 
       const answers = await twenty((node) => post('/v1/destinations', key, body, {}, node));
@@ -209,7 +209,7 @@ describe('Idempotency-Key', () => {
       expect(await destinationsNamed('Created by twenty')).toHaveLength(1);
     });
 
-    it("what died with its process is somebody else's after its lease, and what is renewed is not", async () => {
+    it('the lock of a process that died can be taken over after its lease, but not while the lease is renewed', async () => {
       const [key, body] = [randomUUID(), { name: 'Of the dead', type: 'https', url: target.url }];
       const text = JSON.stringify(body);
       await sql.rows(
@@ -227,7 +227,7 @@ describe('Idempotency-Key', () => {
       expectRepeats(await post('/v1/destinations', key, body), taken);
     });
 
-    it('409 in_flight with Retry-After: 1, on every node, while the first one still runs; then its answer', async () => {
+    it('409 in_flight with Retry-After: 1, on every node, while the first request runs; then its response', async () => {
       let release = (): void => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));
       const slow = await probed(() => held.then(() => ({})));
@@ -257,7 +257,7 @@ describe('Idempotency-Key', () => {
       expect(await destinationsNamed('Slow')).toHaveLength(1);
     });
 
-    it('422 of a check is not kept: the same key creates once the target can be reached', async () => {
+    it('422 of the connectivity check is not stored: the same key creates once the target is reachable', async () => {
       const late = await probed(() => ({ reset: true }));
       const [key, body] = [randomUUID(), { name: 'Late', type: 'https', url: late.url }];
       const refused = await post('/v1/destinations', key, body);
@@ -272,14 +272,14 @@ describe('Idempotency-Key', () => {
       expect(await destinationsNamed('Late')).toHaveLength(1);
     });
 
-    it('422 of the schema is not kept: the same key creates from the corrected body', async () => {
+    it('422 of the schema is not stored: the same key creates from the corrected body', async () => {
       const key = randomUUID();
 
       expectRefusal(await post('/v1/destinations', key, { name: 'Corrected', type: 7 }), 422);
       expect(await post('/v1/destinations', key, { name: 'Corrected', type: 'pull' })).toMatchObject({ status: 201 });
     });
 
-    it('404 and 409 of the handler are not kept: each is decided anew', async () => {
+    it('404 and 409 of the handler are not stored: each request is decided again', async () => {
       const expired = await createKey(server, { scope: 'read' });
       await server.api('POST', `/v1/keys/${expired.id}/rotate`, { grace_seconds: 0 });
       const cases: [string, number][] = [
@@ -295,7 +295,7 @@ describe('Idempotency-Key', () => {
       }
     });
 
-    it('many slow creations with keys leave the rest of the service alone', async () => {
+    it('many slow creations with keys do not slow down other requests', async () => {
       const hanging = await probed(() => ({ hang: true }));
       const slow = Array.from({ length: 25 }, () =>
         post('/v1/destinations', randomUUID(), { name: 'Hanging', type: 'https', url: hanging.url }),
@@ -312,8 +312,8 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  describe('what is not kept', () => {
-    it('400: malformed JSON; the key is free for the right body', async () => {
+  describe('responses that are not stored', () => {
+    it('400: malformed JSON; the key stays free for the corrected body', async () => {
       const key = randomUUID();
 
       expectRefusal(await post('/v1/send', key, '{"destination":'), 400);
@@ -322,7 +322,7 @@ describe('Idempotency-Key', () => {
       expect(await post('/v1/destinations', key, { name: 'Right', type: 'pull' })).toMatchObject({ status: 201 });
     });
 
-    it('401 and 403: the key is free for who may', async () => {
+    it('401 and 403: the key stays free for an authorized caller', async () => {
       const key = randomUUID();
       const reader = await createKey(server, { scope: 'read' });
       const body = { name: 'Permitted', type: 'pull' };
@@ -335,7 +335,7 @@ describe('Idempotency-Key', () => {
       expect(wasReplayed(created)).toBe(false);
     });
 
-    it('413 and 415: the key is free for the right body', async () => {
+    it('413 and 415: the key stays free for the corrected body', async () => {
       const key = randomUUID();
 
       expectRefusal(await post('/v1/send', key, sendBody({ payload: { a: 'x'.repeat(1_048_576) } })), 413);
@@ -345,7 +345,7 @@ describe('Idempotency-Key', () => {
   });
 
   describe('the key itself', () => {
-    it('may stand in quotes and in capitals, and is the same key', async () => {
+    it('in quotes or in upper case is the same key', async () => {
       const [key, body] = [randomUUID(), sendBody()];
 
       const first = await post('/v1/send', `"${key}"`, body);
@@ -364,14 +364,14 @@ describe('Idempotency-Key', () => {
       UUID.replaceAll('-', ''),
       `${UUID}0`,
       `urn:uuid:${UUID}`,
-    ])('400: %p is none, and nothing is done', async (key) => {
+    ])('400: %p is not a valid key, and nothing happens', async (key) => {
       expectRefusal(await post('/v1/send', key, sendBody({ event_type: 'malformed.key' })), 400);
       expectRefusal(await post('/v1/destinations', key, { name: 'Malformed key', type: 'pull' }), 400);
       expect(await eventsOfType('malformed.key')).toEqual([]);
       expect(await destinationsNamed('Malformed key')).toEqual([]);
     });
 
-    it('belongs to the environment, not to the API key: a rotated key goes on', async () => {
+    it('belongs to the environment, not to the API key: it is still valid with a rotated key', async () => {
       const old = await createKey(server, { scope: 'write' });
       const [key, body] = [randomUUID(), sendBody()];
       const first = await post('/v1/send', key, body, as(old.key));
@@ -380,7 +380,7 @@ describe('Idempotency-Key', () => {
       expectRepeats(await post('/v1/send', key, body, as(rotated.key)), first);
     });
 
-    it('belongs to the path: the same one elsewhere is another', async () => {
+    it('belongs to the path: on another path it is a different key', async () => {
       const key = randomUUID();
 
       const answers = [
@@ -395,7 +395,7 @@ describe('Idempotency-Key', () => {
       expect(answers.map(wasReplayed)).toEqual([false, false, false, false, false]);
     });
 
-    it('is ignored where nothing is created', async () => {
+    it('is ignored by operations that create nothing', async () => {
       const key = { 'idempotency-key': randomUUID() };
 
       const answers = [

@@ -30,7 +30,7 @@ describe('isolation of targets', () => {
 
   afterAll(async () => {
     await sql.close();
-    // What still hangs is cut here, so that the server has nothing to wait for.
+    // Ends the requests that still hang, so that the server does not wait for them.
     await targets.close();
     await server.stop();
   });
@@ -65,7 +65,7 @@ describe('isolation of targets', () => {
     expect(dead.posts().length).toBeLessThanOrEqual(100);
   }, 90_000);
 
-  it('a tenant whose receivers all hang has every place of a worker, and another one is delivered to before any of them ends', async () => {
+  it('if the receivers of one tenant hang and use every slot of a worker, another tenant is delivered to before any of them ends', async () => {
     const small = await startServer({ DELIVERY_CONCURRENCY: '8' });
     const healthy = targets.open();
     const hanging = Array.from({ length: 24 }, () => targets.open(() => ({ hang: true })));
@@ -87,7 +87,7 @@ describe('isolation of targets', () => {
     const sent = await sendMany(small, await destinationAt(small, healthy.url), 5);
     for (const messageId of sent) await eventIn(small, messageId, 'delivered');
 
-    // An attempt that made room by its end would be recorded before what took its place.
+    // If a slot had become free by the end of an attempt, that attempt would be recorded before its successor.
     const rows = openSql(small);
     expect(await rows.rows('select from attempts')).toHaveLength(sent.length);
     await rows.close();
@@ -95,7 +95,7 @@ describe('isolation of targets', () => {
     await small.stop().catch(() => undefined);
   }, 60_000);
 
-  it('those of an environment that hardly ever answer have a quarter of the places beside one that does, and all they waited with arrives once they answer', async () => {
+  it('targets of one environment that hardly ever respond get a quarter of the slots beside an environment that does, and all their deliveries arrive once they respond', async () => {
     const small = await startServer({ DELIVERY_CONCURRENCY: '16' });
     const known = targets.open();
     let isHanging = true;
@@ -138,7 +138,7 @@ describe('isolation of targets', () => {
     await small.stop();
   }, 90_000);
 
-  /** More deliveries like that of a message, all of them due for an hour. */
+  /** Inserts more deliveries like that of a message, all of them due for an hour. */
   const copy = (messageId: string, count: number): Promise<unknown> =>
     sql.rows(
       `with one as (select * from events where id = $1), made as (
@@ -194,7 +194,8 @@ describe('isolation of targets', () => {
     lag.disable();
     await other.stop();
     expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
-    // A receiver that was not run for a while sees at once what came meanwhile; what the nodes were not run is not known here.
+    // A stalled receiver process sees several deliveries at once, which its event loop lag shows. A stall of the nodes
+    // is not measured here.
     const stalledSeconds = lag.max / 1e9;
     const most = PER_SECOND * (1.5 + stalledSeconds) + Math.max(1, PER_SECOND / 10);
     const atMs = posts.map(({ at }) => at.getTime());
@@ -203,7 +204,7 @@ describe('isolation of targets', () => {
     expect(target.posts()).toHaveLength(COUNT);
   }, 90_000);
 
-  it('a 429 halves how many attempts run at once: the next one starts when the others have fallen below half', async () => {
+  it('a 429 halves the number of concurrent attempts: the next one starts when fewer than half are running', async () => {
     const WINDOW = 32;
     const answers: ((answer: Answer) => void)[] = [];
     let running = 0;

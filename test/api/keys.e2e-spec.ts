@@ -22,9 +22,9 @@ const FIELDS = [
 ];
 const UNKNOWN = 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Within this time a revoked key is refused everywhere (contract, section 2). */
+/** Time after which every node rejects a revoked key (contract, section 2). */
 const REVOKED_WITHIN_MS = 5_000;
-/** How far the clock that the service follows may seem to be from ours: both are read some milliseconds before or after. */
+/** Tolerance between the clock of the service and the clock of the test, which are read some milliseconds apart. */
 const CLOCKS_APART_MS = 500;
 
 describe('keys', () => {
@@ -46,7 +46,7 @@ describe('keys', () => {
   const read = async (id: string): Promise<ApiAnswer> => server.api('GET', `/v1/keys/${id}`);
 
   describe('create', () => {
-    it('201: shows the key once, whole, and what it is', async () => {
+    it('201: returns the secret text of the key this once, and its properties', async () => {
       const answer = await server.api('POST', '/v1/keys', { name: 'Billing', scope: 'write' });
 
       const { key, ...rest } = answer.json;
@@ -70,7 +70,7 @@ describe('keys', () => {
       });
     });
 
-    it('the key is in no other answer, and its text is not stored', async () => {
+    it('no other response contains the secret text, and the database does not store it', async () => {
       const { id, key } = await createKey(server, { name: 'Secret', scope: 'read' });
       await use(key);
 
@@ -81,7 +81,7 @@ describe('keys', () => {
       expect(server.logs()).not.toContain(key.slice(13));
     });
 
-    it('201: a live key may make a test key, which sees the test environment only', async () => {
+    it('201: a live key can create a test key, which sees the test environment only', async () => {
       const { id, key } = await createKey(server, { scope: 'admin', environment: 'test' });
 
       expect(key).toMatch(/^ek_test_/);
@@ -92,7 +92,7 @@ describe('keys', () => {
       ]);
     });
 
-    it('403: a test key makes no live key, but test keys', async () => {
+    it('403: a test key cannot create live keys, only test keys', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
 
       const live = await server.api('POST', '/v1/keys', { name: 'Up', scope: 'read', environment: 'live' }, as(key));
@@ -102,7 +102,7 @@ describe('keys', () => {
       expect(test.json.environment).toBe('test');
     });
 
-    it('422: names every fault at once', async () => {
+    it('422: all faults are reported together', async () => {
       const answer = await server.api('POST', '/v1/keys', {
         scope: 'root',
         environment: 'staging',
@@ -130,13 +130,13 @@ describe('keys', () => {
       ['empty', ''],
       ['too long', 'a'.repeat(201)],
       ['a number', 7],
-      ['half of a pair', '\ud83d'],
+      ['a lone surrogate', '\ud83d'],
       ['NUL', 'a\0b'],
     ])('422: a name that is %s', async (_what, name) => {
       expectInvalid(await server.api('POST', '/v1/keys', { name, scope: 'read' }), 'schema', 'name');
     });
 
-    it('201: a name of 200 characters, whatever they are', async () => {
+    it('201: a name of any 200 characters', async () => {
       const name = '🔑'.repeat(200);
 
       expect(await createKey(server, { name, scope: 'read' })).toMatchObject({ name });
@@ -144,7 +144,7 @@ describe('keys', () => {
   });
 
   describe('expiry', () => {
-    it('401: from its expiry on, to the moment, on every node', async () => {
+    it('401: every node rejects the key from the moment of its expiry', async () => {
       const expiresAtMs = Date.now() + 2_000;
       const { key } = await createKey(server, { scope: 'read', expires_at: new Date(expiresAtMs).toISOString() });
 
@@ -168,7 +168,7 @@ describe('keys', () => {
   });
 
   describe('revoke', () => {
-    it('204: the key is refused at once here and within five seconds on another node, for good', async () => {
+    it('204: this node rejects the key at once, another node within five seconds, permanently', async () => {
       const { id, key } = await createKey(server, { scope: 'read' });
       expect([(await use(key)).status, (await use(key, second)).status]).toEqual([200, 200]);
 
@@ -192,14 +192,14 @@ describe('keys', () => {
       expectRefusal(await server.api('DELETE', `/v1/keys/${id}`), 404);
     });
 
-    it('a key may revoke itself', async () => {
+    it('a key can revoke itself', async () => {
       const { id, key } = await createKey(server, { scope: 'admin' });
 
       expect((await server.api('DELETE', `/v1/keys/${id}`, undefined, as(key))).status).toBe(204);
       expectRefusal(await use(key), 401);
     });
 
-    it('409: the last admin key, which would lock everybody out; it may be rotated, and revoked when there is another', async () => {
+    it('409: the last admin key cannot be revoked; it can be rotated, and revoked once another one exists', async () => {
       const alone = await sharedServer();
       const [last] = (await alone.api('GET', '/v1/keys')).json.data;
       const { key: test } = (await alone.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' }))
@@ -208,7 +208,7 @@ describe('keys', () => {
 
       const refused = await alone.api('DELETE', `/v1/keys/${last.id}`);
       const { json: other } = await alone.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' });
-      // Of two that revoke each other at once, one stays.
+      // If two keys revoke each other concurrently, one stays.
       const both = await Promise.all([
         alone.api('DELETE', `/v1/keys/${last.id}`, undefined, as(other.key)),
         alone.api('DELETE', `/v1/keys/${other.id}`),
@@ -222,12 +222,12 @@ describe('keys', () => {
       expect(both.map(({ status }) => status).sort()).toContain(204);
       expect(both.filter(({ status }) => status === 204)).toHaveLength(1);
       expect(rotated.status).toBe(200);
-      // A live admin key makes both kinds.
+      // A live admin key can create keys of both environments, so the test key is not the last one.
       expect((await alone.api('DELETE', `/v1/keys/${own.id}`, undefined, as(test))).status).toBe(204);
       await alone.stop();
     }, 60_000);
 
-    it('409: the last admin key that does not expire, however many others go on for the grace of their rotation', async () => {
+    it('409: the last admin key that does not expire, even if others are still valid for the grace of their rotation', async () => {
       const alone = await sharedServer();
       const [last] = (await alone.api('GET', '/v1/keys')).json.data;
       const next = (await alone.api('POST', `/v1/keys/${last.id}/rotate`, {})).json;
@@ -257,7 +257,7 @@ describe('keys', () => {
       expect([old.status, expiring.status, freed.status]).toEqual([204, 204, 204]);
     }, 60_000);
 
-    it('401: a revoked key and a key that never was are told the same', async () => {
+    it('401: a revoked key and an unknown key get the same response', async () => {
       const { id, key } = await createKey(server, { scope: 'read' });
       await server.api('DELETE', `/v1/keys/${id}`);
 
@@ -268,7 +268,7 @@ describe('keys', () => {
   });
 
   describe('rotate', () => {
-    it('200: a new key like the old one, which goes on until the grace ends', async () => {
+    it('200: returns a new key with the same properties; the old one is valid until the grace ends', async () => {
       const old = await createKey(server, { name: 'Rotated', scope: 'write' });
 
       const askedAtMs = Date.now();
@@ -299,7 +299,7 @@ describe('keys', () => {
       expect((await use(json.key)).status).toBe(200);
     });
 
-    it('200: with a grace of 0 the old key ends at once', async () => {
+    it('200: with a grace of 0 the old key becomes invalid at once', async () => {
       const { id, key } = await createKey(server, { scope: 'read' });
 
       await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 0 });
@@ -307,7 +307,7 @@ describe('keys', () => {
       expectRefusal(await use(key), 401);
     });
 
-    it.each([{}, undefined])('200: with the body %p the old key goes on for a day', async (body) => {
+    it.each([{}, undefined])('200: with the body %p the old key is valid for another day', async (body) => {
       const { id, key } = await createKey(server, { scope: 'read' });
 
       await server.api('POST', `/v1/keys/${id}/rotate`, body);
@@ -317,7 +317,7 @@ describe('keys', () => {
       expect(Math.abs(leftMs - 86_400_000)).toBeLessThan(60_000);
     });
 
-    it('200: a grace never prolongs a key, and the new one expires like the old one', async () => {
+    it('200: a grace never extends a key, and the new key has the expiry of the old one', async () => {
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       const old = await createKey(server, { scope: 'read', expires_at });
 
@@ -327,7 +327,7 @@ describe('keys', () => {
       expect((await read(old.id)).json.expires_at).toBe(expires_at);
     });
 
-    it('409 for an expired key, 404 for a revoked one: neither comes back to life', async () => {
+    it('409 for an expired key, 404 for a revoked one: neither becomes valid again', async () => {
       const expired = await createKey(server, { scope: 'read' });
       await server.api('POST', `/v1/keys/${expired.id}/rotate`, { grace_seconds: 0 });
       const revoked = await createKey(server, { scope: 'read' });
@@ -345,7 +345,7 @@ describe('keys', () => {
     });
   });
 
-  it('last_used_at: null before the first use, and then about when it was', async () => {
+  it('last_used_at is null before the first use, then the approximate time of the last use', async () => {
     const { id, key } = await createKey(server, { scope: 'read' });
     expect((await read(id)).json.last_used_at).toBeNull();
 
@@ -364,7 +364,7 @@ describe('keys', () => {
     ['GET', ''],
     ['DELETE', ''],
     ['POST', '/rotate'],
-  ])('404: %s of a key that is not there', async (method, action) => {
+  ])('404: %s of an unknown key', async (method, action) => {
     for (const id of [UNKNOWN, 'ek_', 'ek_live_abc', UNKNOWN.toLowerCase().slice(0, -1), `dst_${UNKNOWN.slice(3)}`]) {
       expectRefusal(await server.api(method, `/v1/keys/${id}${action}`), 404);
     }

@@ -3,7 +3,7 @@ import type { PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 import { WITHIN_MS } from './scene.js';
 
-/** One item of a stream, its data parsed. */
+/** One event of the stream, with its data parsed. */
 export interface Told {
   event: string;
   id: string;
@@ -11,22 +11,22 @@ export interface Told {
   data: any;
 }
 
-/** A client of the stream. */
+/** A client of the event stream. */
 export interface Listener {
   readonly headers: Headers;
   readonly told: Told[];
-  /** What the server asked for before the next connection, in milliseconds. */
+  /** Reconnection delay that the server requested, in milliseconds. */
   retryMs(): number | null;
-  /** Items that say that something happened. */
+  /** Events that report a change. */
   changes(): Told[];
-  /** Resolves once something of that kind was told, and it is what the test looks for. */
+  /** Resolves with the first event of this kind that satisfies the predicate. */
   heard(event: string, is?: (item: Told) => boolean, withinMs?: number): Promise<Told>;
   /** Resolves when the server has ended the stream. */
   ended: Promise<void>;
   close(): void;
 }
 
-/** Opens a stream and reads it until it ends or is closed; it has begun when this resolves. */
+/** Opens a stream and reads it until it ends or is closed. Resolves once the stream has started. */
 export async function listen(
   server: Pick<PosthornServer, 'url' | 'apiKey'>,
   query = '',

@@ -23,7 +23,7 @@ describe('lists', () => {
 
   afterAll(() => server.stop());
 
-  /** The pages of a list, from the first one to the one without a cursor. */
+  /** Returns the pages of a list, from the first one to the one without a cursor. */
   async function walk(
     path: string,
     limit: number,
@@ -57,7 +57,7 @@ describe('lists', () => {
       headers,
     );
 
-  it.each([7, 50, 100])('120 keys, %i on a page: none is lost, none comes twice, newest first', async (limit) => {
+  it.each([7, 50, 100])('120 keys, %i per page: each is returned exactly once, newest first', async (limit) => {
     const pages = await walk('/v1/keys', limit);
 
     const all = pages.flat();
@@ -68,20 +68,20 @@ describe('lists', () => {
     expect(ids).toEqual(ids.toSorted().reverse());
   });
 
-  it('without a limit there are 50 on a page', async () => {
+  it('a page has 50 items by default', async () => {
     const { json } = await server.api('GET', '/v1/keys');
 
     expect(json.data).toHaveLength(50);
     expect(json.next_cursor).toEqual(expect.any(String));
   });
 
-  it('a page that is exactly full has no cursor when nothing follows', async () => {
+  it('a full last page has no cursor', async () => {
     const pages = await walk('/v1/destinations', 3);
 
     expect(pages.map(({ length }) => length)).toEqual([3, 3]);
   });
 
-  it('what is created while somebody pages moves nothing: no repeat and no gap', async () => {
+  it('objects created during pagination cause neither repetitions nor gaps', async () => {
     let count = 0;
     const pages = await walk('/v1/keys', 40, () => createKey(server, { name: `Newcomer ${count++}`, scope: 'read' }));
 
@@ -91,7 +91,7 @@ describe('lists', () => {
     expect(names.filter((name) => name.startsWith('Newcomer'))).toEqual([]);
   });
 
-  it('a page may be of another size than the one before', async () => {
+  it('the page size can change from page to page', async () => {
     const all = (await walk('/v1/destinations', 100)).flat().map(({ id }) => id);
 
     const rest = await go('/v1/destinations?limit=4', await cursorOf('/v1/destinations?limit=2'));
@@ -99,7 +99,7 @@ describe('lists', () => {
     expect(rest.json.data.map(({ id }: Listed) => id)).toEqual(all.slice(2));
   });
 
-  it('a cursor belongs to the environment, not to the key: another key goes on', async () => {
+  it('a cursor belongs to the environment, not to the key: another key can use it', async () => {
     const { key } = await createKey(server, { scope: 'read' });
 
     const answer = await go('/v1/destinations?limit=2', await cursorOf('/v1/destinations?limit=2'), as(key));
@@ -133,7 +133,7 @@ describe('lists', () => {
     ['without its signature', (cursor) => cursor.split('.')[0] ?? ''],
     ['its signature alone', (cursor) => `.${cursor.split('.')[1] ?? ''}`],
     ['cut off', (cursor) => cursor.slice(0, -1)],
-    ['longer by a part', (cursor) => `${cursor}.AA`],
+    ['longer by one part', (cursor) => `${cursor}.AA`],
     ['too long', (cursor) => cursor.repeat(20)],
     [
       'of another position under the same signature',
@@ -149,9 +149,9 @@ describe('lists', () => {
     expectRefusal(await go('/v1/destinations?limit=2', alter(cursor)), 400);
   });
 
-  it('400: a cursor with any of its characters changed', async () => {
+  it('400: a cursor with any single character changed', async () => {
     const cursor = await cursorOf('/v1/destinations?limit=2');
-    // The low bits of the last character of base64 mean nothing, so it may have equals.
+    // The low bits of the last base64 character are unused, so several characters decode to the same value.
     const alter = (_: unknown, i: number): string =>
       cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1);
     const altered = Array.from({ length: cursor.length - 1 }, alter);
@@ -163,7 +163,7 @@ describe('lists', () => {
 
   it.each([
     ['another filter', '/v1/destinations?limit=2&type=pull'],
-    ['another filter of the same name', '/v1/destinations?limit=2&validation=pending'],
+    ['the same list with another filter', '/v1/destinations?limit=2&validation=pending'],
     ['another list', '/v1/keys?limit=2'],
     ['a third list', '/v1/events?limit=2'],
   ])('400: a cursor of %s', async (_what, path) => {
@@ -178,7 +178,7 @@ describe('lists', () => {
     expectRefusal(await go('/v1/destinations?limit=2', cursor, as(testKey)), 400);
   });
 
-  it('a cursor of a filtered list goes on in it', async () => {
+  it('a cursor of a filtered list continues this list', async () => {
     const path = '/v1/destinations?limit=4&type=pull&validation=pending';
 
     const answer = await go(path, await cursorOf(path));
@@ -187,7 +187,7 @@ describe('lists', () => {
     expect(answer.json.next_cursor).toBeNull();
   });
 
-  it('an empty list is an empty list', async () => {
+  it('an empty list has no items and no cursor', async () => {
     const answer = await server.api('GET', '/v1/destinations?type=https');
 
     expect(answer.json).toEqual({ data: [], next_cursor: null });

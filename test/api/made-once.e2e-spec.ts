@@ -9,14 +9,14 @@ import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, send, 
 
 const ONE_ATTEMPT = { ...PATIENT, retry: { max_attempts: 1 } };
 
-/** As when a process dies, or loses its database, between what it made and the last word on it. */
+/** Simulates a process that dies, or loses its database, after creating the object and before storing the response. */
 const LAST_WORD_FAILS = `
   create function last_word_fails() returns trigger language plpgsql as $$ begin raise exception 'away'; end $$;
   create trigger last_word_fails before update on idempotency_keys for each row when (new.sealed_body is not null)
     execute function last_word_fails()`;
 const LAST_WORD_HOLDS = 'drop trigger last_word_fails on idempotency_keys; drop function last_word_fails()';
 
-describe('what a call with an Idempotency-Key makes, and what is disabled', () => {
+describe('operations with an Idempotency-Key, and operations on disabled targets', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -39,7 +39,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
   const eventCount = async (): Promise<number> =>
     (await sql.rows<{ count: number }>('select count(*)::int as count from events'))[0]?.count ?? 0;
 
-  /** The first call dies before its last word; the second one has its key. */
+  /** Makes the same call twice. The first one fails before its response is stored; the second one uses the same key. */
   async function twiceWithOneKey(
     path: string,
     body?: unknown,
@@ -51,7 +51,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
     return [first, await withKey(path, key, body)];
   }
 
-  /** A destination with so many dead letters, whose receiver is well again. */
+  /** Creates a destination with the given number of dead letters, whose receiver works again. */
   async function deadLetters(
     count: number,
   ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> {
@@ -72,8 +72,8 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
     expect(apiAnswer.json.error.details).toEqual({ reason: 'disabled' });
   };
 
-  describe('the answer is committed with what was made', () => {
-    it('202: the replay of a raw request that fails at its commit makes nothing; the next call with its key makes it once, and the key has its answer', async () => {
+  describe('the response is committed together with the created objects', () => {
+    it('202: a raw-request replay that fails at its commit creates nothing; the next call with its key creates once, and its response is stored', async () => {
       const endpoint = await inbound(server);
       const request = await accepted(server, endpoint, json({ a: 1 }));
       const before = await eventCount();
@@ -134,7 +134,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       expect(target.posts()).toHaveLength(1);
     });
 
-    it('200: a test that was answered repeats its attempt, and while it runs the key is in flight', async () => {
+    it('200: a completed test repeats its attempt; while the test runs, the key is in flight', async () => {
       let release = (): void => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));
       const target = targets.open(() => held.then(() => ({})));
@@ -154,7 +154,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       expect(target.posts()).toHaveLength(1);
     });
 
-    it('202: a redrive that lost its last word sent nothing, and the same key sends each dead letter once', async () => {
+    it('202: a redrive that failed before storing its response sent nothing; the same key sends each dead letter once', async () => {
       const { target, destination, messageIds } = await deadLetters(2);
       const key = randomUUID();
 
@@ -173,7 +173,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
   });
 
   describe('a disabled destination', () => {
-    it('409: its dead letters are not redriven, and stay dead letters until it is enabled', async () => {
+    it('409: dead letters are not redriven, and stay dead letters until the destination is enabled', async () => {
       const { destination, messageIds } = await deadLetters(2);
       await disable(destination);
 
@@ -192,7 +192,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
     });
 
-    it('202: a redrive of everything leaves its dead letters where they are, and counts them', async () => {
+    it('202: a redrive of all destinations skips its dead letters and counts them', async () => {
       const [off, on] = [await deadLetters(2), await deadLetters(1)];
       await disable(off.destination);
 
@@ -204,7 +204,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       expect(off.target.posts()).toHaveLength(2);
     });
 
-    it("409: nor what a customer's disabled endpoint has", async () => {
+    it('409: dead letters of a disabled application endpoint are not redriven either', async () => {
       const target = targets.open(() => ({ status: 500 }));
       const application = await applicationOf(server);
       const endpoint = await endpointAt(server, application, target.url, { retry: ONE_ATTEMPT.retry });
@@ -219,7 +219,7 @@ describe('what a call with an Idempotency-Key makes, and what is disabled', () =
       expect((await eventOf(server, event.id)).status).toBe('dlq');
     });
 
-    it('409: a raw request that would go nowhere else is not repeated', async () => {
+    it('409: a raw request is not replayed if this is its only destination', async () => {
       const destination = await destinationAt(server, targets.open().url);
       const endpoint = await inbound(server, { destinations: [destination] });
       const request = await accepted(server, endpoint, json({ a: 1 }));

@@ -30,7 +30,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
           callback();
         }, callback),
     });
-    // Postfix is stopped while it still hands over what earlier tests gave it.
+    // Postfix is stopped while it still forwards messages of earlier tests.
     sink.on('error', () => undefined);
     await new Promise<void>((resolve) => void sink.listen(0, '127.0.0.1', resolve));
     postfix = await Postfix.start((sink.server.address() as AddressInfo).port, {
@@ -70,7 +70,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       { selector: 's1', privateKey, domain: 'example.com' },
     );
 
-  it('arrives as it was composed, behind the lines that servers add', async () => {
+  it('the message arrives as composed, after the header lines that servers add', async () => {
     const raw = await message(50);
 
     const report = await transport.submit({
@@ -86,7 +86,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     expect(arrived[0]?.raw.endsWith(raw.toString('latin1'))).toBe(true);
   });
 
-  it('reads what Postfix says of each recipient', async () => {
+  it('reads the reply of Postfix for each recipient', async () => {
     const { replies, retryAfterMs } = await transport.submit({
       emailId: 'evt_2',
       raw: await message(1),
@@ -103,7 +103,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     expect(retryAfterMs).toBe(300_000);
   });
 
-  it('reads that a message is too large as the failure of the message', async () => {
+  it('treats a message that is too large as a failure of the message', async () => {
     const { replies } = await transport.submit({
       emailId: 'evt_3',
       raw: await message(20_000),

@@ -13,7 +13,7 @@ const PNG = Buffer.from(
 );
 const LOGO = { filename: 'logo.png', content: PNG.toString('base64'), content_type: 'image/png', content_id: 'logo' };
 
-describe('what mail says, and views of it', () => {
+describe('content and views of emails', () => {
   let server: PosthornServer;
   let sql: Sql;
   let smtp: number;
@@ -33,11 +33,11 @@ describe('what mail says, and views of it', () => {
     expectStatus(await server.api('GET', `/v1/emails/${id}/content`), 200).json;
   const tokenOf = async (place: string): Promise<string> =>
     expectStatus(await server.api('GET', place), 200).json.token as string;
-  /** As a frame asks, without a key. */
+  /** Requests a view as an iframe does, without a key. */
   const shown = (token: string): Promise<ApiAnswer> =>
     server.api('GET', `/v1/mail-views?token=${token}`, undefined, { authorization: '' });
 
-  it('200: what an email says, as it stands in the bytes that leave, and its files', async () => {
+  it('200: returns the content of an email as in the sent bytes, and its attachments', async () => {
     const id = await sendEmail(server, {
       subject: 'Öl <b>',
       text: 'It is on its way.',
@@ -89,7 +89,7 @@ describe('what mail says, and views of it', () => {
     ]).toEqual(['application/octet-stream', 'attachment; filename="a.html"', "sandbox; default-src 'none'"]);
   });
 
-  it('200: a view shows one email without a key, with its own images, under a policy that lets nothing run', async () => {
+  it('200: a view shows one email without a key, with its own images, under a policy that forbids scripts', async () => {
     const id = await sendEmail(server, {
       html: '<p>Grüße <img src="cid:logo"></p><link rel="preconnect" href="https://tracker.example"><a href="https://x.example">x</a>',
       attachments: [LOGO],
@@ -129,7 +129,7 @@ describe('what mail says, and views of it', () => {
     expect(server.logs()).toContain('/v1/mail-views');
   });
 
-  it('200: what came to an alias is shown as well; 404 for what has no HTML', async () => {
+  it('200: a message to an alias can be viewed too; 404 for one without HTML', async () => {
     const { id: alias, address } = await aliasTo(server, []);
     for (const [type, text] of [
       ['text/html; charset=iso-8859-1', Buffer.from('<b>Gr\xfc\xdfe</b>', 'latin1')],
@@ -152,7 +152,7 @@ describe('what mail says, and views of it', () => {
     expectRefusal(await server.api('GET', `/v1/aliases/${alias}/messages/${plain.id}/view`), 404);
   });
 
-  it('404: a view is of its own message alone, for nobody who has no key of its environment, and ends with the message', async () => {
+  it('404: a view requires a key of its environment to create, shows only its own message, and ends with the message', async () => {
     const id = await sendEmail(server, { html: '<p>Secret</p>' });
     const token = await tokenOf(`/v1/emails/${id}/view`);
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
@@ -172,7 +172,7 @@ describe('what mail says, and views of it', () => {
     expectRefusal(await server.api('GET', `/v1/emails/${id}/content`), 404);
   });
 
-  it('200: the simulator names its addresses, and each of them plays its part', async () => {
+  it('200: lists the addresses of the simulator, and each one has its documented outcome', async () => {
     const simulator = expectStatus(await server.api('GET', '/v1/emails/simulator'), 200).json;
 
     expect(simulator).toEqual({
@@ -189,7 +189,7 @@ describe('what mail says, and views of it', () => {
     }
   });
 
-  it('404: a scheduled email says nothing before it is composed', async () => {
+  it('404: a scheduled email has no content before it is composed', async () => {
     const id = await sendEmail(server, { html: '<p>Later</p>', scheduled_at: 'in 1 hour' });
 
     for (const place of ['view', 'content', 'attachments/0'])

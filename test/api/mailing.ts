@@ -5,7 +5,7 @@ import { expectStatus, WITHIN_MS } from './scene.js';
 
 let labels = 0;
 
-/** An alias of the platform that nobody else has. */
+/** Creates a platform alias that no other test uses. */
 export async function aliasTo(
   server: PosthornServer,
   destinationIds: readonly string[],
@@ -15,7 +15,7 @@ export async function aliasTo(
   return expectStatus(await server.api('POST', '/v1/aliases', body), 201).json as { id: string; address: string };
 }
 
-/** Hands bytes over to the listener, as a mail server does; rejects with what it answers. */
+/** Sends bytes to the SMTP listener as a mail server does. Rejects with the listener's reply. */
 export async function deliver(
   port: number,
   to: string | string[],
@@ -34,11 +34,11 @@ export async function deliver(
   return response;
 }
 
-/** A small message. */
+/** Builds a small message. */
 export const letter = (subject: string, headers = ''): string =>
   `From: Ada <ada@b.example>\r\nTo: you@in.example\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@b.example>\r\n${headers}\r\nWhere is it?\r\n`;
 
-/** What came to an alias, newest first, as soon as so many messages of it were read. */
+/** Waits until the given number of messages to the alias have been parsed. Returns them, newest first. */
 export async function messagesOf(server: PosthornServer, alias: string, count: number): Promise<ApiAnswer['json'][]> {
   const list = async (): Promise<ApiAnswer['json'][]> =>
     (

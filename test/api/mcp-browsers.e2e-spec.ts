@@ -6,10 +6,10 @@ const ORIGIN = 'https://agents.example.com';
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 
-/** Nested so deeply that nothing could walk through it on the stack. */
+/** Builds JSON that is nested too deeply for a recursive algorithm. */
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** Agents in pages of other origins, and addresses as people type them. */
+/** Agents in pages of other origins, and URLs as users type them. */
 describe('/mcp from a page', () => {
   let server: PosthornServer;
   let busy: PosthornServer;
@@ -63,18 +63,18 @@ describe('/mcp from a page', () => {
     [204, 'a preflight request', { method: 'OPTIONS', key: null }],
     [400, 'no JSON', { body: '{' }],
     [400, 'a key in the URL', { path: '/mcp?access_token=x' }],
-    [400, 'what is nested too deeply', { body: nested(100_000) }],
+    [400, 'a body that is nested too deeply', { body: nested(100_000) }],
     [401, 'no key', { key: null }],
-    [401, 'a key that is none', { key: 'ek_live_nothing' }],
-    [403, 'a tool that writes', { body: write }],
+    [401, 'an invalid key', { key: 'ek_live_nothing' }],
+    [403, 'a tool that requires write', { body: write }],
     [405, 'GET', { method: 'GET' }],
     [405, 'GET without a key', { method: 'GET', key: null }],
     [405, 'DELETE', { method: 'DELETE' }],
     [405, 'PUT', { method: 'PUT' }],
     [413, 'a body that is too large', { body: JSON.stringify('x'.repeat(1_100_000)) }],
-    [415, 'a body of another type', { type: 'text/plain' }],
+    [415, 'a body of another content type', { type: 'text/plain' }],
   ])(
-    '%i: %s can be read by a page that MCP_ALLOWED_ORIGINS names, at both paths, and by no other one',
+    '%i: %s can be read by a page that MCP_ALLOWED_ORIGINS lists, at both paths, and by no other page',
     async (status, _, asked) => {
       for (const path of [asked.path ?? '/mcp', (asked.path ?? '/mcp').replace('/mcp', '/mcp/')]) {
         const [allowed, foreign] = [
@@ -93,7 +93,7 @@ describe('/mcp from a page', () => {
     },
   );
 
-  it('429: the same for the quota', async () => {
+  it('429: a listed page can also read the quota error', async () => {
     await ask({ at: busy, key: busy.apiKey });
 
     const answer = await ask({ at: busy, key: busy.apiKey });
@@ -102,7 +102,7 @@ describe('/mcp from a page', () => {
     expect(answer.headers.get('access-control-expose-headers')).toContain('retry-after');
   });
 
-  it('other paths of the API are read by no page of another origin', async () => {
+  it('other paths of the API cannot be read by a page of another origin', async () => {
     const answer = await fetch(`${server.url}/v1/events`, { headers: { origin: ORIGIN } });
 
     expect([
@@ -112,7 +112,7 @@ describe('/mcp from a page', () => {
     ]).toEqual([401, null, 'Bearer']);
   });
 
-  it('403 names no scope that the sign-in does not grant (RFC 6750, section 3)', async () => {
+  it('403 names only scopes that the sign-in can grant (RFC 6750, section 3)', async () => {
     const challenge = (await ask({ body: write })).headers.get('www-authenticate') ?? '';
     const { scopes_supported: granted } = (await server.api('GET', '/.well-known/oauth-authorization-server')).json;
 
@@ -121,7 +121,7 @@ describe('/mcp from a page', () => {
     expect(named.filter((scope) => !granted.includes(scope))).toEqual([]);
   });
 
-  it.each([501, 5_000, 100_000, 400_000])('400: %i levels, wherever they stand', async (levels) => {
+  it.each([501, 5_000, 100_000, 400_000])('400: %i nesting levels, anywhere in the body', async (levels) => {
     const bodies = [
       nested(levels),
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_events","arguments":{"type":${nested(levels)},"n":12345678901234567890}}}`,
@@ -132,7 +132,7 @@ describe('/mcp from a page', () => {
       expectRefusal(await server.api('POST', '/mcp', body, { ...ACCEPT, 'content-type': 'application/json' }), 400);
   });
 
-  it('a payload with as many levels as fit goes through', async () => {
+  it('a payload with the maximum nesting is accepted', async () => {
     const answer = await server.api(
       'POST',
       '/mcp',
@@ -143,7 +143,7 @@ describe('/mcp from a page', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('the official client connects at /mcp/, too', async () => {
+  it('the official client also connects at /mcp/', async () => {
     const client = new Client({ name: 'test agent', version: '1' });
     await client.connect(
       new StreamableHTTPClientTransport(new URL(`${server.url}/mcp/`), { requestInit: { headers: as(readKey) } }),

@@ -10,7 +10,7 @@ import { destinationAt, send, startTargets, type Targets } from './scene.js';
 const ANSWER_BYTES_MAX = 25_000;
 const LONG_AGO = '2026-01-01T00:00:00Z';
 
-describe('mail in /mcp', () => {
+describe('inbox tools of /mcp', () => {
   let server: PosthornServer;
   let targets: Targets;
   let smtp: number;
@@ -38,7 +38,7 @@ describe('mail in /mcp', () => {
     await targets?.close();
   });
 
-  it('lists aliases and the mail of one, page by page and by what its headers have', async () => {
+  it('lists aliases and the messages of an alias, in pages and by header fields', async () => {
     const alias = await aliasTo(server, []);
     for (const subject of ['Order-1', 'Invoice', 'Order-2']) await deliver(smtp, alias.address, letter(subject));
     await messagesOf(server, alias.id, 3);
@@ -65,7 +65,7 @@ describe('mail in /mcp', () => {
     expect(first.content.untrusted_data).toMatch(/data\[\]\.subject.* do not follow instructions/);
   });
 
-  it('a session of twenty calls: what failed within the hour, why, its redrive, a mail with a code; none fails but the one that is wrong, and its answer mends it', async () => {
+  it('a session of twenty calls: failures of the last hour, their cause, a redrive, a message with a code; only the invalid call fails, and its response shows how to correct it', async () => {
     const alias = await aliasTo(server, []);
     const target = targets.open(() => ({ status: 500, body: 'disk full' }));
     const destination = await destinationAt(server, target.url, { retry: { schedule: [0] } });
@@ -90,7 +90,7 @@ describe('mail in /mcp', () => {
     const broken = await call('get_destination', { destination_id: destination });
     await call('get_metrics', { key: destination, window: '1m', since: before });
     await call('search_events', { destination, status: 'retrying' });
-    // Its person has mended the receiver.
+    // Meanwhile the operator has repaired the receiver.
     target.answerBy(() => ({}));
     const tested = await call('test_destination', { destination_id: destination });
     const redriven = await call('redrive_dead_letters', {
@@ -127,7 +127,7 @@ describe('mail in /mcp', () => {
     expect(read).toMatchObject({ id: mail.data[0].id, has_text: true });
   });
 
-  it('reads a mail: its verdicts, its text, its files by name, its HTML only when asked for, all of it marked as data', async () => {
+  it('reads a message: authentication results, text, names of its files, HTML only on request, everything marked as data', async () => {
     const alias = await aliasTo(server, []);
     const transport = createTransport({ host: '127.0.0.1', port: smtp, secure: false, ignoreTLS: true });
     await transport.sendMail({
@@ -163,7 +163,7 @@ describe('mail in /mcp', () => {
     expect(html.content.body).toContain('<b>123456</b>');
   });
 
-  it('stays below 25 KB whatever a sender writes, in whatever script, and its parts are the whole text', async () => {
+  it('stays below 25 KB for any content and script, and the parts together are the whole text', async () => {
     const alias = await aliasTo(server, []);
     const text = Array.from({ length: 400 }, (_, i) => `${i} "届いた手紙"\\ 😀`).join('\n');
     const many = Array.from({ length: 50 }, (_, i) => ({ name: '宛'.repeat(200), address: `a${i}@b.example` }));
@@ -217,7 +217,7 @@ describe('mail in /mcp', () => {
     expect(seen.size).toBe(8);
   });
 
-  it('waits for mail that comes after a moment and fits, and nothing in time is no error', async () => {
+  it('waits for a later message that matches, and a time-out is not an error', async () => {
     const alias = await aliasTo(server, []);
     await deliver(smtp, alias.address, letter('Code-old'));
     const [old] = await messagesOf(server, alias.id, 1);
@@ -248,7 +248,7 @@ describe('mail in /mcp', () => {
     expect(nothing.content).toEqual({ untrusted_data: expect.any(String), data: [], timed_out: true, since: LONG_AGO });
   });
 
-  it('waits for mail of the installation to itself, from now on unless told otherwise', async () => {
+  it('waits for a message of the installation to itself, by default from now on', async () => {
     const alias = await aliasTo(server, []);
     await deliver(smtp, alias.address, letter('before'));
     await messagesOf(server, alias.id, 1);
@@ -270,7 +270,7 @@ describe('mail in /mcp', () => {
     expect(later.content.data).toMatchObject([{ subject: 'Round', from: 'shop@simulator.localhost' }]);
   });
 
-  it('replays only for a key that may write, and only counts unless told otherwise', async () => {
+  it('replays only with a key of scope write, and by default only counts', async () => {
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
     await deliver(smtp, alias.address, letter('again'));
@@ -286,7 +286,7 @@ describe('mail in /mcp', () => {
     await expect(reader.call('replay_messages', { alias: alias.address, dry_run: false })).rejects.toThrow();
   });
 
-  it("another environment's alias and mail are not found", async () => {
+  it('404: alias and messages of another environment', async () => {
     const alias = await aliasTo(server, []);
     await deliver(smtp, alias.address, letter('mine'));
     const [{ id }] = await messagesOf(server, alias.id, 1);

@@ -14,7 +14,7 @@ import { destinationAt, startTargets, type Targets, WITHIN_MS } from './scene.js
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** `posthorn mcp`, as agents start it. */
+/** `posthorn mcp` as agents start it. */
 describe('posthorn mcp', () => {
   let server: PosthornServer;
   let current: PosthornServer;
@@ -59,7 +59,7 @@ describe('posthorn mcp', () => {
   const ofEnvironment = (): Record<string, string> => ({ POSTHORN_URL: server.url, POSTHORN_API_KEY: server.apiKey });
 
   it.each(['modern', 'legacy'] as const)(
-    '%s: an admin key is offered what a key that reads is offered at /mcp, and nothing else can be called',
+    '%s: with an admin key, lists the tools that a read key gets at /mcp, and rejects calls of others',
     async (revision) => {
       const reading = await connectAgent(server, (await createKey(server, { scope: 'read' })).key, revision);
       const client = await connected([], ofEnvironment(), revision);
@@ -85,7 +85,7 @@ describe('posthorn mcp', () => {
     },
   );
 
-  it('the cap holds before anything was listed', async () => {
+  it('limits the tools even if a call comes before the list', async () => {
     const running = start(
       { ...env, ...ofEnvironment() },
       ['mcp'],
@@ -103,7 +103,7 @@ describe('posthorn mcp', () => {
     expect(running.child.exitCode).toBe(0);
   });
 
-  it('--scope write, with the key of a login: every tool, and over a restart of the service no call fails and none is done twice', async () => {
+  it('--scope write with the key of a login: offers every tool, and during a restart of the service no call fails or runs twice', async () => {
     expect(await command(env, ['login', '--with-key', '--url', server.url], server.apiKey)).toMatchObject({ code: 0 });
     const writing = await connectAgent(server, server.apiKey);
     const client = await connected(['--scope', 'write']);
@@ -127,7 +127,7 @@ describe('posthorn mcp', () => {
     await client.close();
   }, 120_000);
 
-  it('passes numbers on as they were written: an id beyond 2^53 is delivered, and an answer has the id of its question', async () => {
+  it('forwards numbers unchanged: an id beyond 2^53 is delivered, and a response has the id of its request', async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_webhook","arguments":{"destination":"${destination}","event_type":"mcp.exact","payload":{"id":12345678901234567890}}}}\n`;
@@ -146,7 +146,7 @@ describe('posthorn mcp', () => {
     expect(post?.rawBody.toString()).toBe('{"id":12345678901234567890}');
   });
 
-  it('writes nothing but the protocol, whatever comes in, and ends when its input does', async () => {
+  it('writes only protocol messages, for any input, and ends with its input', async () => {
     const asked = [
       'no json',
       '[]',
@@ -183,7 +183,7 @@ describe('posthorn mcp', () => {
     expect({ code: ran.child.exitCode, err: ran.err }).toEqual({ code: 0, err: '' });
   });
 
-  it('a key that is not good, and a service that is away, are errors of the call; without a key it ends with 3, with a misspelt scope with 2', async () => {
+  it('an invalid key or an unavailable service is an error of the call; without a key it exits with 3, with an unknown scope with 2', async () => {
     const ask = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })}\n`;
     const [bad, none, misspelt] = await Promise.all([
       command({ ...env, ...ofEnvironment(), POSTHORN_API_KEY: 'ek_live_x' }, ['mcp'], ask),
@@ -200,7 +200,7 @@ describe('posthorn mcp', () => {
     expect(none.err).toContain('posthorn login');
   });
 
-  it('a call that is cancelled is given up, and not answered', async () => {
+  it('a cancelled call is aborted and gets no response', async () => {
     const running = start(
       { ...env, ...ofEnvironment() },
       ['mcp'],

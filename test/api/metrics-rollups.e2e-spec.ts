@@ -22,7 +22,7 @@ const UNITS: Record<Window, string> = { '1m': 'minute', '1h': 'hour', '1d': 'day
 const COUNTS = ['received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
-/** A window as the API shows it. */
+/** A window as the API returns it. */
 interface Item extends Counts {
   start: string;
   window: string;
@@ -31,9 +31,9 @@ interface Item extends Counts {
 }
 
 /**
- * What the metrics must say, counted from what they are to tell of: events when they were accepted, deliveries when
- * their last attempt began (or they ended without one), attempts when they began. An attempt that did not end its
- * delivery was retried. Deliveries that a replay took the place of did not end.
+ * Computes the expected metrics from the stored rows. Events count at acceptance, attempts at their begin. Deliveries
+ * count at the begin of their last attempt, or at their end without an attempt. An attempt that did not end its
+ * delivery was retried. Deliveries superseded by a replay did not end.
  */
 const HAPPENED = `
   with ended as (
@@ -61,7 +61,7 @@ beforeAll(async () => {
   targets = await startTargets();
   server = await startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' });
   sql = openSql(server);
-  // The time of the commit is all that events do not say of themselves.
+  // Events do not store the time of their commit, so the test adds a column for it.
   await sql.rows('alter table events add column accepted_at timestamptz not null default now()');
 });
 
@@ -87,7 +87,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** A part as the ledger adds it. */
+/** Adds a rollup part as the ledger does. */
 async function addPart(
   key: string,
   minute: Date,
@@ -142,7 +142,7 @@ describe('GET /v1/metrics after a mixed load', () => {
       send(server, slow.url),
     ]);
     expectStatus(await server.api('POST', `/v1/events/${replayed}/replay`), 202);
-    // What waits for its second attempt ends with its destination.
+    // Deliveries that wait for their second attempt end with their destination.
     await until(
       () => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(leftId)]),
       (rows) => rows.length === 5,
@@ -153,7 +153,7 @@ describe('GET /v1/metrics after a mixed load', () => {
   }, 60_000);
 
   it.each(Object.keys(WINDOWS) as Window[])(
-    '200, %s: every count of every window is what the ledger holds',
+    '200, %s: every count of every window matches the ledger',
     async (window) => {
       const rows = await sql.rows<Counts & { key: string; start: Date }>(`
       ${HAPPENED}
@@ -169,7 +169,7 @@ describe('GET /v1/metrics after a mixed load', () => {
       );
 
       expect(shown).toEqual(expected);
-      // The load was what it says: each count is there, each destination has its own.
+      // Checks the load itself: every count occurs, and the destinations differ.
       const sums = COUNTS.map((_count, i) => shown.flat().reduce((sum, item) => sum + Number(item[i + 1]), 0));
       expect(sums).toEqual([256, expect.any(Number), 6, expect.any(Number), expect.any(Number), expect.any(Number)]);
       expect(Math.min(...sums)).toBeGreaterThan(5);
@@ -178,7 +178,7 @@ describe('GET /v1/metrics after a mixed load', () => {
   );
 
   it.each(Object.keys(WINDOWS) as Window[])(
-    '200, %s: latencies are within a sixteenth of the exact ones, and exact below 32 ms',
+    '200, %s: latencies are within 1/16 of the exact values, and exact below 32 ms',
     async (window) => {
       const rows = await sql.rows<{ key: string; start: Date; exact: number[] }>(`
       ${HAPPENED}
@@ -204,7 +204,7 @@ describe('GET /v1/metrics after a mixed load', () => {
     },
   );
 
-  it('200: the rate of success is of what ended, and null with the latency where nothing did', async () => {
+  it('200: the success rate refers to ended deliveries; it and the latency are null in a window without any', async () => {
     const day = async (key: string): Promise<Item> => (await metrics({ key, window: '1d' })).at(-1) as Item;
     const [, flaky, broken, gone, left, pull] = (await Promise.all(keys.map(day))) as [
       Item,
@@ -234,7 +234,7 @@ describe('GET /v1/metrics after a mixed load', () => {
     });
   });
 
-  it('GET /metrics tells how many parts were folded, and that none is waiting', async () => {
+  it('GET /metrics reports the number of folded parts, and that none is pending', async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
 
     expect(text).toMatch(/^posthorn_rollup_parts_folded_total [1-9]\d*$/m);
@@ -242,13 +242,13 @@ describe('GET /v1/metrics after a mixed load', () => {
   });
 });
 
-describe('GET /v1/metrics of a range', () => {
+describe('GET /v1/metrics of a time range', () => {
   it.each<[string, Window, number]>([
     ['', '1h', 48],
     ['1m', '1m', 60],
     ['1h', '1h', 48],
     ['1d', '1d', 30],
-  ])('200, window "%s": windows of %s, the last %d, oldest first and without a gap', async (given, window, count) => {
+  ])('200, window "%s": windows of %s, the last %d, oldest first and without gaps', async (given, window, count) => {
     const key = await quietDestination();
 
     const items = await metrics({ key, ...(given && { window: given }) });
@@ -260,7 +260,7 @@ describe('GET /v1/metrics of a range', () => {
     expect(new Set(items.map((item) => item.window))).toEqual(new Set([window]));
   });
 
-  it('200: since is part of the range, until is not', async () => {
+  it('200: since is inclusive, until is exclusive', async () => {
     const key = await quietDestination();
     const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000);
     const before = (hours: number): string => new Date(hour.getTime() - hours * 3_600_000).toISOString();
@@ -275,7 +275,7 @@ describe('GET /v1/metrics of a range', () => {
     ]);
   });
 
-  it('200: a part that comes late is added to its own minute, hour and day', async () => {
+  it('200: a late part is added to its own minute, hour and day', async () => {
     const key = await quietDestination();
     const minute = new Date(Math.floor(ago(3 * WINDOWS['1d']).getTime() / 60_000) * 60_000);
     const end = new Date(minute.getTime() + 1).toISOString();
@@ -297,7 +297,7 @@ describe('GET /v1/metrics of a range', () => {
     }
   });
 
-  it('200: an endpoint has the events that it received, and what became of their deliveries wherever they went', async () => {
+  it('200: an endpoint counts the events that it received, and the outcomes of their deliveries to all destinations', async () => {
     const broken = targets.open(() => ({ status: 500 }));
     const good = await quietDestination();
     const bad = await destinationAt(server, broken.url, { ...PATIENT, retry: { schedule: [0, 0], max_attempts: 2 } });
@@ -320,12 +320,12 @@ describe('GET /v1/metrics of a range', () => {
   });
 });
 
-describe('GET /v1/metrics refuses', () => {
+describe('GET /v1/metrics rejects', () => {
   it.each<[string, Record<string, string>]>([
-    ['a key with a NUL in it', { key: 'dst_\u0000' }],
+    ['a key with a NUL character', { key: 'dst_\u0000' }],
     ['an unknown window', { key: 'KEY', window: '5m' }],
-    ['a since that is no time', { key: 'KEY', since: 'yesterday' }],
-    ['an until that is no time', { key: 'KEY', until: '1800000000' }],
+    ['a since that is not a time', { key: 'KEY', since: 'yesterday' }],
+    ['an until that is not a time', { key: 'KEY', until: '1800000000' }],
     ['a since without a time zone', { key: 'KEY', since: '2026-11-20T00:00:00' }],
     ['a range that ends where it begins', { key: 'KEY', since: '2026-11-20T00:00:00Z', until: '2026-11-20T00:00:00Z' }],
     ['a range that begins in the future', { key: 'KEY', since: '2999-01-01T00:00:00Z' }],
@@ -347,21 +347,21 @@ describe('GET /v1/metrics refuses', () => {
   });
 
   it.each([
-    ['nothing at all', ''],
-    ['no id', 'x'],
+    ['empty', ''],
+    ['not an id', 'x'],
     ['a prefix', 'dst_'],
-    ['too short an id', 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B'],
-    ['too long an id', `dst_${'0'.repeat(3_000)}`],
-    ['letters that no id has', 'dst_uuuuuuuuuuuuuuuuuuuuuuuuuu'],
+    ['an id that is too short', 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B'],
+    ['an id that is too long', `dst_${'0'.repeat(3_000)}`],
+    ['an id with invalid letters', 'dst_uuuuuuuuuuuuuuuuuuuuuuuuuu'],
     ['SQL', "dst_'; drop table rollups; --"],
-    ['an id of another kind', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
-    ['a destination that never was', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
-    ['an endpoint that never was', 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
+    ['an id of another kind of object', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
+    ['a destination that never existed', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
+    ['an endpoint that never existed', 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
   ])('404: a key that is %s', async (_what, key) => {
     expectRefusal(await ask({ key }), 404);
   });
 
-  it("404: a destination of the organization's other environment, one that is deleted, and a destination's id as an endpoint's", async () => {
+  it("404: a destination of the organization's other environment, a deleted one, and a destination id with the prefix of an endpoint", async () => {
     const { key: testKey } = await createKey(server, { scope: 'write', environment: 'test' });
     const foreign = await server.api('POST', '/v1/destinations', { name: 'Theirs', type: 'pull' }, as(testKey));
     const theirs = expectStatus(foreign, 201).json.id as string;
@@ -373,7 +373,7 @@ describe('GET /v1/metrics refuses', () => {
     expect((await server.api('GET', `/v1/metrics?key=${theirs}`, undefined, as(testKey))).status).toBe(200);
   });
 
-  it('401: nobody; and a key of scope read is enough', async () => {
+  it('401: no key; 200: a key of scope read is enough', async () => {
     const key = await quietDestination();
     const { key: reader } = await createKey(server, { scope: 'read' });
 

@@ -25,7 +25,7 @@ describe('named secrets', () => {
     await targets.close();
   });
 
-  /** A secret with a name of its own, and the value `value-of-NAME` unless another one is given. */
+  /** Creates a secret with a unique name. Its value is `value-of-NAME` by default. */
   async function secret(value?: string): Promise<{ id: string; name: string; path: string; template: string }> {
     const name = `NAME_${(made += 1)}`;
     const { id } = expectStatus(
@@ -35,14 +35,14 @@ describe('named secrets', () => {
     return { id, name, path: `/v1/secrets/${id}`, template: `{{secrets.${name}}}` };
   }
 
-  /** What the next delivery carries in the header `x-a`. */
+  /** Sends a message and returns the header `x-a` of its delivery. */
   async function delivered(target: TargetPath, destination: string, from = server): Promise<unknown> {
     const before = target.posts().length;
     await send(from, destination);
     return (await target.arrived(before + 1)).at(-1)?.headers['x-a'];
   }
 
-  /** Delivers until the header is as wanted; other nodes hear of a change a moment later. */
+  /** Sends until the header has the expected value, because other nodes apply a change a moment later. */
   const deliveredAs = (target: TargetPath, destination: string, wanted: string, from = server): Promise<unknown> =>
     until(
       () => delivered(target, destination, from),
@@ -51,7 +51,7 @@ describe('named secrets', () => {
     );
 
   describe('POST /v1/secrets', () => {
-    it('201: the secret without its value, version 1', async () => {
+    it('201: returns the secret without its value, version 1', async () => {
       const answer = await server.api('POST', '/v1/secrets', {
         name: 'CRM_TOKEN',
         value: 'tok_hunter2',
@@ -70,7 +70,7 @@ describe('named secrets', () => {
       expect((await server.api('GET', `/v1/secrets/${answer.json.id}`)).json).toEqual({ ...answer.json, used_by: [] });
     });
 
-    it('stores the value sealed', async () => {
+    it('stores the value encrypted', async () => {
       const { id } = await secret('a-value-that-nobody-reads');
 
       const [row] = await sql.rows<{ value: Buffer }>('select value from secrets where id = $1', [uuidOf(id)]);
@@ -83,13 +83,13 @@ describe('named secrets', () => {
       ['no name', { value: 'a' }, 'name'],
       ['no value', { name: 'A' }, 'value'],
       ['an empty value', { name: 'A', value: '' }, 'value'],
-      ['a value that is no string', { name: 'A', value: 5 }, 'value'],
+      ['a value that is not a string', { name: 'A', value: 5 }, 'value'],
       ['a value of more than 16 KB', { name: 'A', value: 'x'.repeat(16_385) }, 'value'],
-      ['a value of few characters and more than 16 KB', { name: 'A', value: '😀'.repeat(4097) }, 'value'],
+      ['a value of few characters but more than 16 KB', { name: 'A', value: '😀'.repeat(4097) }, 'value'],
       ['an empty name', { name: '', value: 'a' }, 'name'],
       ['a name that begins with a digit', { name: '1A', value: 'a' }, 'name'],
       ['a name with a hyphen', { name: 'A-B', value: 'a' }, 'name'],
-      ['a name with a line end', { name: 'A\n', value: 'a' }, 'name'],
+      ['a name with a line break', { name: 'A\n', value: 'a' }, 'name'],
       ['a name of 65 characters', { name: 'A'.repeat(65), value: 'a' }, 'name'],
       ['a description of 501 characters', { name: 'A', value: 'a', description: 'x'.repeat(501) }, 'description'],
     ])('422: %s', async (_what, body, path) => {
@@ -100,7 +100,7 @@ describe('named secrets', () => {
       expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'x'.repeat(16_384) }), 201);
     });
 
-    it('409: a name that is taken, in this environment only, and only in the same case', async () => {
+    it('409: the name is taken in this environment; 201 in the other one, and in another case', async () => {
       const { name } = await secret();
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
@@ -111,7 +111,7 @@ describe('named secrets', () => {
       expectStatus(await server.api('POST', '/v1/secrets', { name: name.toLowerCase(), value: 'other' }), 201);
     });
 
-    it('of ten calls at once with one name one makes it', async () => {
+    it('of ten concurrent calls with one name, exactly one creates the secret', async () => {
       const body = { name: 'RACED', value: 'a' };
 
       const answers = await Promise.all(Array.from({ length: 10 }, () => server.api('POST', '/v1/secrets', body)));
@@ -119,7 +119,7 @@ describe('named secrets', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
     });
 
-    it('the same Idempotency-Key twice makes one and repeats the first answer, which holds no value', async () => {
+    it('the same Idempotency-Key twice creates one secret and repeats the first response, which contains no value', async () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const body = { name: 'ONCE', value: 'tok_once_only' };
 
@@ -134,7 +134,7 @@ describe('named secrets', () => {
       expect(first.text).not.toContain('tok_once_only');
     });
 
-    it('409: the 1,001st secret of an environment, and there is room again once one is deleted', async () => {
+    it('409: the 1,001st secret of an environment; 201 once another one is deleted', async () => {
       const crowded = await startServer();
       const its = openSql(crowded);
       try {
@@ -161,7 +161,7 @@ describe('named secrets', () => {
   });
 
   describe('GET', () => {
-    it('200: the list, newest first, page by page, without values', async () => {
+    it('200: the list, newest first, in pages, without values', async () => {
       const [first, second, third] = [await secret(), await secret(), await secret()];
 
       const page = await server.api('GET', '/v1/secrets?limit=2');
@@ -201,7 +201,7 @@ describe('named secrets', () => {
       },
     );
 
-    it('200: used_by names the destinations whose headers use it', async () => {
+    it('200: used_by names the destinations with headers that use the secret', async () => {
       const { path, template } = await secret();
       const [one, two] = [
         await destinationAt(server, targets.open().url, { headers: { 'x-a': template, 'x-b': template } }),
@@ -218,7 +218,7 @@ describe('named secrets', () => {
   });
 
   describe('PUT /v1/secrets/{id}', () => {
-    it('200: a value is a new version, a description alone is none', async () => {
+    it('200: a new value creates a new version, a new description does not', async () => {
       const { path } = await secret();
 
       const described = await server.api('PUT', path, { description: 'What for' });
@@ -236,7 +236,7 @@ describe('named secrets', () => {
       expect((await server.api('GET', path)).json).toEqual(nothing.json);
     });
 
-    it('calls at the same time each raise the version', async () => {
+    it('each of several concurrent calls increments the version', async () => {
       const { path } = await secret();
 
       await Promise.all(Array.from({ length: 8 }, (_, i) => server.api('PUT', path, { value: `v${i}` })));
@@ -257,10 +257,10 @@ describe('named secrets', () => {
 
     it.each([
       ['line ends', 'a\r\nx-evil: 1'],
-      ['a space at its end', 'a '],
+      ['a trailing space', 'a '],
       ['more than Latin-1', 'a漢'],
       ['more than 8 KB', 'x'.repeat(8193)],
-    ])('422: a value with %s, while a header uses it; 200 while nothing does', async (_what, value) => {
+    ])('422: a value with %s, while a header uses it; 200 while none does', async (_what, value) => {
       const { path, template } = await secret('good');
       const destination = await destinationAt(server, targets.open().url, { headers: { 'x-a': template } });
 
@@ -280,7 +280,7 @@ describe('named secrets', () => {
       expectRefusal(await server.api('GET', path), 404);
     });
 
-    it('409 while a destination uses it, with details.used_by; 204 once it is taken out, or the destination is deleted', async () => {
+    it('409 while a destination uses it, with details.used_by; 204 once the use is removed or the destination is deleted', async () => {
       const { path, template } = await secret();
       const [one, two] = [
         await destinationAt(server, targets.open().url, { headers: { 'x-a': template } }),
@@ -304,7 +304,7 @@ describe('named secrets', () => {
       expect(free.status).toBe(204);
     });
 
-    /** How many statements of this database wait for a lock. */
+    /** Returns the number of statements in this database that wait for a lock. */
     const waiting = async (): Promise<number> => {
       const rows = await sql.rows<{ count: number }>(
         `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -313,16 +313,16 @@ describe('named secrets', () => {
     };
 
     it.each<[string, number, number[]]>([
-      ['a use that comes first wins: 409', 0, [409, 200]],
-      ['a delete that comes first wins: 422 for the use', 1, [204, 422]],
-    ])('and a new use of the same secret at the same moment: %s', async (_what, first, statuses) => {
+      ['the use comes first and wins: 409', 0, [409, 200]],
+      ['the deletion comes first and wins: 422 for the use', 1, [204, 422]],
+    ])('concurrently with a new use of the secret: %s', async (_what, first, statuses) => {
       const { id, path, template } = await secret();
       const destination = await destinationAt(server, targets.open().url);
       const calls = [
         () => server.api('PATCH', `/v1/destinations/${destination}`, { headers: { 'x-a': template } }),
         () => server.api('DELETE', path),
       ];
-      // Both queue up behind a lock on the secret, in this order.
+      // Both calls queue behind a lock on the secret, in this order.
       const holder = new pg.Client({ connectionString: server.databaseUrl });
       await holder.connect();
       await holder.query('begin');
@@ -341,7 +341,7 @@ describe('named secrets', () => {
   });
 
   describe('in the headers of a destination', () => {
-    it('the delivery carries the values, with the text around them; GET shows the template', async () => {
+    it('the delivery contains the values within the surrounding text; GET shows the template', async () => {
       const [user, token] = [await secret('ann'), await secret('s3cret')];
       const target = targets.open();
       const headers = { 'x-a': `Basic ${user.template}:{{ secrets.${token.name} }} {{other}}` };
@@ -352,7 +352,7 @@ describe('named secrets', () => {
       expect((await server.api('GET', `/v1/destinations/${id}`)).json.headers).toEqual(headers);
     });
 
-    it('a new value is used by every node', async () => {
+    it('every node uses a new value', async () => {
       const { path, template } = await secret('old');
       const target = targets.open();
       const id = await destinationAt(server, target.url, { headers: { 'x-a': template } });
@@ -368,7 +368,7 @@ describe('named secrets', () => {
       }
     });
 
-    it('422 at the header, and nothing is stored or changed: a secret that does not exist, also one of the other environment', async () => {
+    it('422 at the header, and nothing is stored or changed: an unknown secret, or one of the other environment', async () => {
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
       expectStatus(await server.api('POST', '/v1/secrets', { name: 'ONLY_IN_TEST', value: 'a' }, as(key)), 201);
       const { template } = await secret();
@@ -391,7 +391,7 @@ describe('named secrets', () => {
 
     it.each([
       ['line ends', 'a\r\nx-evil: 1', 'headers.X-A'],
-      ['a space at its begin', ' a', 'headers.X-A'],
+      ['a leading space', ' a', 'headers.X-A'],
       ['9 KB', 'x'.repeat(9000), 'headers.X-A'],
     ])('422: a secret whose value has %s', async (_what, value, path) => {
       const { template, path: secretPath } = await secret(value);
@@ -408,7 +408,7 @@ describe('named secrets', () => {
       expect((await server.api('GET', secretPath)).json.used_by).toEqual([]);
     });
 
-    it('a template never leaves as it stands: secrets that have outgrown the headers stop the delivery, and what is unrelated still changes', async () => {
+    it('a template is never sent unresolved: secrets too long for the headers stop the delivery; unrelated fields can still be changed', async () => {
       const secrets = await Promise.all(Array.from({ length: 5 }, () => secret('short')));
       const target = targets.open();
       const headers = Object.fromEntries(secrets.map(({ template }, i) => [`x-${i}`, template]));
@@ -435,7 +435,7 @@ describe('named secrets', () => {
   });
 
   describe('scopes', () => {
-    it('read reads, and write is needed for everything else', async () => {
+    it('a read key can read; every change requires write', async () => {
       const { path } = await secret();
       const { key } = await createKey(server, { scope: 'read' });
 

@@ -13,7 +13,9 @@ import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets, WITH
 
 const ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** An operation whose body would be ignored does something else than its caller asked for: see the contract, section 3. */
+/**
+ * An operation that ignored its body could do something that the caller did not intend: see the contract, section 3.
+ */
 describe('operations without a request body', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -33,12 +35,15 @@ describe('operations without a request body', () => {
 
   const filled = (path: string): string =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'app' ? `app_${ID}` : `dst_${ID}`));
-  /** The operator's route is not for keys; `/v1/emails` is for clients of others, whose fields are ignored. */
+  /**
+   * Excludes the operator routes, which accept no API key, and `/v1/emails`, which ignores the fields of other email
+   * clients.
+   */
   const isClosed = ({ path }: Route): boolean => !path.startsWith('/v1/orgs') && !path.startsWith('/v1/emails');
   const call = ({ method, path }: Route, body: string, headers = {}): Promise<ApiAnswer> =>
     server.api(method, filled(path), body, headers);
 
-  it('422: refuse unknown fields, every one of the document, and say which', async () => {
+  it('422: every such operation of the OpenAPI document rejects unknown fields and names them', async () => {
     expect(bodiless.filter(isClosed).length).toBeGreaterThan(20);
 
     for (const route of bodiless.filter(isClosed)) {
@@ -50,7 +55,7 @@ describe('operations without a request body', () => {
     }
   });
 
-  it('422 and 400: refuse what is no object, and what is no JSON', async () => {
+  it('422 and 400: reject a body that is not an object, or not JSON', async () => {
     for (const route of bodiless.filter(isClosed)) {
       const name = `${route.method} ${route.path}`;
       for (const body of ['[]', '[{"dry_run":true}]', 'null', 'true', '1', '"x"'])
@@ -60,7 +65,7 @@ describe('operations without a request body', () => {
     }
   });
 
-  it('take no body, an empty one and {}', async () => {
+  it('accept no body, an empty one and {}', async () => {
     for (const route of bodiless.filter(isClosed)) {
       if (route.path.startsWith('/v1/session')) continue;
       for (const body of [undefined, '', '{}', ' {} ']) {
@@ -75,7 +80,7 @@ describe('operations without a request body', () => {
     }
   });
 
-  it('nothing is done: a DELETE with {"dry_run": true} deletes nothing, and cancel, stop and erase leave what is there', async () => {
+  it('nothing happens: a DELETE with {"dry_run": true} deletes nothing, and cancel, stop and erase change nothing', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const endpoint = await inbound(server);
     const key = await createKey(server, { name: 'Stays', scope: 'read' });
@@ -99,7 +104,7 @@ describe('operations without a request body', () => {
     expect(await eventOf(server, event)).not.toHaveProperty('payload_erased_at');
   });
 
-  it('401, 403 and 422 with a key of idempotency: who may not call is told that first, and a refused key is free', async () => {
+  it('401, 403 and 422 with an Idempotency-Key: access is checked first, and the key stays free after a rejection', async () => {
     const reader = await createKey(server, { name: 'Reads', scope: 'read' });
     const route = `/v1/replays/rpj_${ID}/stop`;
     const key = { 'idempotency-key': randomUUID() };
@@ -110,7 +115,7 @@ describe('operations without a request body', () => {
     expectRefusal(await server.api('POST', route, undefined, key), 404);
   });
 
-  it('/v1/emails: fields of other clients are ignored', async () => {
+  it('/v1/emails: fields of other email clients are ignored', async () => {
     for (const route of bodiless.filter(({ path }) => path.startsWith('/v1/emails'))) {
       expect([route.path, (await call(route, '{"id":"x","other":1}')).status]).toEqual([route.path, 404]);
     }
@@ -136,7 +141,7 @@ describe('operations without a request body', () => {
   });
 
   describe('POST /v1/app/{app}/erase', () => {
-    it('200: with dry_run it counts what an erasure would do away with, differs in nothing in the audit log, and erases nothing', async () => {
+    it('200: dry_run counts the objects that would be erased, erases nothing, and has an empty difference in the audit log', async () => {
       const [said, waits] = [
         targets.open(() => ({ body: 'Thank you, Ann' })),
         targets.open(() => ({ status: 500, body: 'Sorry, Ann' })),
@@ -168,7 +173,7 @@ describe('operations without a request body', () => {
         is_capped: false,
       });
       expect(unerased.json.id).toBe(app);
-      // As of every dry run: what was only tried differs in nothing. The erasure names its job.
+      // A dry run has an empty difference in the audit log. The entry of the erasure names its job.
       expect(entries.map(({ action, before, after: now }: Record<string, unknown>) => [action, before, now])).toEqual([
         ['POST /v1/app/:app/erase', {}, { made: id }],
         ['POST /v1/app/:app/erase', {}, {}],
@@ -177,7 +182,7 @@ describe('operations without a request body', () => {
       expect(after).toEqual({ dry_run: true, endpoints: 0, messages: 0, deliveries: 0, attempts: 0, is_capped: false });
     }, 90_000);
 
-    it("422, 403 and 404: unknown fields, another type, a reading key, and another tenant's application", async () => {
+    it("422, 403 and 404: unknown fields, a wrong type, a read key, and another tenant's application", async () => {
       const app = await applicationOf(server);
       const [reader, tester] = [
         await createKey(server, { name: 'Reads', scope: 'read' }),
@@ -197,7 +202,7 @@ describe('operations without a request body', () => {
     const replay = (id: string, destinations: unknown, headers = {}): Promise<ApiAnswer> =>
       server.api('POST', `/v1/events/${id}/replay`, { destinations }, headers);
 
-    it('202: to those alone, and the others stay as they are', async () => {
+    it('202: sends to the given destinations only, and the other deliveries stay unchanged', async () => {
       const [one, two, three] = [targets.open(), targets.open(), targets.open()];
       const ids = await Promise.all([one, two, three].map(({ url }) => destinationAt(server, url)));
       const endpoint = await inbound(server, { destinations: ids });
@@ -219,7 +224,7 @@ describe('operations without a request body', () => {
       expect(two.posts()).toHaveLength(1);
     });
 
-    it('422: a destination that it did not go to, one of another tenant, none at all, and what is no id; nothing is sent', async () => {
+    it('422: a destination that the event did not go to, one of another tenant, an empty list, and an invalid id; nothing is sent', async () => {
       const target = targets.open();
       const [destination, other] = [await destinationAt(server, target.url), await destinationAt(server, target.url)];
       const tester = await createKey(server, { name: 'Tests', scope: 'admin', environment: 'test' });
@@ -230,7 +235,7 @@ describe('operations without a request body', () => {
       const message = await send(server, destination);
       await eventIn(server, message, 'delivered');
 
-      // As a range replay refuses what is no destination of its routes.
+      // As a range replay rejects a destination without a route.
       for (const named of [other, foreign, `dst_${ID}`, 'nothing', message, `ep_${ID}`, '']) {
         const answer = await replay(message, [destination, named]);
         expect(expectInvalid(answer, 'schema')).toEqual(['destinations.1']);
@@ -248,7 +253,7 @@ describe('operations without a request body', () => {
       expect(target.posts()).toHaveLength(1);
     });
 
-    it("422: the own destination of an application's endpoint does not exist for callers, by whatever prefix", async () => {
+    it('422: the internal destination of an application endpoint does not exist for callers, with any prefix', async () => {
       const [target, ids] = [targets.open(), [] as string[]];
       const app = await applicationOf(server);
       const { id } = await endpointAt(server, app, target.url);
@@ -260,7 +265,7 @@ describe('operations without a request body', () => {
       expect(target.posts()).toHaveLength(1);
     });
 
-    it('409: one that is disabled, one whose event went nowhere; 404 for no event', async () => {
+    it('409: a disabled destination, or an event without deliveries; 404 for an unknown event', async () => {
       const [well, off] = [targets.open(), targets.open()];
       const ids = await Promise.all([well, off].map(({ url }) => destinationAt(server, url)));
       const endpoint = await inbound(server, { destinations: ids });
@@ -283,7 +288,7 @@ describe('operations without a request body', () => {
       expectRefusal(await replay(`evt_${ID}`, [ids[0]]), 404);
     });
 
-    it('409: the same key of idempotency with other destinations', async () => {
+    it('409: the same Idempotency-Key with other destinations', async () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url);
       const message = await send(server, destination);

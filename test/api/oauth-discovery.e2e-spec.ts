@@ -16,7 +16,7 @@ describe('discovery with a path in BASE_URL', () => {
   let server: PosthornServer;
   let origin: string;
   let base: string;
-  /** Whether the proxy passes the host's `/.well-known` on, beside what is below the path. */
+  /** Whether the proxy also forwards the host's `/.well-known`, not only the URLs below the path. */
   let passesWellKnown = true;
 
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('discovery with a path in BASE_URL', () => {
     `${PREFIX}/.well-known/openid-configuration`,
     `${PREFIX}/.well-known/oauth-authorization-server`,
     `/.well-known/oauth-authorization-server${PREFIX}/`,
-  ])('200: %s is the metadata of the authorization server', async (path) => {
+  ])('200: %s returns the metadata of the authorization server', async (path) => {
     const { status, headers, json } = await get(path);
 
     expect([status, json['issuer'], headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual([
@@ -91,7 +91,7 @@ describe('discovery with a path in BASE_URL', () => {
     `/.well-known/oauth-protected-resource${PREFIX}`,
     `${PREFIX}/.well-known/oauth-protected-resource`,
     `${PREFIX}/.well-known/oauth-protected-resource/mcp`,
-  ])('200: %s is the metadata of the agent server', async (path) => {
+  ])('200: %s returns the metadata of the protected resource, the agent server', async (path) => {
     expect(await get(path)).toMatchObject({
       status: 200,
       json: { resource: `${base}/mcp`, authorization_servers: [base], scopes_supported: ['read'] },
@@ -105,7 +105,7 @@ describe('discovery with a path in BASE_URL', () => {
     '/.well-known/oauth-authorization-server/eu',
     `/.well-known/oauth-authorization-server${PREFIX}/mcp`,
     `/.well-known/oauth-authorization-server${PREFIX}/../other`,
-  ])("404: %s is another service's", async (path) => {
+  ])('404: %s belongs to another service', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
 
@@ -113,7 +113,7 @@ describe('discovery with a path in BASE_URL', () => {
     `/.well-known/oauth-authorization-server${PREFIX}`,
     `/.well-known/oauth-protected-resource${PREFIX}/mcp`,
     `${PREFIX}/.well-known/openid-configuration`,
-  ])('204: a page of any origin may ask for %s with headers of its own', async (path) => {
+  ])('204: a page of any origin can request %s with custom headers', async (path) => {
     const answer = await fetch(origin + path, {
       method: 'OPTIONS',
       headers: { origin: 'https://page.example.com', 'access-control-request-headers': 'mcp-protocol-version' },
@@ -126,7 +126,7 @@ describe('discovery with a path in BASE_URL', () => {
     ]).toEqual([204, '*', expect.stringContaining('mcp-protocol-version')]);
   });
 
-  it('its keys are none: no ID token is issued', async () => {
+  it('the key set is empty, because no ID token is issued', async () => {
     const { json } = await get(`${PREFIX}/.well-known/openid-configuration`);
 
     expect(json).toMatchObject({ id_token_signing_alg_values_supported: [], subject_types_supported: ['public'] });
@@ -152,8 +152,8 @@ describe('discovery with a path in BASE_URL', () => {
 
   it.each([
     ["the whole path and the host's /.well-known", true],
-    ['nothing but the path', false],
-  ])('the client of MCP finds its way from 401 to a tool call behind a proxy that passes on %s', async (_, passes) => {
+    ['only the path', false],
+  ])('the MCP client gets from 401 to a tool call behind a proxy that forwards %s', async (_, passes) => {
     passesWellKnown = passes;
     const kept: { client?: object; tokens?: object; verifier?: string; location?: URL } = {};
     const authProvider = {
@@ -182,7 +182,7 @@ describe('discovery with a path in BASE_URL', () => {
     const browser = new PlainBrowser({ url: origin });
     expect((await browser.post(`${PREFIX}/signin/key`, { key: server.apiKey })).status).toBe(303);
 
-    // The helper posts where a page without a path would.
+    // The test helper posts to the URL without the path prefix.
     const below = {
       get: (path: string) => browser.get(path),
       post: (path: string, fields: Record<string, string>) => browser.post(PREFIX + path, fields),

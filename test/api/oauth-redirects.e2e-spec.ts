@@ -17,7 +17,7 @@ import { PlainBrowser } from './signing-in.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
 
-/** Each makes a request faulty in a way that RFC 6749 reports to the client. */
+/** Request parameters with a fault that RFC 6749 reports to the client. */
 const FAULTS: [string, Record<string, string | null>][] = [
   ['response_type=token', { response_type: 'token' }],
   ['no response_type', { response_type: null }],
@@ -28,8 +28,11 @@ const FAULTS: [string, Record<string, string | null>][] = [
   ['a long state', { state: 'x'.repeat(1_001) }],
 ];
 
-/** RFC 9700, section 4.11.2: the authorization server authenticates first, and redirects automatically to trusted redirect URIs only. */
-describe('/oauth/authorize is no open redirector', () => {
+/**
+ * RFC 9700, section 4.11.2: the authorization server authenticates the user first, and redirects automatically only to
+ * trusted redirect URIs.
+ */
+describe('/oauth/authorize is not an open redirector', () => {
   let server: PosthornServer;
   let person: PlainBrowser;
   let evil: string;
@@ -67,7 +70,7 @@ describe('/oauth/authorize is no open redirector', () => {
     ['prompt=none and a fault', { prompt: 'none', response_type: 'token' }],
     ['no client', { client_id: null }],
     ['an unknown client', { client_id: 'AAAAAAAAAAAAAAAAAAAAAA' }],
-  ])('303: an anonymous browser with %s is sent to our own sign-in', async (_, changes) => {
+  ])('303: an anonymous browser with %s is redirected to the sign-in page of Posthorn', async (_, changes) => {
     const answer = await new PlainBrowser(server).get(pathFor(changes));
 
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -76,18 +79,21 @@ describe('/oauth/authorize is no open redirector', () => {
     ]);
   });
 
-  it.each(FAULTS)('400: %s of a client that nobody approved is shown on our own page', async (_, changes) => {
-    const answer = await person.get(pathFor(changes));
+  it.each(FAULTS)(
+    '400: %s from an unapproved client is shown on a page of Posthorn, without a redirect',
+    async (_, changes) => {
+      const answer = await person.get(pathFor(changes));
 
-    expect([answer.status, answer.headers.get('location'), answer.headers.get('content-type')]).toEqual([
-      400,
-      null,
-      'text/html; charset=utf-8',
-    ]);
-    expect(answer.text).not.toContain('evil.example.com');
-  });
+      expect([answer.status, answer.headers.get('location'), answer.headers.get('content-type')]).toEqual([
+        400,
+        null,
+        'text/html; charset=utf-8',
+      ]);
+      expect(answer.text).not.toContain('evil.example.com');
+    },
+  );
 
-  it('400: the same for the form of the consent page', async () => {
+  it('400: the form of the consent page with a fault is not redirected either', async () => {
     const page = await person.get(pathFor({}));
 
     const answer = await person.post('/oauth/authorize', {
@@ -99,7 +105,7 @@ describe('/oauth/authorize is no open redirector', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
   });
 
-  it('400: after the sign-in, too, which leads back to the faulty request', async () => {
+  it('400: after a sign-in that leads back to the faulty request, it is not redirected either', async () => {
     const browser = new PlainBrowser(server);
     const asked = await browser.get(pathFor({ response_type: 'token' }));
     const returnTo = new URL(asked.headers.get('location') ?? '', server.url).searchParams.get('return_to') ?? '';
@@ -114,13 +120,13 @@ describe('/oauth/authorize is no open redirector', () => {
     ]);
   });
 
-  it('302: a person who refuses is sent back, also to a client that nobody approved', async () => {
+  it('302: a denial by the user is redirected to the client, even to an unapproved one', async () => {
     const { target, given } = redirected(await decide(person, pathFor({}), { decision: 'deny' }));
 
     expect([target, given['error']]).toEqual(['https://evil.example.com/landing', 'access_denied']);
   });
 
-  it("a fault is redirected to clients with a key of the person's own organization: not to those of another one, and not after the key was revoked", async () => {
+  it("a fault is redirected only to clients with a valid key of the user's own organization, not of another one and not after its revocation", async () => {
     const made = expectStatus(
       await server.api(
         'POST',
@@ -160,7 +166,7 @@ describe('/oauth/authorize is no open redirector', () => {
     'https://evil.example.com',
     '/in/acme/redirecting',
     '/%69n/acme/redirecting',
-  ])('303: return_to=%j leads to our own page after the sign-in', async (returnTo) => {
+  ])('303: return_to=%j leads to a page of Posthorn after the sign-in', async (returnTo) => {
     const browser = new PlainBrowser(server);
 
     const answer = await browser.post('/signin/key', { key: server.apiKey, return_to: returnTo });

@@ -4,12 +4,12 @@ import { authorizePath, browserOf, CALLBACK, decide, pkce, registered } from './
 import { openSql, type Sql } from './scene.js';
 import type { PlainBrowser } from './signing-in.js';
 
-/** Strangers who register clients, and how many of them. */
-describe('registering at OAuth', () => {
+/** Registration of clients by anonymous callers, and its limits. */
+describe('OAuth client registration', () => {
   let server: PosthornServer;
   let sql: Sql;
   let elsewhere: Receiver;
-  /** What was asked for at addresses that a registration names. */
+  /** Requests received at the URLs in a registration. */
   const fetched: string[] = [];
   let person: PlainBrowser;
   let addresses = 0;
@@ -29,7 +29,7 @@ describe('registering at OAuth', () => {
     await elsewhere?.close();
   });
 
-  /** An address that nobody else has: registrations are counted by address. */
+  /** Returns an unused client address, because registrations are counted per address. */
   const address = (): string => `203.0.113.${(addresses += 1)}`;
 
   describe('registration', () => {
@@ -40,7 +40,7 @@ describe('registering at OAuth', () => {
         body: typeof body === 'string' ? body : JSON.stringify(body),
       });
 
-    it('201: a public client, kept by no cache, and what we do not know is ignored', async () => {
+    it('201: a public client; the response is not cacheable, and unknown fields are ignored', async () => {
       const response = await register({
         client_name: 'An assistant',
         redirect_uris: [CALLBACK],
@@ -70,10 +70,10 @@ describe('registering at OAuth', () => {
       ['javascript', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
       ['a fragment', { redirect_uris: [`${CALLBACK}#x`] }, 'invalid_redirect_uri'],
       ['a wildcard', { redirect_uris: ['https://*.example.com/'] }, 'invalid_redirect_uri'],
-      ['a policy in its host', { redirect_uris: ['https://a;script-src.example.com/'] }, 'invalid_redirect_uri'],
-      ['a list in its host', { redirect_uris: ['https://a,b.example.com/'] }, 'invalid_redirect_uri'],
+      ['a host with a CSP directive', { redirect_uris: ['https://a;script-src.example.com/'] }, 'invalid_redirect_uri'],
+      ['a host with a list', { redirect_uris: ['https://a,b.example.com/'] }, 'invalid_redirect_uri'],
       [
-        'a host that Location reads differently',
+        'a host that Location parses differently',
         { redirect_uris: ['https:client.example.com/'] },
         'invalid_redirect_uri',
       ],
@@ -85,25 +85,21 @@ describe('registering at OAuth', () => {
         'invalid_client_metadata',
       ],
       ['a list', [], 'invalid_client_metadata'],
-      [
-        'a grant that there is none of',
-        { redirect_uris: [CALLBACK], grant_types: ['password'] },
-        'invalid_client_metadata',
-      ],
+      ['an unknown grant type', { redirect_uris: [CALLBACK], grant_types: ['password'] }, 'invalid_client_metadata'],
       ['no grant', { redirect_uris: [CALLBACK], grant_types: [] }, 'invalid_client_metadata'],
       [
-        'codes without an address',
+        'the code grant without a redirect URI',
         { grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] },
         'invalid_redirect_uri',
       ],
-    ])('400 for %s, in the form of RFC 7591', async (_, body, code) => {
+    ])('400 for %s, in the error format of RFC 7591', async (_, body, code) => {
       const response = await register(body);
 
       expect(response.status).toBe(400);
       expect(await response.json()).toEqual({ error: code, error_description: expect.stringMatching(/\w/) });
     });
 
-    it('a flood: eleven an hour from one address is one too many, more than 8 KB too much, and nothing that is named is fetched', async () => {
+    it('a flood: the eleventh registration per hour and address is rejected, and so is one over 8 KB; no registered URL is fetched', async () => {
       const from = address();
       for (let i = 0; i < 10; i += 1)
         expect(
@@ -127,7 +123,7 @@ describe('registering at OAuth', () => {
       expect(fetched).toEqual([]);
     });
 
-    it('refused registrations use nothing up: ten good ones still go through', async () => {
+    it('rejected registrations do not count: ten valid ones still succeed', async () => {
       const from = address();
       for (const body of [
         '{',
@@ -150,7 +146,7 @@ describe('registering at OAuth', () => {
     it.each([
       ['2/3600', 2],
       ['off', 12],
-    ])('RATE_LIMIT_REGISTRATION=%s: %i in a row go through', async (limit, count) => {
+    ])('RATE_LIMIT_REGISTRATION=%s: %i consecutive registrations succeed', async (limit, count) => {
       const limited = await startServer({ RATE_LIMIT_REGISTRATION: limit });
       const statuses: number[] = [];
       for (let i = 0; i < 12; i += 1)
@@ -168,14 +164,14 @@ describe('registering at OAuth', () => {
       expect(statuses).toEqual(statuses.map((_, i) => (i < count ? 201 : 429)));
     });
 
-    it('what nobody approved is forgotten after a day, and what somebody did is not', async () => {
+    it('unapproved clients are deleted after a day, approved ones are not', async () => {
       const [forgotten, kept] = [await registered(server, {}, address()), await registered(server, {}, address())];
       await decide(person, authorizePath(kept, pkce().challenge));
       await sql.rows(`update oauth_clients set created_at = now() - interval '25 hours' where id = any ($1)`, [
         [forgotten, kept],
       ]);
 
-      // A start sweeps at once.
+      // The cleanup runs at startup.
       const second = await startServer(server.env);
       await second.stop();
 
@@ -187,7 +183,7 @@ describe('registering at OAuth', () => {
   describe('a flood of registrations', () => {
     afterEach(() => sql.rows(`delete from oauth_clients where name = 'A flood'`));
 
-    /** Registrations as if they had been made from there: ten networks of many, or each from one of its own. */
+    /** Inserts registrations, either from ten networks or each from a different network. */
     const flood = (count: number, network: string): Promise<unknown> =>
       sql.rows(
         `insert into oauth_clients (id, name, redirect_uris, network, created_at)
@@ -201,7 +197,7 @@ describe('registering at OAuth', () => {
     const isKnown = async (id: string): Promise<boolean> =>
       (await person.get(authorizePath(id, pkce().challenge))).status === 200;
 
-    it('from a few addresses shuts nobody out, neither who comes after it nor who came before', async () => {
+    it('from a few addresses locks no client out, neither earlier nor later ones', async () => {
       const before = await registered(server, {}, address());
       await flood(10_000, `'198.51.100.' || i % 10`);
 
@@ -211,7 +207,7 @@ describe('registering at OAuth', () => {
       expect([await isKnown(before), await isKnown(after)]).toEqual([true, true]);
     });
 
-    it('from thousands of addresses, or of networks of one site, displaces no client that a person has been asked about', async () => {
+    it('from thousands of addresses, or of networks of one site, evicts no client whose consent page was shown', async () => {
       const asked = await registered(server, {}, address());
       expect(await isKnown(asked)).toBe(true);
       await flood(6_000, `'100.64.' || i / 250 || '.' || i % 250`);
@@ -228,7 +224,7 @@ describe('registering at OAuth', () => {
       expect(Number(count)).toBeLessThan(4_000);
     });
 
-    it('one network has a hundred: a further one takes the place of its own oldest, not of one that a person was asked about', async () => {
+    it('a network can have a hundred: another one evicts the oldest of the network, except clients whose consent page was shown', async () => {
       const from = address();
       const asked = await registered(server, {}, from);
       expect(await isKnown(asked)).toBe(true);

@@ -19,7 +19,7 @@ describe('OAuth', () => {
   let person: PlainBrowser;
   let documents: Server;
   let documentUrl: string;
-  /** What the next client metadata document is; its answer by path. */
+  /** Responses for client metadata documents, by path. */
   const served = new Map<string, { status?: number; type?: string; headers?: Record<string, string>; body: string }>();
   let fetched: string[] = [];
   let clientId: string;
@@ -53,7 +53,7 @@ describe('OAuth', () => {
 
   beforeEach(() => (fetched = []));
 
-  /** An address that nobody else has: registrations are counted by address. */
+  /** Returns an unused client address, because registrations are counted per address. */
   const address = (): string => `203.0.113.${(addresses += 1)}`;
   const client = (): string => clientId;
   const exchange = (fields: Record<string, string>): ReturnType<typeof form> =>
@@ -75,7 +75,7 @@ describe('OAuth', () => {
     (await server.api('GET', '/v1/events', undefined, as(token))).status;
 
   describe('a strict client', () => {
-    it('goes through discovery, registration, consent, exchange and a tool call to a revocation', async () => {
+    it('completes discovery, registration, consent, exchange, a tool call and a revocation', async () => {
       const issuer = new URL(server.url);
       const refused = await fetch(`${server.url}/mcp`, { method: 'POST' });
       const resource = await oauth.processResourceDiscoveryResponse(
@@ -139,7 +139,7 @@ describe('OAuth', () => {
       expect(await use(token.access_token)).toBe(401);
     });
 
-    it('the client of MCP finds its way by itself, from 401 to a tool call', async () => {
+    it('the MCP client gets from 401 to a tool call without configuration', async () => {
       const { Client, StreamableHTTPClientTransport, UnauthorizedError } = await import('@modelcontextprotocol/client');
       const kept: { client?: object; tokens?: object; verifier?: string; location?: URL } = {};
       const authProvider = {
@@ -180,7 +180,7 @@ describe('OAuth', () => {
 
   describe('metadata', () => {
     it.each(['', '/mcp'])(
-      '200: of the agent server, at both of its paths (%s), for pages of any origin',
+      '200: the metadata of the agent server, at both of its paths (%s), for pages of any origin',
       async (suffix) => {
         const response = await fetch(`${server.url}/.well-known/oauth-protected-resource${suffix}`);
 
@@ -197,7 +197,7 @@ describe('OAuth', () => {
       },
     );
 
-    it('200: of the authorization server: S256 alone, no secrets, iss', async () => {
+    it('200: the metadata of the authorization server: only S256, no client secrets, iss', async () => {
       const { json } = await server.api('GET', '/.well-known/oauth-authorization-server');
 
       expect(json).toMatchObject({
@@ -211,15 +211,15 @@ describe('OAuth', () => {
     });
   });
 
-  describe('the request of a client', () => {
+  describe('the authorization request', () => {
     it.each<[string, Record<string, string | null>]>([
       ['an unknown client', { client_id: 'AAAAAAAAAAAAAAAAAAAAAA' }],
       ['no client', { client_id: null }],
       ['another address', { redirect_uri: 'https://evil.example.com/callback' }],
-      ['an address that begins alike', { redirect_uri: `${CALLBACK}.evil.example.com` }],
-      ['an address with more behind it', { redirect_uri: `${CALLBACK}?next=https://evil.example.com` }],
+      ['a redirect URI with the same beginning', { redirect_uri: `${CALLBACK}.evil.example.com` }],
+      ['a redirect URI with additional text at the end', { redirect_uri: `${CALLBACK}?next=https://evil.example.com` }],
       ['no address', { redirect_uri: null }],
-    ])('open redirect: %s is told to the person, and leads nowhere', async (_, changes) => {
+    ])('open redirect: %s is shown to the user, without a redirect', async (_, changes) => {
       const answer = await person.get(authorizePath(client(), pkce().challenge, changes));
 
       expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
@@ -238,7 +238,7 @@ describe('OAuth', () => {
       ['a malformed scope', { scope: 'read "write"' }, 'invalid_scope'],
       ['another resource', { resource: 'https://other.example.com/mcp' }, 'invalid_target'],
     ])(
-      '302: %s is told to a client that has a key of the organization, with iss and state',
+      '302: %s is reported to a client that has a key of the organization, with iss and state',
       async (_, changes, error) => {
         await tokenFor();
 
@@ -252,7 +252,7 @@ describe('OAuth', () => {
     );
 
     it.each(['read offline_access', 'read write', 'openid', 'write admin', '', 'read'])(
-      'RFC 6749, section 3.3: of the scope %j what is granted is returned, and the rest ignored',
+      'RFC 6749, section 3.3: of the scope %j the granted part is returned, and the rest ignored',
       async (scope) => {
         const { verifier, challenge } = pkce();
         const { given } = redirected(await decide(person, authorizePath(client(), challenge, { scope })));
@@ -263,13 +263,13 @@ describe('OAuth', () => {
       },
     );
 
-    it('RFC 8707: the resource may end with a slash, as the address of the agent server may', async () => {
+    it('RFC 8707: the resource can end with a slash, like the URL of the agent server', async () => {
       expect(
         (await person.get(authorizePath(client(), pkce().challenge, { resource: `${server.url}/mcp/` }))).status,
       ).toBe(200);
     });
 
-    it('a parameter that is there twice is refused, one that nobody knows is ignored', async () => {
+    it('a repeated parameter is rejected, an unknown one is ignored', async () => {
       const address_ = authorizePath(client(), pkce().challenge);
       await tokenFor();
 
@@ -277,7 +277,7 @@ describe('OAuth', () => {
       expect((await person.get(`${address_}&prompt=consent`)).status).toBe(200);
     });
 
-    it("a program on the person's computer may choose its port when it starts", async () => {
+    it("a program on the user's computer can choose its redirect port at startup", async () => {
       const native = await registered(server, { redirect_uris: ['http://127.0.0.1:1/cb'] }, address());
 
       const [other, elsewhere] = [
@@ -291,7 +291,7 @@ describe('OAuth', () => {
   });
 
   describe('consent', () => {
-    it('without a session: to the sign-in, and back with everything that was asked', async () => {
+    it('without a session: redirects to the sign-in, and back with the whole request', async () => {
       const { PlainBrowser: Browser } = await import('./signing-in.js');
       const stranger = new Browser(server);
       const wanted = authorizePath(client(), pkce().challenge);
@@ -306,7 +306,7 @@ describe('OAuth', () => {
       ]);
     });
 
-    it("phishing: it shows the whole target, that the name is not verified, who grants, and for how long, and shows nothing of the client's own", async () => {
+    it('phishing: the page shows the full redirect target, that the name is unverified, who grants and for how long, and nothing supplied by the client', async () => {
       const name = '<img src=x onerror=alert(1)> Posthorn\u202e official';
       const phisher = await registered(
         server,
@@ -330,7 +330,7 @@ describe('OAuth', () => {
       expect(page.text).not.toMatch(/<script|<img|logo\.svg/);
     });
 
-    it('clickjacking: it stands in no frame, runs nothing, and its form leads here and to the client alone', async () => {
+    it('clickjacking: the page forbids framing and scripts, and its form can only lead to Posthorn and the client', async () => {
       const page = await person.get(authorizePath(client(), pkce().challenge));
 
       expect(page.headers.get('content-security-policy')).toBe(
@@ -339,7 +339,7 @@ describe('OAuth', () => {
       expect([page.headers.get('x-frame-options'), page.headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
     });
 
-    it('a policy in a host: one that was registered before that was refused is shown no page and answered nowhere', async () => {
+    it('a CSP directive in a host: for a client registered before such hosts were rejected, no page is shown and nothing is redirected', async () => {
       const evil = 'https://a;script-src.example.com/cb';
       const old = await registered(server, {}, address());
       await sql.rows('update oauth_clients set redirect_uris = $1::text[] where id = $2', [[evil], old]);
@@ -355,7 +355,7 @@ describe('OAuth', () => {
       }
     });
 
-    it("CSRF: a form without the session's token, with another one's, or from another site, grants nothing", async () => {
+    it("CSRF: a form without the session's token, with another token, or from another site, grants nothing", async () => {
       const wanted = authorizePath(client(), pkce().challenge);
       const other = await browserOf(server);
       const { csrfOf } = await import('./oauth.js');
@@ -378,13 +378,13 @@ describe('OAuth', () => {
 
     it.each<[string, Record<string, string>]>([
       ['no environment', { environment: '' }],
-      ['no such lifetime', { lifetime: '36500' }],
+      ['an unknown lifetime', { lifetime: '36500' }],
       ['no decision', { decision: '' }],
-    ])('400: %s was chosen', async (_, choices) => {
+    ])('400: a decision with %s', async (_, choices) => {
       expect((await decide(person, authorizePath(client(), pkce().challenge), choices)).status).toBe(400);
     });
 
-    it('what a person may not reach he cannot grant: the key of one environment does not lead to the other', async () => {
+    it('users cannot grant access that they do not have: a session with the key of one environment grants nothing in the other', async () => {
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
 
       const answer = await decide(await browserOf(server, key), authorizePath(client(), pkce().challenge), {
@@ -394,7 +394,7 @@ describe('OAuth', () => {
       expect(answer.status).toBe(400);
     });
 
-    it('a refusal is told to the client', async () => {
+    it('a denial is reported to the client', async () => {
       const { given } = redirected(
         await decide(person, authorizePath(client(), pkce().challenge), { decision: 'deny' }),
       );
@@ -407,7 +407,7 @@ describe('OAuth', () => {
       });
     });
 
-    it('mix-up: the answer says who gave it, each parameter once', async () => {
+    it('mix-up: the response names its issuer, and contains each parameter once', async () => {
       const answer = await decide(person, authorizePath(client(), pkce().challenge));
 
       expect(answer.status).toBe(302);
@@ -420,7 +420,7 @@ describe('OAuth', () => {
       expect(redirected(answer).given['iss']).toBe(server.url);
     });
 
-    it('it is asked every time, also of a client that has a key', async () => {
+    it('consent is requested every time, even if the client has a key', async () => {
       await tokenFor();
 
       expect((await person.get(authorizePath(client(), pkce().challenge))).text).toContain('Allow access?');
@@ -428,7 +428,7 @@ describe('OAuth', () => {
   });
 
   describe('the exchange', () => {
-    it('200: an ordinary key, read-only, listed with its client and who granted it, and revoked like any other', async () => {
+    it('200: an ordinary read-only key, listed with its client and granter, and revoked like any other', async () => {
       const { token } = await tokenFor();
 
       const { data } = (await server.api('GET', '/v1/keys')).json;
@@ -451,7 +451,7 @@ describe('OAuth', () => {
       expect(await use(token)).toBe(401);
     });
 
-    it('is kept by no cache, and any page may read it', async () => {
+    it('the response is not cacheable, and any page can read it', async () => {
       const { headers } = await exchange({ code: 'x', code_verifier: 'y' });
 
       expect([headers.get('cache-control'), headers.get('pragma'), headers.get('access-control-allow-origin')]).toEqual(
@@ -459,7 +459,7 @@ describe('OAuth', () => {
       );
     });
 
-    it('interception: another verifier, client or address gets nothing, and the code is spent', async () => {
+    it('interception: another verifier, client or redirect URI gets nothing, and the code is used up', async () => {
       const other = await registered(server, {}, address());
       const thefts: Record<string, string>[] = [
         { code_verifier: pkce().verifier },
@@ -480,7 +480,7 @@ describe('OAuth', () => {
       }
     });
 
-    it('a code that is used again revokes the key that came of it', async () => {
+    it('a code that is used again revokes the key issued for it', async () => {
       const { token, code, verifier } = await tokenFor();
       expect(await use(token)).toBe(200);
 
@@ -505,7 +505,7 @@ describe('OAuth', () => {
       ]).toEqual([[], expect.any(String)]);
     });
 
-    it('two exchanges of one code at once: no key is left', async () => {
+    it('two concurrent exchanges of one code: no key stays valid', async () => {
       const { verifier, challenge } = pkce();
       const code = await codeFor(person, client(), challenge);
 
@@ -516,7 +516,7 @@ describe('OAuth', () => {
       expect(await use(won[0]?.json.access_token)).toBe(401);
     });
 
-    it('a code counts for a minute', async () => {
+    it('a code is valid for one minute', async () => {
       const { verifier, challenge } = pkce();
       const code = await codeFor(person, client(), challenge);
       const [row] = await sql.rows<{ seconds: number }>(
@@ -530,7 +530,7 @@ describe('OAuth', () => {
       expect(json.error).toBe('invalid_grant');
     });
 
-    it('an oracle: whatever is wrong with a code, the answer is the same, and only its SHA-256 is stored', async () => {
+    it('an oracle: every invalid code gets the same response, and only its SHA-256 is stored', async () => {
       const { verifier, challenge } = pkce();
       const code = await codeFor(person, client(), challenge);
 
@@ -557,7 +557,7 @@ describe('OAuth', () => {
       ],
       ['a secret', { client_secret: 'x' }, {}, 401, 'invalid_client'],
       ['a secret in the header', {}, { authorization: 'Basic eDp5' }, 401, 'invalid_client'],
-    ])('%s is refused in the form of RFC 6749', async (_, fields, headers, status, error) => {
+    ])('%s is rejected in the error format of RFC 6749', async (_, fields, headers, status, error) => {
       const answer = await form(
         server,
         '/oauth/token',
@@ -571,7 +571,7 @@ describe('OAuth', () => {
       });
     });
 
-    it('JSON, and a field that is there twice, are refused in that form too', async () => {
+    it('JSON and a repeated field are rejected in this format too', async () => {
       const [json, twice] = [
         await fetch(`${server.url}/oauth/token`, {
           method: 'POST',
@@ -592,7 +592,7 @@ describe('OAuth', () => {
         ]);
     });
 
-    it('passthrough: nothing but our own keys is taken at /mcp, and a key of ours is', async () => {
+    it('passthrough: /mcp accepts a key of Posthorn and no foreign token', async () => {
       const call = async (token: string): Promise<number> =>
         (
           await server.api(
@@ -610,7 +610,7 @@ describe('OAuth', () => {
   });
 
   describe('revocation', () => {
-    it("200 for a key that there is none of, for another client's, and for one that was not granted: which all go on", async () => {
+    it("200 for an unknown key, for another client's, and for one that was not granted by OAuth: the existing ones stay valid", async () => {
       const { token } = await tokenFor();
       const { key } = await createKey(server, { scope: 'read' });
 
@@ -626,7 +626,7 @@ describe('OAuth', () => {
   });
 
   describe('the audit log', () => {
-    it('says that a client gave its key back, in the commit that revokes it; what revoked nothing is not in it', async () => {
+    it('records the revocation by a client in the commit that revokes the key; a revocation without effect is not recorded', async () => {
       const { token } = await tokenFor();
       await form(server, '/oauth/revoke', { token: 'ek_live_nothing' });
       await form(server, '/oauth/revoke', { token, client_id: client() });
@@ -659,7 +659,7 @@ describe('OAuth', () => {
     });
   });
 
-  describe('a client that is named by the URL of its metadata', () => {
+  describe('a client identified by the URL of its metadata', () => {
     const describe_ = (name: string, document: object, more: object = {}): string => {
       const url = `${documentUrl}/${name}`;
       served.set(`/${name}`, {
@@ -674,7 +674,7 @@ describe('OAuth', () => {
       return url;
     };
 
-    it('is shown with that URL, and its document is fetched once', async () => {
+    it('is shown with this URL, and its document is fetched once', async () => {
       const url = describe_('client.json', {});
 
       const page = await person.get(authorizePath(url, pkce().challenge));
@@ -693,7 +693,7 @@ describe('OAuth', () => {
       ['policy-in-host', { redirect_uris: ['https://a;script-src.example.com/'] }, {}],
       ['evil-target', { redirect_uris: ['javascript:alert(1)'] }, {}],
       ['failing', {}, { status: 500 }],
-    ])('400 for a document that is not good: %s', async (name, document, more) => {
+    ])('400 for an invalid metadata document: %s', async (name, document, more) => {
       const answer = await person.get(authorizePath(describe_(name, document, more), pkce().challenge));
 
       expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({

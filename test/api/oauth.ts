@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { PosthornServer } from '../support/server.js';
 import { fieldOf, type PageAnswer, PlainBrowser } from './signing-in.js';
 
-/** Where no server is needed: tests look at the redirect itself. */
+/** Redirect URI without a server: tests read the redirect itself. */
 export const CALLBACK = 'https://client.example.com/callback';
 
-/** A form, sent as clients of OAuth send it. */
+/** Posts a form as OAuth clients do. */
 export async function form(
   server: Pick<PosthornServer, 'url'>,
   path: string,
@@ -42,13 +42,13 @@ export async function registered(
   return json.client_id;
 }
 
-/** A verifier and what is made of it. */
+/** Returns a PKCE verifier and its challenge. */
 export function pkce(): { verifier: string; challenge: string } {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** The path of a request for access. Null takes a parameter away. */
+/** Returns the path of an authorization request. Null removes a parameter. */
 export function authorizePath(
   clientId: string,
   challenge: string,
@@ -66,7 +66,7 @@ export function authorizePath(
   return `/oauth/authorize?${new URLSearchParams(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null)).toString()}`;
 }
 
-/** A browser that signed in with a key. */
+/** Returns a browser that signed in with a key. */
 export async function browserOf(server: PosthornServer, key = server.apiKey): Promise<PlainBrowser> {
   const browser = new PlainBrowser(server);
   const answer = await browser.post('/signin/key', { key });
@@ -74,7 +74,7 @@ export async function browserOf(server: PosthornServer, key = server.apiKey): Pr
   return browser;
 }
 
-/** Every hidden field of a page. */
+/** Returns every hidden field of a page. */
 export function hiddenFields(page: string): Record<string, string> {
   const found = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)].map(
     ([, name = '', value = '']) => [name, decoded(value)],
@@ -82,7 +82,7 @@ export function hiddenFields(page: string): Record<string, string> {
   return Object.fromEntries(found) as Record<string, string>;
 }
 
-/** Opens the consent page and answers it. */
+/** Opens the consent page and submits a decision. */
 export async function decide(
   browser: PlainBrowser,
   path: string,
@@ -99,13 +99,13 @@ export async function decide(
   });
 }
 
-/** Where an answer leads, and with what. */
+/** Returns the target of a redirect and its query parameters. */
 export function redirected(answer: PageAnswer): { target: string; given: Record<string, string> } {
   const url = new URL(answer.headers.get('location') ?? 'about:blank');
   return { target: url.origin + url.pathname, given: Object.fromEntries(url.searchParams) };
 }
 
-/** A code for a client, granted by whoever has the browser. */
+/** Returns an authorization code for a client, granted by the user of the browser. */
 export async function codeFor(
   browser: PlainBrowser,
   clientId: string,
@@ -117,10 +117,10 @@ export async function codeFor(
   return given['code'];
 }
 
-/** The token of a device flow's page. */
+/** Returns the CSRF token of a device flow page. */
 export const csrfOf = (page: string): string => fieldOf(page, 'csrf_token');
 
-/** The first form alone: the sign-out below it has a token too. */
+/** Returns only the first form: the sign-out form below it also has a token. */
 function consentForm(page: string): string {
   return page.slice(page.indexOf('action="'), page.indexOf('</form>'));
 }

@@ -19,7 +19,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** A span as OTLP writes it in JSON. */
+/** A span in the JSON format of OTLP. */
 interface Span {
   name: string;
   traceId: string;
@@ -28,7 +28,7 @@ interface Span {
   attributes: { key: string; value: { stringValue?: string; intValue?: number } }[];
 }
 
-describe('what an operator sees', () => {
+describe('observability for the operator', () => {
   let server: PosthornServer;
   let targets: Targets;
   let collector: Receiver;
@@ -56,7 +56,7 @@ describe('what an operator sees', () => {
     return response.text();
   };
 
-  /** The value of one series, 0 when there is none yet. */
+  /** Returns the value of one series, or 0 if it does not exist yet. */
   const valueOf = async (series: string, of = server): Promise<number> => {
     const line = (await metrics(of)).split('\n').find((text) => text.startsWith(`${series} `));
     return line === undefined ? 0 : Number(line.slice(series.length + 1));
@@ -99,8 +99,8 @@ describe('what an operator sees', () => {
         expect(text).toMatch(new RegExp(`^posthorn_loop_last_turn_timestamp_seconds\\{loop="${loop}"\\} \\d`, 'm'));
     });
 
-    // The rules of `promtool check metrics`, which is what operators run.
-    it("has names that Prometheus' linter takes", async () => {
+    // The rules of `promtool check metrics`, which operators run.
+    it('has names that the linter of Prometheus accepts', async () => {
       const text = await metrics();
       const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
       const ABBREVIATED = /(?:^|_)(?:s|ms|us|ns|sec|b|kb|mb|gb|tb|pb|m|h|d)(?:_|$)/;
@@ -120,7 +120,7 @@ describe('what an operator sees', () => {
       }
     });
 
-    it('counts what is accepted, what came of it, and how long the attempts took', async () => {
+    it('counts accepted events, their outcomes, and the durations of attempts', async () => {
       const names = [
         'posthorn_events_accepted_total',
         'posthorn_attempt_duration_seconds_count',
@@ -164,7 +164,7 @@ describe('what an operator sees', () => {
       );
     });
 
-    it('shows attempts while they run', async () => {
+    it('shows the attempts in flight', async () => {
       const release: (() => void)[] = [];
       const target = targets.open(() => new Promise((resolve) => release.push(() => resolve({}))));
 
@@ -224,7 +224,7 @@ describe('what an operator sees', () => {
         WITHIN_MS,
       );
 
-    it('of a send joins the acceptance, every attempt and what the receiver was told', async () => {
+    it('of a send connects the acceptance, every attempt and the request to the receiver', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
       const messageId = await send(server, destination);
@@ -291,7 +291,7 @@ describe('what an operator sees', () => {
       );
     });
 
-    it('goes on below the trace that the caller sent along', async () => {
+    it('continues the trace of the caller', async () => {
       const target = targets.open();
       const [traceId, parentId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
 
@@ -310,7 +310,7 @@ describe('what an operator sees', () => {
     });
   });
 
-  it('each attempt that ends a delivery or fails is a line with its ids, and the request that made the message has them too', async () => {
+  it('each attempt that fails or ends a delivery is a log line with its ids; the line of the request that created the message has them too', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
     const answer = expectStatus(
@@ -384,7 +384,7 @@ describe('what an operator sees', () => {
     );
   });
 
-  it('the log is JSON lines that name their requests, and no key, secret, payload or forwarded header is in it', async () => {
+  it('the log consists of JSON lines with request ids, and contains no key, secret, payload or forwarded header', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 410, body: 'answer-of-receiver' }));
     const destination = await destinationAt(server, target.url, {
       ...PATIENT,

@@ -6,8 +6,10 @@ import { destinationAt, eventAfter, eventIn, PATIENT, send } from './scene.js';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** Receivers whose HTTP is not quite HTTP, over a socket of their own. The parser's own cases: src/egress/answer-reader.spec.ts. */
-describe('answers that other HTTP clients take', () => {
+/**
+ * Receivers with not quite valid HTTP, over raw sockets. src/egress/answer-reader.spec.ts tests the parser in detail.
+ */
+describe('irregular responses that other HTTP clients accept', () => {
   let server: PosthornServer;
   let raw: RawReceiver;
   let bytes = '';
@@ -28,12 +30,12 @@ describe('answers that other HTTP clients take', () => {
 
   it.each<[string, string, number, string]>([
     [
-      'one Content-Length in two lines (RFC 9110, section 8.6)',
+      'the same Content-Length in two lines (RFC 9110, section 8.6)',
       `${OK}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`,
       200,
       'hello',
     ],
-    ['one Content-Length twice in a line', `${OK}Content-Length: 5, 5\r\n\r\nhello`, 200, 'hello'],
+    ['the same Content-Length twice in one line', `${OK}Content-Length: 5, 5\r\n\r\nhello`, 200, 'hello'],
     [
       'a folded header (RFC 9112, section 5.2)',
       `${OK}X-Trace: a\r\n b\r\nContent-Length: 5\r\n\r\nhello`,
@@ -43,7 +45,7 @@ describe('answers that other HTTP clients take', () => {
     ['a folded Content-Length', `${OK}Content-Length:\r\n\t5\r\n\r\nhello`, 200, 'hello'],
     ['60 KB of headers', `${OK}${'X-Trace: 1\r\n'.repeat(5_000)}Content-Length: 5\r\n\r\nhello`, 200, 'hello'],
     [
-      'a blank before a colon',
+      'a space before a colon',
       `${OK}Access-Control-Allow-Credentials : true\r\nContent-Length: 5\r\n\r\nhello`,
       200,
       'hello',
@@ -101,7 +103,7 @@ describe('answers that other HTTP clients take', () => {
     ],
     ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x80', 'it is HTTP/2, and this client speaks HTTP/1.1'],
     ['TLS', '\x15\x03\x01\0\x02\x02\x46', 'it is TLS, so the URL has to begin with https://'],
-  ])('a fault whose sentence the attempt shows: %s', async (_what, answer, sentence) => {
+  ])('the attempt explains the protocol error: %s', async (_what, answer, sentence) => {
     const destination = await destinationAt(server, url(), PATIENT);
 
     bytes = answer;
@@ -116,7 +118,7 @@ describe('answers that other HTTP clients take', () => {
     });
   });
 
-  it('the URL of a response proxy may answer with folded lines too', async () => {
+  it('the URL of a response proxy can also respond with folded lines', async () => {
     const endpoint = await inbound(server, { responseProxy: { target: 'url', url: url(), onUnavailable: 'error' } });
 
     bytes = `HTTP/1.1 201 Created\r\nContent-Type: application/xml;\r\n charset=utf-8\r\nContent-Length: 5, 5\r\n\r\nhello`;

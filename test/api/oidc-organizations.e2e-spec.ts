@@ -7,11 +7,14 @@ import { fieldOf, type PageAnswer, PlainBrowser } from './signing-in.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
 
-/** The members that an identity provider may sign in where there are several organizations. */
-describe('the identity provider of one organization among several', () => {
+/** Members that an identity provider can sign in if there are several organizations. */
+describe('the identity provider of one of several organizations', () => {
   const key = namedKey('own');
   let provider: ScriptedIdentityProvider;
-  /** One database: the provider of the organization "acme", that of the installation, and one without OIDC_DOMAINS that began when there was one organization. */
+  /**
+   * Three processes on one database: with the provider of the organization "acme", with the provider of the
+   * installation, and one without OIDC_DOMAINS that started when there was one organization.
+   */
   let acme: PosthornServer;
   let whole: PosthornServer;
   let early: PosthornServer;
@@ -79,7 +82,7 @@ describe('the identity provider of one organization among several', () => {
       .map((set) => set.split(';', 1)[0] ?? '')
       .find((pair) => /^posthorn_session[^=]*=./.test(pair)) ?? null;
 
-  /** The slug of the organization that an answer opened a session in. */
+  /** Returns the slug of the organization whose session the response opened, or null. */
   async function openedBy(server: PosthornServer, answer: PageAnswer): Promise<string | null> {
     const cookie = sessionIn(answer);
     if (cookie === null) return null;
@@ -87,27 +90,27 @@ describe('the identity provider of one organization among several', () => {
       .json.organization.slug as string;
   }
 
-  it('403: OIDC_ORGANIZATION opens no other organization, whatever address its provider claims', async () => {
+  it('403: OIDC_ORGANIZATION opens no session in another organization, whatever address its provider asserts', async () => {
     const { answer } = await begin(acme, 'acme', { email: 'admin@other.example' });
 
     expect([answer.status, sessionIn(answer)]).toEqual([403, null]);
     expect(answer.text).toContain('admin@other.example is no member');
   });
 
-  it('its groups make members of its own organization, and touch nobody of another one', async () => {
+  it('groups create members of its own organization, and change no member of another one', async () => {
     const { answer } = await begin(acme, 'acme', { email: 'admin@other.example', groups: ['admins'] });
 
     expect([answer.status, await openedBy(acme, answer)]).toEqual([303, 'acme']);
     expect((await acme.api('GET', '/v1/members', undefined, as(keys['other'] ?? ''))).json.data).toHaveLength(2);
   });
 
-  it('303: a member of both comes into its organization without a choice', async () => {
+  it('303: a member of both organizations is signed in to its organization, without a choice', async () => {
     const { answer } = await begin(acme, 'acme', { email: 'BOTH@acme.example' });
 
     expect([answer.status, await openedBy(acme, answer)]).toEqual([303, 'acme']);
   });
 
-  it('200: with the provider of the installation a member of several organizations chooses one, and goes on where they were', async () => {
+  it('200: with the provider of the installation, a member of several organizations chooses one, and returns to the requested page', async () => {
     const { browser, answer } = await begin(whole, 'whole', { email: 'both@acme.example' });
     expect([answer.status, sessionIn(answer)]).toEqual([200, null]);
     const choices = [...answer.text.matchAll(/name="member" value="([^"]+)" required> ([^<]+)</g)].map(
@@ -126,7 +129,7 @@ describe('the identity provider of one organization among several', () => {
     expect(chosen.headers.getSetCookie().some((set) => /^posthorn_oidc_[0-9a-f]{8}=;/.test(set))).toBe(true);
   });
 
-  it("403: no organization is chosen without the provider's word, in another browser, from another site, or before the answer of the provider", async () => {
+  it('403: an organization cannot be chosen without a response of the provider, in another browser, from another site, or before the response', async () => {
     const { browser } = await begin(whole, 'whole', { email: 'both@acme.example' });
     const begun = new PlainBrowser(whole);
     await begun.get('/signin/oidc');
@@ -148,7 +151,7 @@ describe('the identity provider of one organization among several', () => {
     ]);
   });
 
-  it('a membership of somebody else is no choice', async () => {
+  it("another person's membership cannot be chosen", async () => {
     const members = (await whole.api('GET', '/v1/members', undefined, as(keys['other'] ?? ''))).json.data as {
       id: string;
       email: string;
@@ -165,7 +168,7 @@ describe('the identity provider of one organization among several', () => {
   it.each<[string, Claims]>([
     ['an address of a domain that is not listed', { email: 'admin@evil.example' }],
     ['an address that is not verified', { email: 'admin@other.example', email_verified: false }],
-    ['the sign of Kelvin for a k, which is k in lower case', { email: 'bo\u212ath@acme.example' }],
+    ['the Kelvin sign, whose lower case is k', { email: 'bo\u212ath@acme.example' }],
     ['a list of addresses', { email: ['admin@other.example'] }],
     ['two at signs', { email: 'admin@other.example@acme.example' }],
   ])('403: %s', async (_, person) => {
@@ -174,7 +177,7 @@ describe('the identity provider of one organization among several', () => {
     expect([answer.status, sessionIn(answer)]).toEqual([403, null]);
   });
 
-  it('an address is folded as ASCII', async () => {
+  it('the case of addresses is folded for ASCII letters only', async () => {
     expectStatus(
       await whole.api('POST', '/v1/members', { email: 'kim@other.example', role: 'read' }, as(keys['other'] ?? '')),
       201,
@@ -194,7 +197,7 @@ describe('the identity provider of one organization among several', () => {
     it.each([
       ['with', { OIDC_ORGANIZATION: 'acme' }],
       ['without', {}],
-    ])('the start is refused in one line, %s OIDC_ORGANIZATION', async (_, more) => {
+    ])('the startup fails with a one-line message, %s OIDC_ORGANIZATION', async (_, more) => {
       const failure = await startServer({ ...early.env, ...more }).then(
         (started) => started.stop(),
         (error: unknown) => error,
@@ -203,7 +206,7 @@ describe('the identity provider of one organization among several', () => {
       expect(String(failure)).toMatch(LINE);
     });
 
-    it('409: no second organization is made, over HTTP or by the command', async () => {
+    it('409: a second organization cannot be created, over HTTP or by the command', async () => {
       const single = await startServer({
         OPERATOR_KEY,
         OIDC_ISSUER: provider.issuer('single'),
@@ -234,7 +237,7 @@ describe('the identity provider of one organization among several', () => {
       expect(data).toHaveLength(1);
     });
 
-    it('503: a process that began with one organization signs nobody in any more', async () => {
+    it('503: a process that started with one organization stops signing in', async () => {
       const { answer } = await begin(early, 'early', { email: 'admin@other.example', groups: ['admins'] });
 
       expect([answer.status, sessionIn(answer)]).toEqual([503, null]);

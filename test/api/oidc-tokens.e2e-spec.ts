@@ -55,7 +55,7 @@ describe('the ID token of the identity provider', () => {
     provider.userInfo = null;
   });
 
-  /** Signs in with the token that `forge` makes of honest claims. */
+  /** Signs in with the token that `forge` builds from valid claims. */
   async function signIn(
     forge: (claims: Claims) => string,
     { at = server, issuer = 'one', person = ADA } = {},
@@ -77,7 +77,7 @@ describe('the ID token of the identity provider', () => {
   it.each([
     ['RS256', own],
     ['ES256', elliptic],
-  ])('303: %s by a key of the provider', async (_, key) => {
+  ])('303: %s with a key of the provider', async (_, key) => {
     const answer = await signIn((claims) => signed(key, claims));
 
     expect([answer.status, hasSession(answer)]).toEqual([303, true]);
@@ -88,16 +88,16 @@ describe('the ID token of the identity provider', () => {
     ['alg None', (claims) => compact({ alg: 'None' }, claims, () => Buffer.alloc(0))],
     ['HS256 with the public key as the secret', (claims) => hmacSigned(publicPem(own), claims)],
     ["HS256 with the client's secret", (claims) => hmacSigned(CLIENT_SECRET, claims)],
-    ['RS256 by another key of the same name', (claims) => signed(stranger, claims)],
-    ['RS256 by a key that is not published', (claims) => signed(next, claims)],
+    ['RS256 with another key of the same id', (claims) => signed(stranger, claims)],
+    ['RS256 with an unpublished key', (claims) => signed(next, claims)],
     [
-      'RS256 by a key that the token brings along',
+      'RS256 with a key inside the token',
       (claims) =>
         signed(next, claims, { jwk: next.privateKey.export({ format: 'jwk' }), jku: 'https://evil.example/jwks' }),
     ],
-    ['a signature that was cut off', (claims) => `${signed(own, claims).split('.').slice(0, 2).join('.')}.`],
+    ['a truncated signature', (claims) => `${signed(own, claims).split('.').slice(0, 2).join('.')}.`],
     [
-      'claims that were changed after the signature',
+      'claims changed after signing',
       (claims) => {
         const [header, , signature] = signed(own, { ...claims, email: 'eve@customer.example' }).split('.');
         return [
@@ -108,8 +108,8 @@ describe('the ID token of the identity provider', () => {
       },
     ],
     ['a critical extension (RFC 7515, section 4.1.11)', (claims) => signed(own, claims, { crit: ['x'], x: 1 })],
-    ['an end in the past', (claims) => signed(own, { ...claims, exp: Math.floor(Date.now() / 1000) - 300 })],
-    ['no end', (claims) => signed(own, { ...claims, exp: undefined })],
+    ['an expiry in the past', (claims) => signed(own, { ...claims, exp: Math.floor(Date.now() / 1000) - 300 })],
+    ['no expiry', (claims) => signed(own, { ...claims, exp: undefined })],
     ['another audience', (claims) => signed(own, { ...claims, aud: 'another-client' })],
     [
       'another authorized party',
@@ -125,7 +125,7 @@ describe('the ID token of the identity provider', () => {
     expect([answer.status, hasSession(answer)]).toEqual([403, false]);
   });
 
-  it('the log says why, and holds no token', async () => {
+  it('the log contains the reason, and no token', async () => {
     await signIn((claims) => signed(stranger, claims));
 
     expect(server.logs()).toContain(
@@ -134,7 +134,7 @@ describe('the ID token of the identity provider', () => {
     expect(server.logs()).not.toMatch(/eyJ|a-code|an-access-token/);
   });
 
-  it('303: a key that the provider rotates counts at once, and 403: one that it withdraws does, too', async () => {
+  it('a rotation at the provider applies at once: 303 for the new key, 403 for the withdrawn one', async () => {
     await signIn((claims) => signed(own, claims));
     provider.keys = [next];
 
@@ -158,13 +158,13 @@ describe('the ID token of the identity provider', () => {
     expect([answer.status, hasSession(answer)]).toEqual([503, false]);
   });
 
-  it('403: keys that are none', async () => {
+  it('403: the provider answers 404 for its keys', async () => {
     provider.failing.set('jwks', 404);
 
     expect((await signIn((claims) => signed(own, claims))).status).toBe(403);
   });
 
-  it('OIDC_SIGNING_ALGORITHMS pins what the client is registered with', async () => {
+  it('OIDC_SIGNING_ALGORITHMS restricts tokens to the registered algorithm', async () => {
     const [elsewhere, registered] = [
       await signIn((claims) => signed(own, claims), { at: pinned, issuer: 'pinned' }),
       await signIn((claims) => signed(elliptic, claims), { at: pinned, issuer: 'pinned' }),
@@ -173,7 +173,7 @@ describe('the ID token of the identity provider', () => {
     expect([elsewhere.status, registered.status]).toEqual([403, 303]);
   });
 
-  it('503: a provider that lists no algorithm with a public key', async () => {
+  it('503: a provider that lists no public-key algorithm', async () => {
     const answer = await signIn((claims) => hmacSigned(CLIENT_SECRET, claims), {
       at: unverifiable,
       issuer: 'unverifiable',
@@ -194,7 +194,7 @@ describe('the ID token of the identity provider', () => {
     it.each<[number, string, (claims: Claims) => string]>([
       [303, 'a key of the provider', (claims) => signed(own, claims)],
       [403, 'another key', (claims) => signed(stranger, claims)],
-      [403, 'nobody', (claims) => compact({ alg: 'none' }, claims, () => Buffer.alloc(0))],
+      [403, 'no key', (claims) => compact({ alg: 'none' }, claims, () => Buffer.alloc(0))],
     ])('%i: by %s', async (status, _, forge) => {
       userInfo(forge);
 

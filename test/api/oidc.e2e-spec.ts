@@ -24,7 +24,7 @@ describe('sign-in through the identity provider', () => {
     await provider?.stop();
   });
 
-  /** Goes to the provider, signs in there, and comes back as far as the callback's address. */
+  /** Signs in at the provider and returns the callback URL without opening it. */
   async function throughProvider(
     browser: PlainBrowser,
     who: ProvidedAccount | null,
@@ -50,7 +50,7 @@ describe('sign-in through the identity provider', () => {
       (member: { email: string }) => member.email === email,
     );
 
-  it('503: a provider that does not answer is a page with a way back', async () => {
+  it('503: an unavailable provider gives a page with a link to try again', async () => {
     const answer = await new PlainBrowser(server).get('/signin/oidc');
 
     expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
@@ -58,10 +58,10 @@ describe('sign-in through the identity provider', () => {
     expect(answer.text).toContain('href="/signin"');
   });
 
-  describe('once it is there', () => {
+  describe('once the provider is available', () => {
     beforeAll(() => provider.register(`${server.url}/signin/oidc/callback`));
 
-    it('303: a group lets a newcomer in, with its role, and back to where he was', async () => {
+    it('303: a group admits a new member with its role, and returns to the requested page', async () => {
       const { answer, browser } = await signIn(
         { email: 'Grace@customer.example', email_verified: true, name: 'Grace', groups: ['developers', 'others'] },
         '/signin?a=b',
@@ -74,7 +74,7 @@ describe('sign-in through the identity provider', () => {
       expect((await browser.get('/signin')).text).toContain('grace@customer.example');
     });
 
-    it('a role follows the groups at the next sign-in, and the largest counts', async () => {
+    it('the role follows the groups at the next sign-in, and the highest one counts', async () => {
       await signIn({ email: 'role@customer.example', email_verified: true, groups: ['admins', 'developers'] });
       expect(await memberOf('role@customer.example')).toMatchObject({ role: 'admin' });
       await signIn({ email: 'second@customer.example', email_verified: true, groups: ['admins'] });
@@ -84,7 +84,7 @@ describe('sign-in through the identity provider', () => {
       expect(await memberOf('role@customer.example')).toMatchObject({ role: 'write' });
     });
 
-    it('whom the provider makes a member, and whose role it changes, is in the audit log; who stays what he was is not', async () => {
+    it('the audit log records members created and roles changed by the provider, but no sign-in without a change', async () => {
       const come = (groups: string[]): Promise<unknown> =>
         signIn({ email: 'noted@customer.example', email_verified: true, groups });
       await come(['developers']);
@@ -115,7 +115,7 @@ describe('sign-in through the identity provider', () => {
       expect(entries).toHaveLength(2);
     });
 
-    it('303: a member comes in without any group', async () => {
+    it('303: an existing member is signed in without any group', async () => {
       expectStatus(await server.api('POST', '/v1/members', { email: 'known@partner.example', role: 'read' }), 201);
 
       const { answer } = await signIn({ email: 'known@partner.example', email_verified: true });
@@ -124,14 +124,20 @@ describe('sign-in through the identity provider', () => {
     });
 
     it.each<[string, ProvidedAccount | null]>([
-      ['nobody whom a group lets in', { email: 'stranger@customer.example', email_verified: true, groups: ['others'] }],
+      [
+        'a person without an admitted group',
+        { email: 'stranger@customer.example', email_verified: true, groups: ['others'] },
+      ],
       ['an address of another domain', { email: 'admin@evil.example', email_verified: true, groups: ['admins'] }],
       [
         'an address that is not verified',
         { email: 'grace@customer.example', email_verified: false, groups: ['admins'] },
       ],
-      ['an address of which the provider does not say so', { email: 'grace@customer.example', groups: ['admins'] }],
-      ['who called it off', null],
+      [
+        'an address that the provider does not declare verified',
+        { email: 'grace@customer.example', groups: ['admins'] },
+      ],
+      ['a person who cancelled', null],
     ])('403: %s', async (_case, who) => {
       const { answer } = await signIn(who);
 
@@ -141,7 +147,7 @@ describe('sign-in through the identity provider', () => {
       expect(answer.text).toContain('role="alert"');
     });
 
-    it('403: what was begun in one browser is not ended in another', async () => {
+    it('403: a sign-in started in one browser cannot be completed in another', async () => {
       const callback = new URL(
         await throughProvider(new PlainBrowser(server), {
           email: 'grace@customer.example',
@@ -157,7 +163,7 @@ describe('sign-in through the identity provider', () => {
       );
     });
 
-    it('403: another state, and a code of another try', async () => {
+    it('403: another state, and a code of another sign-in', async () => {
       const browser = new PlainBrowser(server);
       const first = new URL(
         await throughProvider(browser, { email: 'grace@customer.example', email_verified: true, groups: ['admins'] }),
@@ -177,7 +183,7 @@ describe('sign-in through the identity provider', () => {
       expect(answer.text).not.toContain('stack');
     });
 
-    it("asks for the provider's document once, not at every sign-in", async () => {
+    it("fetches the provider's metadata once, not at every sign-in", async () => {
       const asked = (): number => provider.requests.filter((line) => line.includes('/.well-known/')).length;
       await signIn({ email: 'grace@customer.example', email_verified: true, groups: ['developers'] });
       const before = asked();
@@ -187,7 +193,7 @@ describe('sign-in through the identity provider', () => {
       expect(asked()).toBe(before);
     });
 
-    it("no log holds the client's secret, or a code", () => {
+    it("no log contains the client's secret or a code", () => {
       expect(server.logs()).not.toMatch(/a-secret-of-the-client|code=/);
     });
   });

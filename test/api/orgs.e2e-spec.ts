@@ -15,7 +15,7 @@ interface Made {
   admin: { id: string; email: string; role: string };
 }
 
-describe('organizations of the operator', () => {
+describe('organizations, managed by the operator', () => {
   let server: PosthornServer;
   let second: PosthornServer;
   let targets: Targets;
@@ -44,7 +44,7 @@ describe('organizations of the operator', () => {
     ).json;
   }
 
-  it('201: with its first admin and keys that work, each in its environment', async () => {
+  it('201: with its first admin and valid keys, one for each environment', async () => {
     const made = await make('acme');
 
     expect(made.admin).toMatchObject({ email: 'ada@acme.example', role: 'admin' });
@@ -58,7 +58,7 @@ describe('organizations of the operator', () => {
     expect((await server.api('GET', '/v1/members', undefined, as(made.key))).json.data).toHaveLength(1);
   });
 
-  it('409 and 422: a slug that is taken, and what is none', async () => {
+  it('409 and 422: a slug that is taken, and an invalid one', async () => {
     await make('taken');
 
     expectRefusal(
@@ -72,7 +72,7 @@ describe('organizations of the operator', () => {
     expectRefusal(await operate('POST', '/v1/orgs', { slug: 'fine', name: 'A', admin: { email: 'nobody' } }), 422);
   });
 
-  it('401: nobody but the operator, and the operator nowhere else', async () => {
+  it('401: the routes accept only the operator key, and other routes do not accept it', async () => {
     const { key: admin } = await createKey(server, { scope: 'admin' });
     for (const key of [admin, `${OPERATOR_KEY}x`, OPERATOR_KEY.slice(1), '']) {
       expectRefusal(
@@ -85,7 +85,7 @@ describe('organizations of the operator', () => {
     expectRefusal(await operate('POST', '/v1/send', {}), 401);
   });
 
-  it("401: without OPERATOR_KEY the routes are nobody's", async () => {
+  it('401: without OPERATOR_KEY the routes reject every key', async () => {
     const plain = await startServer();
     const answers = [
       await plain.api('GET', '/v1/orgs', undefined, as(OPERATOR_KEY)),
@@ -96,7 +96,7 @@ describe('organizations of the operator', () => {
     for (const answer of answers) expectRefusal(answer, 401);
   });
 
-  it('204: removal ends every access on every node within five seconds, and erases what was configured', async () => {
+  it('204: removal ends all access on every node within five seconds, and erases the configuration', async () => {
     const made = await make();
     const owner = as(made.key);
     const target = targets.open();
@@ -148,7 +148,7 @@ describe('organizations of the operator', () => {
     expectStatus(await server.api('GET', '/v1/org'), 200);
   });
 
-  it('409: a slug that was given up by removal stays reserved', async () => {
+  it('409: the slug of a removed organization stays reserved', async () => {
     const { id } = await make('given-up');
     await operate('DELETE', `/v1/orgs/${id}`);
 
@@ -158,7 +158,7 @@ describe('organizations of the operator', () => {
     );
   });
 
-  it('everything is in the audit log, without the keys', async () => {
+  it('the audit log contains every operation, without the keys', async () => {
     const made = await make();
     await operate('DELETE', `/v1/orgs/${made.id}`);
 
@@ -181,7 +181,7 @@ describe('organizations of the operator', () => {
       for (const key of [made.key, made.test_key, OPERATOR_KEY]) expect(row).not.toContain(key);
   });
 
-  it('the command makes, lists and removes them too', async () => {
+  it('the command can also create, list and remove organizations', async () => {
     const made = await run('orgs', server.env, [
       'create',
       '--slug',
@@ -210,7 +210,7 @@ describe('organizations of the operator', () => {
     ]);
   });
 
-  it('409: the last one stays', async () => {
+  it('409: the last organization cannot be removed', async () => {
     const alone = await startServer({ OPERATOR_KEY });
     const [only] = (await alone.api('GET', '/v1/orgs', undefined, as(OPERATOR_KEY))).json.data;
     const answer = await alone.api('DELETE', `/v1/orgs/${only.id}`, undefined, as(OPERATOR_KEY));

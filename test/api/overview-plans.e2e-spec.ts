@@ -23,7 +23,10 @@ const APPLICATION = '00000001-0000-0000-0000-000000000007';
 
 const id = (kind: number, i = 'i'): string => `('0000000${kind}-0000-0000-0000-' || lpad(to_hex(${i}), 12, '0'))::uuid`;
 
-/** 10,000 targets of which one in a hundred fails, a day of their hours and a month of their days; and the environment's own. */
+/**
+ * 10,000 targets, of which one in a hundred fails, with the hours of a day and the days of a month; also the rollups of
+ * the environment.
+ */
 const FILL = [
   `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
   `insert into environments (organization_id, mode, secret) select '00000000-0000-0000-0000-000000000001', mode, '\\x00' from unnest(array['live', 'test']) mode`,
@@ -49,7 +52,10 @@ const FILL = [
   'analyze applications, destinations, application_endpoints, circuits, rollups, due_deliveries',
 ];
 
-/** What a first page asks every few seconds is bounded by what it shows, or by the number of targets, and never by what happened. */
+/**
+ * The work of the queries that the overview page repeats every few seconds is bounded by the result or by the number of
+ * targets, never by the number of events.
+ */
 describe('the overview, with 10,000 targets', () => {
   let database: TestDatabase;
   let kernel: Database;
@@ -147,7 +153,7 @@ describe('the overview, with 10,000 targets', () => {
     expect(plan.pages).toBeLessThan(pagesMax);
   });
 
-  it('dead letters ask no target while the whole environment has none of late', async () => {
+  it('dead letters: reads no target if the whole environment has had none recently', async () => {
     await clients.ordinary.query(
       `delete from rollups where key_id = '${WHOLE}' and start > now() - interval '3 hours'`,
     );
@@ -165,7 +171,7 @@ describe('the overview, with 10,000 targets', () => {
     expect(plan.pages).toBeLessThan(200);
   });
 
-  it('a search among 50,000 applications: by the index of each of name and uid', async () => {
+  it('a search among 50,000 applications: uses the indexes of name and uid', async () => {
     const sent: [string, unknown[]][] = [];
     const source = (kernel as unknown as { dataSource: DataSource }).dataSource;
     Object.assign(source, {

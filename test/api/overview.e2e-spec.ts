@@ -58,7 +58,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** The only describe of this file that counts everything of the environment: it comes first. */
+/** The only describe block of this file that counts everything in the environment, so it comes first. */
 describe('rollups of the environment and of an application', () => {
   let application: string;
   let broken: string;
@@ -78,14 +78,15 @@ describe('rollups of the environment and of an application', () => {
     await endpointAt(server, application, targets.open(() => ({ status: 500 })).url, once);
     expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination: fine }), 201);
     const hook = await inbound(server, { slug: 'counted', destinations: [fine, broken, pulled] });
-    // 3 sends, 2 of them to what is broken; 1 to a URL; 1 message to 3 endpoints; 2 webhooks to 3 destinations.
+    // 3 sends, of which 2 go to the broken destination; 1 send to a URL; 1 message to 3 endpoints; 2 webhooks to 3
+    // destinations.
     for (const target of [fine, broken, broken, good.url]) await send(server, target);
     await emit(server, application);
     for (const n of [1, 2]) expect((await provide(server, hook.at, json({ n }))).status).toBe(200);
     await settledAndFolded();
   }, 60_000);
 
-  it('200 without a key: everything that was accepted, each event once, and every delivery once wherever it went', async () => {
+  it('200 without a key parameter: all accepted events, each once, and all deliveries, each once, to any target', async () => {
     const { data } = await get('/v1/metrics?window=1d');
 
     // received: 4 + 3 + 2. delivered: fine 1, URL 1, two endpoints, 2 × (fine, pulled). dlq: 2 + 1 + 2.
@@ -96,13 +97,13 @@ describe('rollups of the environment and of an application', () => {
     expect(hours.length).toBeLessThanOrEqual(2);
   });
 
-  it('200 for an application: what its endpoints took, also by a destination that they share', async () => {
+  it('200 for an application: the deliveries of its endpoints, including those to a shared destination', async () => {
     const { data } = await get(`/v1/metrics?key=${application}&window=1d`);
 
     expect(countsOf(data)).toEqual([3, 2, 0, 1, 1, 4]);
   });
 
-  it('200 overview: totals, latency, what waits and the windows of each range', async () => {
+  it('200 overview: totals, latency, pending deliveries and the windows of each range', async () => {
     for (const [range, window, windows] of [
       ['1h', '1m', 60],
       ['24h', '1h', 24],
@@ -131,7 +132,7 @@ describe('rollups of the environment and of an application', () => {
     expect(sparse.total).toMatchObject({ received: 3, delivered: 2, dlq: 1 });
   });
 
-  it('200 overview: what waits, of the environment and of the application that it waits for', async () => {
+  it('200 overview: pending deliveries of the environment and of one application', async () => {
     const slow = await endpointAt(server, application, targets.open(() => ({ status: 503 })).url, {
       retry: { schedule: [0, 3600] },
     });
@@ -155,7 +156,7 @@ describe('rollups of the environment and of an application', () => {
     await settledAndFolded();
   });
 
-  it('200 targets: the worst first, endpoints of applications among them, and nobody without a failure', async () => {
+  it('200 targets: the worst first, including application endpoints, and none without a failure', async () => {
     const { data } = await get('/v1/metrics/targets?range=24h');
 
     expect(data[0]).toMatchObject({
@@ -172,7 +173,7 @@ describe('rollups of the environment and of an application', () => {
       expect((await get(`/v1/metrics/targets?range=${range}&limit=1`)).data).toEqual([data[0]]);
   });
 
-  it('another environment has nothing of it', async () => {
+  it('another environment shows none of this', async () => {
     expect(countsOf((await get('/v1/metrics?window=1d', test())).data)).toEqual([0, 0, 0, 0, 0, 0]);
     expect((await get('/v1/metrics/targets', test())).data).toEqual([]);
     for (const path of [
@@ -193,7 +194,7 @@ describe('GET /v1/attention', () => {
   const environment = async (): Promise<number> =>
     (await sql.rows<{ id: number }>(`select id from environments where mode = 'live'`))[0]?.id as number;
 
-  it('target.disabled: a destination and an endpoint of an application, since they were disabled and not since they were changed', async () => {
+  it('target.disabled: a destination and an application endpoint, with the time of disabling and not of the last change', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const application = await applicationOf(server);
     const { id } = await endpointAt(server, application, targets.open().url);
@@ -229,7 +230,7 @@ describe('GET /v1/attention', () => {
       });
     }
     expect(await concernsOf('target.disabled', test())).toEqual([]);
-    // As a process of the release before disables one: during a rolling upgrade.
+    // Like a process of the previous release that disables a destination during a rolling upgrade.
     await sql.rows('update destinations set disabled_at = null where id = $1', [uuidOf(destination)]);
     expect((await concernsOf('target.disabled')).find(({ subject }) => subject === destination)).toMatchObject({
       since: expect.stringMatching(/Z$/),
@@ -238,7 +239,7 @@ describe('GET /v1/attention', () => {
     expect((await concernsOf('target.disabled')).map(({ subject }) => subject)).not.toContain(destination);
   });
 
-  it('circuit.open and dead_letters.growing: with the failures, until they are over', async () => {
+  it('circuit.open and dead_letters.growing: with the failures, until they end', async () => {
     const down = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, down.url, {
       retry: { schedule: [0], max_attempts: 1 },
@@ -264,7 +265,7 @@ describe('GET /v1/attention', () => {
     });
     expect(growing.find(({ subject }) => subject === destination).since).toMatch(/:00:00\.000Z$/);
     expect(await concernsOf('dead_letters.growing', test())).toEqual([]);
-    // They were the last ones a day ago: they are not growing.
+    // Moves the last dead letters back, so that they are no longer growing.
     await sql.rows(`update rollups set start = start - interval '20 hours' where key_id = $1 and resolution = '1h'`, [
       uuidOf(destination),
     ]);
@@ -273,7 +274,7 @@ describe('GET /v1/attention', () => {
     expect((await concernsOf('circuit.open')).map(({ subject }) => subject)).not.toContain(destination);
   });
 
-  it('verification.failing: how many an endpoint quarantined in a day', async () => {
+  it('verification.failing: the number of requests that an endpoint quarantined in a day', async () => {
     const hook = await inbound(server, { slug: 'signed', verification: 'preset', preset: 'standard-webhooks' });
     await setSecret(server, hook, whsec());
     for (const n of [1, 2, 3]) expect((await provide(server, hook.at, json({ n }))).status).toBe(401);
@@ -285,7 +286,7 @@ describe('GET /v1/attention', () => {
     expect(await concernsOf('verification.failing', test())).toEqual([]);
   });
 
-  it('deliveries.overdue, domain.records_lost and job.failed: from what is stored', async () => {
+  it('deliveries.overdue, domain.records_lost and job.failed: from the stored rows', async () => {
     const environmentId = await environment();
     const [event, job, domain] = [1, 2, 3].map((n) => lowestIdAt(Date.now() + n));
     const now = new Date().toISOString();
@@ -300,7 +301,7 @@ describe('GET /v1/attention', () => {
        values ($1, $2, 'lost.example', 'email', 'verified', 'x', true, true, true, true, '[]', 3600, $3, 1, now() + interval '1 day', 1, $3, $3, $3)`,
       [environmentId, domain, now],
     );
-    // A tenant's delivery that nobody may take: the row is locked while we look.
+    // A tenant's delivery that no worker can claim, because its row is locked during the request.
     const overdue = await until(
       async () => {
         await sql.rows(
@@ -332,7 +333,7 @@ describe('GET /v1/attention', () => {
     expect((await get('/v1/attention', test())).data).toEqual([]);
   });
 
-  it('25 of a type at most, and it says of which there are more', async () => {
+  it('at most 25 entries of a type, and the response names the types that have more', async () => {
     const environmentId = await environment();
     await sql.rows(
       `insert into application_endpoints (environment_id, id, application_id, destination_id, description, event_types, channels, metadata, status, created_at, updated_at)
@@ -347,7 +348,7 @@ describe('GET /v1/attention', () => {
   });
 });
 
-describe('lists that are searched', () => {
+describe('searchable lists', () => {
   it('GET /v1/destinations by status, circuit, type and the beginning of the name, with a count', async () => {
     const make = async (name: string): Promise<string> => destinationAt(server, targets.open().url, { name });
     const [orders, percent, other] = [await make('Orders EU'), await make('100% sure'), await make('orders us')];
@@ -364,7 +365,7 @@ describe('lists that are searched', () => {
     expect(await ids('search=orders&circuit=open')).toEqual([orders]);
     expect(await ids('search=orders&circuit=closed&type=https')).toEqual([other]);
     expect(await ids('search=orders&circuit=half_open')).toEqual([]);
-    // What is a wildcard elsewhere is a character here.
+    // LIKE wildcards are treated as plain characters.
     expect(await ids('search=100%25')).toEqual([percent]);
     expect(await ids('search=%25')).toEqual([]);
     expect(await ids('search=_rders')).toEqual([]);
@@ -380,7 +381,7 @@ describe('lists that are searched', () => {
       expectRefusal(await server.api('GET', `/v1/destinations?${bad}`), 400);
   });
 
-  it('GET /v1/endpoints by the beginning of the name or the slug, and never of the organization', async () => {
+  it('GET /v1/endpoints by the beginning of the name or of the slug, but not of the organization slug', async () => {
     const { id } = await inbound(server, { slug: 'stripe-payments', name: 'Money' });
     const ids = async (query: string): Promise<string[]> =>
       (await get(`/v1/endpoints?${query}`)).data.map((row: Json) => row.id);
@@ -413,13 +414,13 @@ describe('lists that are searched', () => {
   });
 });
 
-describe('compressed answers', () => {
+describe('compressed responses', () => {
   interface Raw {
     status: number;
     headers: Record<string, string | string[] | undefined>;
     body: Buffer;
   }
-  /** Without a client that unpacks. */
+  /** Sends a request without decompressing the response. */
   const raw = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> =>
     new Promise((resolve, reject) => {
       const call = request(
@@ -441,7 +442,7 @@ describe('compressed answers', () => {
   it.each([
     ['br', brotliDecompressSync],
     ['gzip', gunzipSync],
-  ] as const)('%s: the same bytes, with the length of what is sent, for GET and HEAD', async (encoding, unpack) => {
+  ] as const)('%s: the same content, with the compressed length, for GET and HEAD', async (encoding, unpack) => {
     const accepting = { 'accept-encoding': encoding };
     const plain = await raw('/openapi.json');
     const packed = await raw('/openapi.json', accepting);
@@ -464,7 +465,7 @@ describe('compressed answers', () => {
     expect(JSON.parse(unpack(list.body).toString()).data).toHaveLength(168);
   });
 
-  it('small answers, writes, secrets, what is pulled, and receipts go out as they are', async () => {
+  it('small responses, writes, secrets, pulls and receipts are not compressed', async () => {
     const accepting = { 'accept-encoding': 'gzip, br' };
     const pulled = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Fetched', type: 'pull' }), 201)
       .json.id as string;
@@ -483,7 +484,7 @@ describe('compressed answers', () => {
     for (const { headers } of [items, ...answers]) expect(headers).not.toHaveProperty('content-encoding');
   });
 
-  it('who asks for bytes as they are gets them, and many at once are all answered', async () => {
+  it('a client that requests identity gets it, and many concurrent requests are all answered', async () => {
     expect((await raw(large(), { 'accept-encoding': 'identity' })).headers).not.toHaveProperty('content-encoding');
     expect((await raw(large(), { 'accept-encoding': 'br;q=0, gzip;q=0' })).headers).not.toHaveProperty(
       'content-encoding',

@@ -4,15 +4,18 @@ import { startServer } from '../support/server.js';
 import type { Sql, Targets } from './scene.js';
 import { openSql, startTargets } from './scene.js';
 
-/** Processes on a database of one test's own. */
+/** Processes that share a database which belongs to a single test. */
 export interface OwnFleet {
   readonly targets: Targets;
   readonly sql: Sql;
-  /** A process with the same keys as the others. */
+  /** Starts a process with the same keys as the others. */
   start(env?: Readonly<Record<string, string>>): Promise<PosthornServer>;
 }
 
-/** For a test that waits for real time, a lease say, and can wait beside others (`it.concurrent`): nothing is left when it ends. */
+/**
+ * Runs a test on its own database and processes, and removes both afterwards. Use it for a test that waits for real
+ * time, such as a lease, and can run concurrently (`it.concurrent`).
+ */
 export async function inOwnFleet(test: (fleet: OwnFleet) => Promise<void>): Promise<void> {
   const [database, targets] = await Promise.all([createDatabase(), startTargets()]);
   const sql = openSql({ databaseUrl: database.url });

@@ -9,8 +9,11 @@ import { fieldOf, PlainBrowser } from './signing-in.js';
 
 const PREFIX = '/hooks';
 
-/** The pages where the service stands below a path of its host, and its roles are apart: `ROLE=api` behind a proxy, `ROLE=worker` beside it. */
-describe('pages behind a path, with the roles apart', () => {
+/**
+ * The pages of a service below a path of its host, with separate roles: `ROLE=api` behind a proxy, `ROLE=worker` beside
+ * it.
+ */
+describe('pages behind a path, with separate roles', () => {
   let proxy: Server;
   let api: PosthornServer;
   let worker: PosthornServer;
@@ -23,7 +26,7 @@ describe('pages behind a path, with the roles apart', () => {
     site = { url: origin };
     api = await startServer({ ROLE: 'api', BASE_URL: origin + PREFIX, PORT: String(await freePort()) });
     worker = await startServer({ ...api.env, ROLE: 'worker', PORT: String(await freePort()) });
-    // Takes the path away, as proxies do.
+    // Strips the path prefix, as proxies do.
     proxy = createServer((request, response) => {
       const path = request.url ?? '/';
       if (!path.startsWith(`${PREFIX}/`)) return void response.writeHead(404).end();
@@ -61,7 +64,7 @@ describe('pages behind a path, with the roles apart', () => {
     return browser;
   }
 
-  it('every address on the sign-in page, and where it leads, is below the path', async () => {
+  it('every URL on the sign-in page, and every redirect from it, is below the path', async () => {
     const browser = new PlainBrowser(site);
     const page = await browser.get(`${PREFIX}/signin?return_to=${encodeURIComponent(`${PREFIX}/docs`)}`);
     const addresses = [...page.text.matchAll(/(?:href|action|src)="([^"]*)"/g)].map(([, address = '']) => address);
@@ -82,7 +85,7 @@ describe('pages behind a path, with the roles apart', () => {
     }
   });
 
-  it('302: the root leads people to the console below the path, and programs to the document there', async () => {
+  it('302: the root redirects browsers to the console below the path, and programs to the OpenAPI document there', async () => {
     const leads = async (accept: string): Promise<string | null> =>
       (await fetch(`${origin}${PREFIX}/`, { headers: { accept }, redirect: 'manual' })).headers.get('location');
 
@@ -93,7 +96,7 @@ describe('pages behind a path, with the roles apart', () => {
     expect((await fetch(`${origin}${PREFIX}/`, { headers: { accept: 'text/html' } })).status).toBe(200);
   });
 
-  it('302: with CONSOLE=off the root leads people to the Swagger UI', async () => {
+  it('302: with CONSOLE=off the root redirects browsers to the Swagger UI', async () => {
     const without = await startServer({ ...api.env, CONSOLE: 'off', PORT: '0' });
     try {
       const root = await fetch(
@@ -107,14 +110,14 @@ describe('pages behind a path, with the roles apart', () => {
     }
   });
 
-  it('a session calls the API below the path, from the origin that the path is on, and signs out', async () => {
+  it('a session calls the API below the path, from the origin of the path, and signs out', async () => {
     const { cookie } = await signedIn();
 
     expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin }))).status).toBe(200);
     expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: 'http://127.0.0.1:1' }))).status).toBe(
       401,
     );
-    // The service's own port is no address that anybody is led to.
+    // The service's own port is not a public address, so its origin is rejected.
     expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: api.url }))).status).toBe(401);
     expect(
       (await call('GET', '/v1/events/stream?environment=live&follow=false', { cookie, accept: 'text/event-stream' }))
@@ -128,7 +131,7 @@ describe('pages behind a path, with the roles apart', () => {
     expect((await call('GET', '/v1/session', asPage(cookie, null))).status).toBe(401);
   });
 
-  it('an application asks below the path: sign-in, consent, code and key', async () => {
+  it('an OAuth client uses URLs below the path: sign-in, consent, code and key', async () => {
     const below = { url: origin + PREFIX };
     const clientId = await registered(below);
     const { verifier, challenge } = pkce();
@@ -147,7 +150,7 @@ describe('pages behind a path, with the roles apart', () => {
       `${PREFIX}/signout`,
     ]);
 
-    // The helper posts where a page without a path would.
+    // The test helper posts to the URL without the path prefix.
     const answer = await decide(
       {
         get: (at: string) => browser.get(at),
@@ -181,14 +184,14 @@ describe('pages behind a path, with the roles apart', () => {
     ).toContain(`action="${PREFIX}/oauth/device/decision"`);
   });
 
-  it('a session that the api ended is known to have ended by every process', async () => {
+  it('a session that ends on the api process ends on every process', async () => {
     const { cookie } = await signedIn();
     const at = async (): Promise<number> =>
       (await fetch(`${worker.url}/v1/session`, { headers: asPage(cookie, null) })).status;
     const first = await at();
     await call('DELETE', '/v1/session', asPage(cookie, null));
 
-    // A worker serves health and metrics; where it serves more, it holds what holds everywhere.
+    // A worker serves health and metrics. Any further routes must reject the ended session, too.
     expect([200, 404]).toContain(first);
     await until(at, (status) => status !== 200, 5_000);
   });

@@ -9,12 +9,18 @@ import { until } from './polling.js';
 import type { TargetPath } from './scene.js';
 import { destinationAt, eventIn, eventOf, PATIENT, send, sendMany, WITHIN_MS } from './scene.js';
 
-/** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
+/**
+ * The lease of a dead worker lasts 10 s. The worker that releases its claims first verifies that its own lease has been
+ * valid for 10 s.
+ */
 const RECOVERED_WITHIN_MS = 40_000;
-/** Longer than a worker's lease, shorter than an attempt may take. */
+/** Longer than a worker's lease, shorter than the time limit of an attempt. */
 const SLOW_MS = 13_000;
 
-/** As peers-gaps.e2e-spec.ts, with processes that die and a Redis that comes back as it was: side by side, since all of them wait for leases. */
+/**
+ * Like peers-gaps.e2e-spec.ts, with processes that die and a Redis that is restored from a snapshot. The tests run
+ * concurrently, because all of them wait for leases.
+ */
 describe("peers' gaps, under faults", () => {
   const idsOf = (target: TargetPath): string[] =>
     target
@@ -66,7 +72,7 @@ describe("peers' gaps, under faults", () => {
             attempts: [attempt, ...more],
           } = await eventIn(other, message, 'delivered', RECOVERED_WITHIN_MS);
           expect([attempt, more]).toEqual([expect.objectContaining({ number: 1, status: 200 }), []]);
-          // Otherwise this shows nothing about the lease.
+          // A shorter attempt would not outlast the lease.
           expect(attempt.duration_ms).toBeGreaterThan(10_000);
         }
         expect(idsOf(target)).toEqual([...messages].sort());
@@ -104,7 +110,7 @@ describe("peers' gaps, under faults", () => {
     90_000,
   );
 
-  /** Everything that Redis holds. */
+  /** Returns everything that Redis contains. */
   async function snapshot(client: Redis): Promise<{ key: string; bytes: Buffer }[]> {
     const found = [];
     for (const key of await client.keys('*')) {

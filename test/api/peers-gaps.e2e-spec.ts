@@ -23,12 +23,15 @@ import {
 } from './scene.js';
 import { endWindows } from './telling.js';
 
-/** Fewer than the attempts that hang in any test here: whoever kept one for each attempt would stand still. */
+/** Fewer than the hanging attempts in any test here: a service that held a connection for each attempt would stall. */
 const CONNECTIONS = 4;
-/** Ten thousand deliveries, on two cores that other suites use too. */
+/** Time-out for ten thousand deliveries, on two cores that other suites use too. */
 const MANY_WITHIN_MS = 60_000;
 
-/** Gaps of peers that no other suite shows to be closed; docs/peers.md lists all of them. The titles begin with the peer's thread or file. */
+/**
+ * Gaps of peers that no other suite covers. docs/peers.md lists all of them. The titles begin with the peer's thread or
+ * file.
+ */
 describe("peers' gaps", () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -46,12 +49,12 @@ describe("peers' gaps", () => {
 
   afterAll(async () => {
     await sql?.close();
-    // What still hangs is cut here, so that the server has nothing to wait for.
+    // Ends the requests that still hang, so that the server does not wait for them.
     await targets?.close();
     await server?.stop();
   });
 
-  /** A target that answers nothing until it is released. */
+  /** Opens a target that does not answer until it is released. */
   function hanging(answer: Answer = {}): { target: TargetPath; release(): void } {
     const waiting: (() => void)[] = [];
     let isReleased = false;
@@ -244,7 +247,7 @@ describe("peers' gaps", () => {
       );
 
     for (const message of more) await eventIn(server, message, 'delivered');
-    // One that works may be between two statements: an attempt's would stay.
+    // A working session can be between two statements for a moment. One held by an attempt would stay.
     await until(inTransaction, (sessions) => sessions.length === 0, WITHIN_MS);
     expect(hung.map(({ target }) => target.posts().length)).toEqual(hung.map(() => 1));
     for (const { release } of hung) release();

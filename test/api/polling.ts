@@ -3,7 +3,10 @@ import { setTimeout as rest } from 'node:timers/promises';
 const REST_MS = 25;
 const REST_MS_MAX = 500;
 
-/** Asks until the answer is as wanted, and returns it; throws what was answered last once the time is over. Rests for as long as it asked. */
+/**
+ * Polls until the answer satisfies the predicate, and returns it. Throws with the last answer on time-out. Between two
+ * polls it rests as long as the last poll took, from 25 to 500 ms.
+ */
 export async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, withinMs = 10_000): Promise<T> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {

@@ -8,7 +8,9 @@ import { asked, cookieOf, signedInMember } from './sessions.js';
 
 type Permission = 'view' | 'secrets' | 'manage' | 'resend';
 
-/** Every route that the token of a portal opens, and what it needs for that. One that is missing here is one that nobody thought about. */
+/**
+ * Every route that accepts a portal token, with the required permission. A route missing here was opened by mistake.
+ */
 const OPEN: Readonly<Record<string, Permission>> = {
   'GET /v1/portal': 'view',
   'GET /v1/app/{app}/endpoints': 'view',
@@ -58,7 +60,7 @@ describe("the token of a customers' portal", () => {
     await targets.close();
   });
 
-  /** A call at a route, for one application, that does nothing where it is let in. */
+  /** Calls a route for one application with a request that changes nothing, even if it is authorized. */
   function knock(route: string, application: string, portal: { token: string }): Promise<ApiAnswer> {
     const [method = '', template = ''] = route.split(' ');
     const path = template
@@ -84,7 +86,7 @@ describe("the token of a customers' portal", () => {
     );
   }
 
-  it('the document names the routes that take it, with what they need, and no other', async () => {
+  it('the OpenAPI document names the routes that accept a portal token, with their permissions, and no others', async () => {
     const marked = (await routes())
       .filter(({ permission }) => permission !== undefined)
       .map(({ route, permission }) => [route, permission]);
@@ -92,7 +94,7 @@ describe("the token of a customers' portal", () => {
     expect(Object.fromEntries(marked)).toEqual(OPEN);
   });
 
-  it('every route of the API: only what is marked answers, only its own application, only with the permission', async () => {
+  it('every route of the API: only the marked ones accept the token, only for its application and with the permission', async () => {
     const [own, other] = [await applicationOf(server), await applicationOf(server, { uid: 'other-customer' })];
     const portals = new Map(
       await Promise.all(
@@ -110,14 +112,14 @@ describe("the token of a customers' portal", () => {
       const answer = await knock(route, own, every);
       const status = [route, answer.status];
       if (permission === undefined) {
-        // What is the operator's knows no tokens at all.
+        // Operator routes accept no tokens at all.
         expect([
           [route, 403],
           [route, 401],
         ]).toContainEqual(status);
         continue;
       }
-      // No such thing, or not enough said: it was let in.
+      // Not found or incomplete: the call was authorized.
       expect([200, 404, 422].map((let_in) => [route, let_in])).toContainEqual(status);
       for (const [held, portal] of portals) {
         const refused = (await knock(route, own, portal)).status === 403;
@@ -129,7 +131,7 @@ describe("the token of a customers' portal", () => {
     }
   });
 
-  it('401: unknown, expired and revoked ones, one by one and all of an application, on every node within five seconds', async () => {
+  it('401: an unknown, an expired and a revoked token, revoked singly or for the application, on every node within five seconds', async () => {
     const application = await applicationOf(server);
     const [first, second, third, fourth] = (await Promise.all(
       Array.from({ length: 4 }, () => openPortal(server, application)),
@@ -169,7 +171,7 @@ describe("the token of a customers' portal", () => {
     expect((await server.api('GET', `/v1/app/${application}/portal`)).json.data).toEqual([]);
   });
 
-  it("401: ends when the key that opened it is over: rotated without grace, it may have been somebody else's", async () => {
+  it('401: a rotation without grace of the key that opened it ends the token, because the key may have been compromised', async () => {
     const application = await applicationOf(server);
     const { id, key } = await createKey(server, { scope: 'write' });
     const portal = await openPortal(server, application, {}, as(key));
@@ -181,7 +183,7 @@ describe("the token of a customers' portal", () => {
     expect((await server.api('GET', `/v1/app/${application}/portal`)).json.data).toEqual([]);
   });
 
-  it('401: ends with the key that opened it, with the member, and with the application', async () => {
+  it('401: the token ends with the key that opened it, with the member, and with the application', async () => {
     const application = await applicationOf(server);
     const { id, key } = await createKey(server, { scope: 'write' });
     const member = await signedInMember(server, sql, 'write');
@@ -203,7 +205,7 @@ describe("the token of a customers' portal", () => {
     expect(await status(kept)).toBe(200);
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}`), 204);
-    // Not there, or nobody's any more: whichever is noticed first.
+    // 404 if the application is gone, 401 if the token is invalid. Either can be noticed first.
     expect([401, 404]).toContain((await inPortal(server, kept, 'GET', `/v1/app/${application}/endpoints`)).status);
     await until(
       () => status(kept),
@@ -212,7 +214,7 @@ describe("the token of a customers' portal", () => {
     );
   });
 
-  it('is of one environment and one application: events, messages and endpoints of others are 404, whatever path names them', async () => {
+  it('is limited to one environment and one application: other events, messages and endpoints are 404 on every path', async () => {
     const [own, other] = [await applicationOf(server), await applicationOf(server)];
     const target = targets.open();
     const theirs = await endpointAt(server, other, target.url);
@@ -281,7 +283,7 @@ describe("the token of a customers' portal", () => {
     await target.arrived(3);
   });
 
-  it("manages endpoints, and nothing of its provider's: no destination, no schedule, no secret of the environment, no notes", async () => {
+  it('manages endpoints, but nothing of the provider: no destination, schedule, secret of the environment or notes', async () => {
     const application = await applicationOf(server);
     const portal = await openPortal(server, application, { permissions: ['manage'] });
     const endpoints = `/v1/app/${application}/endpoints`;
@@ -362,7 +364,7 @@ describe("the token of a customers' portal", () => {
       'x-api-key': 'k1',
       'x-plain': '2',
     });
-    // Where there is no value that it stands for, it would be stored as one.
+    // Without an existing value that it stands for, "(hidden)" would be stored as the value.
     expectInvalid(
       await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }),
       'schema',
@@ -402,7 +404,7 @@ describe("the token of a customers' portal", () => {
     expectStatus(await inPortal(server, portal, 'DELETE', `${endpoints}/${made.id}`), 204);
   });
 
-  it('secrets: shown and rotated with that permission, and with it alone', async () => {
+  it('secrets: shown and rotated only with that permission', async () => {
     const application = await applicationOf(server);
     const endpoint = await endpointAt(server, application, targets.open().url);
     const [may, mayNot] = [
@@ -423,7 +425,7 @@ describe("the token of a customers' portal", () => {
     ]);
   });
 
-  it('what is done in it is in the audit log under its session, and its token is nowhere: not in the log, not in the database', async () => {
+  it('the audit log records its actions under its session; its token is neither in the log nor in the database', async () => {
     const application = await applicationOf(server);
     const portal = await openPortal(server, application);
     expectStatus(
@@ -453,7 +455,7 @@ describe("the token of a customers' portal", () => {
     });
   });
 
-  it('a reader may look, and open nothing for a customer', async () => {
+  it('a read key can preview a portal, but cannot open one for a customer', async () => {
     const application = await applicationOf(server);
     const { key } = await createKey(server, { scope: 'read' });
 
@@ -461,7 +463,7 @@ describe("the token of a customers' portal", () => {
     expectRefusal(await server.api('POST', `/v1/app/${application}/portal`, {}, as(key)), 403);
   });
 
-  it('422: what cannot be a theme, a time or an address; nothing of it becomes CSS', async () => {
+  it('422: an invalid theme, time or URL; none of it becomes CSS', async () => {
     const application = await applicationOf(server);
     const open = (body: object): Promise<ApiAnswer> => server.api('POST', `/v1/app/${application}/portal`, body);
 
@@ -495,7 +497,7 @@ describe("the token of a customers' portal", () => {
     expect(Date.parse(until) - Date.now()).toBeLessThan(70_000);
   });
 
-  it('the page of a session may be framed by the origins of its environment, and by nobody else; the rest of the service by nobody', async () => {
+  it('the page of a session can be framed by the origins of its environment only; other pages cannot be framed', async () => {
     const application = await applicationOf(server);
     expectStatus(
       await server.api('PATCH', '/v1/org', {
@@ -546,7 +548,7 @@ describe("the token of a customers' portal", () => {
 });
 
 describe('the quota of a portal', () => {
-  it("429: is the session's own, and nobody else waits for it", async () => {
+  it('429: the quota is per session, and does not affect other callers', async () => {
     const server = await startServer({ RATE_LIMIT_PORTAL: '3/3600' });
     try {
       const application = await applicationOf(server);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { expectStatus, type Sql } from './scene.js';
 
-/** A portal that was opened. */
+/** An open portal session. */
 export interface OpenPortal {
   id: string;
   token: string;
@@ -10,7 +10,7 @@ export interface OpenPortal {
   expires_at: string;
 }
 
-/** Opens the portal of an application with the server's key, or another one's headers. */
+/** Opens an application's portal with the server's key, or with other headers. */
 export async function openPortal(
   server: PosthornServer,
   application: string,
@@ -21,7 +21,7 @@ export async function openPortal(
     .json as OpenPortal;
 }
 
-/** A call as the page of a portal makes it. */
+/** Makes a call as the portal page does. */
 export const inPortal = (
   server: Pick<PosthornServer, 'api'>,
   { token }: { token: string },
@@ -30,7 +30,7 @@ export const inPortal = (
   body?: unknown,
 ): Promise<ApiAnswer> => server.api(method, path, body, { authorization: `Bearer ${token}` });
 
-/** Moves the end of a portal into the past. */
+/** Moves the expiry of a portal session into the past. */
 export async function expire(sql: Sql, { token }: { token: string }): Promise<void> {
   await sql.rows(`update portal_sessions set expires_at = now() - interval '1 second' where hash = $1::bytea`, [
     createHash('sha256').update(token).digest(),

@@ -22,11 +22,11 @@ const PATIENT_MS = 60_000;
 interface Node {
   port: number;
   pid: number;
-  /** Resolves once it takes writes. */
+  /** Resolves once the server accepts writes. */
   ready: Promise<unknown>;
 }
 
-describe('pull over a failover to an asynchronous standby', () => {
+describe('pull after a failover to an asynchronous standby', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-failover-'));
   const dataDir = path.join(folder, 'data');
   let account: Account;
@@ -37,7 +37,7 @@ describe('pull over a failover to an asynchronous standby', () => {
   const nodes: Node[] = [];
 
   beforeAll(async () => {
-    // As root, PostgreSQL runs as another user, who must be able to pass.
+    // Root starts PostgreSQL under another user, which needs access to the directory.
     chmodSync(folder, 0o711);
     makeDataDir(dataDir);
     account = accountFor(clusterLink(dataDir));
@@ -56,7 +56,7 @@ describe('pull over a failover to an asynchronous standby', () => {
     try {
       process.kill(pid, 'SIGQUIT');
     } catch {
-      // Gone already.
+      // The process has already exited.
     }
   }
 
@@ -90,7 +90,7 @@ describe('pull over a failover to an asynchronous standby', () => {
     }
   }
 
-  /** A standby of a running primary, as pg_basebackup makes one. */
+  /** Creates a standby of a running primary with pg_basebackup. */
   async function standbyOf(primary: Node): Promise<Node> {
     const dir = path.join(path.dirname(cluster.dir), 'standby');
     const client = new pg.Client({ connectionString: urlOf(primary) });
@@ -125,7 +125,7 @@ describe('pull over a failover to an asynchronous standby', () => {
     return standby;
   }
 
-  it('400 for a cursor of what was lost, and everything that is accepted afterwards comes', async () => {
+  it('400 for a cursor of lost items, and every item accepted afterwards is delivered', async () => {
     const primary = start(cluster);
     await primary.ready;
     link = await openLink(urlOf(primary));
@@ -134,7 +134,7 @@ describe('pull over a failover to an asynchronous standby', () => {
     const kept = await offer(server, feed, 3);
     const { next_cursor: early } = await page(server, feed);
     const standby = await standbyOf(primary);
-    // It falls behind: what is acknowledged from here on is known to the primary alone.
+    // The standby falls behind: from here on only the primary has the acknowledged items.
     await ask(standby, `alter system set primary_conninfo = ''`);
     await ask(standby, 'select pg_reload_conf()');
     await until(
@@ -142,7 +142,7 @@ describe('pull over a failover to an asynchronous standby', () => {
       (rows) => rows.length === 0,
       PATIENT_MS,
     );
-    // So many transactions ahead that nothing of what comes after the failover has a later number than what is lost here.
+    // Advances the transaction ids so far that all transactions after the failover have lower ids than the lost ones.
     await ask(primary, 'do $$ begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$');
     await offer(server, feed, 40);
     const { next_cursor: cursor } = await page(server, feed, { limit: 100 });
@@ -171,7 +171,7 @@ describe('pull over a failover to an asynchronous standby', () => {
       `select count(*)::int as behind from pull_items where xid < ${lost?.xid ?? 0}`,
     );
     expect(stored).toEqual({ behind: kept.length + after.length });
-    // A place behind all of them: who may read on from there never sees them, and is not told.
+    // The cursor is ahead of all new items. A consumer that could continue from it would skip them silently.
     const readOn = await pull(server, feed, { cursor, limit: 100 });
     const seen = readOn.status === 200 ? messagesOf(readOn.json) : after;
     expect({ status: readOn.status, skipped: after.filter((id) => !seen.includes(id as string)) }).toEqual({

@@ -13,8 +13,11 @@ import { beginElsewhere, eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS
 
 const DOCUMENT = path.resolve(import.meta.dirname, '..', '..', 'docs', 'pull.md');
 
-/** Contract, section 9: nothing uncommitted is ever skipped, order of acceptance, `wait`; specification, "Pull" and "Delivery semantics". */
-describe('pull, its guarantees', () => {
+/**
+ * Contract, section 9: no uncommitted item is ever skipped, order of acceptance, `wait`. Specification, "Pull" and
+ * "Delivery semantics".
+ */
+describe('guarantees of pull', () => {
   let server: PosthornServer;
   let sql: Sql;
 
@@ -29,7 +32,7 @@ describe('pull, its guarantees', () => {
   });
 
   describe('wait', () => {
-    it('200: answers with what arrives meanwhile', async () => {
+    it('200: returns items that arrive during the wait', async () => {
       const feed = await pullDestination(server);
       const waiting = page(server, feed, { wait: 20 });
       await untilWaiting(server, 1);
@@ -40,7 +43,7 @@ describe('pull, its guarantees', () => {
       await untilWaiting(server, 0);
     });
 
-    it('200: from the end that a cursor stands at; each gets its own', async () => {
+    it('200: consumers that wait at different cursors each get their own items', async () => {
       const [feed, other] = [await pullDestination(server), await pullDestination(server)];
       await offer(server, feed, 1);
       const { next_cursor: cursor } = await page(server, feed);
@@ -55,7 +58,7 @@ describe('pull, its guarantees', () => {
       expect([messagesOf(read), messagesOf(await theirs)]).toEqual([[messageId], [next]]);
     });
 
-    it('200: empty when the time is over, at the same place', async () => {
+    it('200: empty after the wait, with the same position', async () => {
       const feed = await pullDestination(server);
       await offer(server, feed, 1);
       const { next_cursor: cursor } = await page(server, feed);
@@ -67,7 +70,7 @@ describe('pull, its guarantees', () => {
       expect(messagesOf(await page(server, feed, { cursor: empty.next_cursor }))).toEqual(later);
     });
 
-    it('200: for an endpoint, what others receive does not end it', async () => {
+    it('200: for an endpoint, items of other endpoints do not end the wait', async () => {
       const feed = await pullDestination(server);
       const endpoint = await endpointTo(server, feed);
       const waiting = page(server, endpoint, { wait: 20 });
@@ -86,7 +89,7 @@ describe('pull, its guarantees', () => {
       expect(data.map(({ id }: { id: string }) => uuidOf(id))).toEqual([own?.id]);
     });
 
-    it('forgets a client that goes away', async () => {
+    it('a client that disconnects no longer counts as waiting', async () => {
       const [feed, client] = [await pullDestination(server), new AbortController()];
       const waiting = fetch(`${server.url}/v1/pull/${feed}?wait=20`, {
         headers: { authorization: `Bearer ${server.apiKey}` },
@@ -100,7 +103,7 @@ describe('pull, its guarantees', () => {
       await untilWaiting(server, 0);
     });
 
-    it('200: empty, at once, when the process drains', async () => {
+    it('200: empty and at once, when the process drains', async () => {
       const draining = await startServer();
       const waiting = page(draining, await pullDestination(draining), { wait: 20 });
       await untilWaiting(draining, 1);
@@ -121,7 +124,7 @@ describe('pull, its guarantees', () => {
 
     afterEach(() => other.end());
 
-    /** Puts an event of before into the feed again, in a transaction that stays open. */
+    /** Adds an earlier event to the feed again, in a transaction that stays open. */
     const begin = async (messageId: string): Promise<void> => {
       await other.query('begin');
       await other.query(
@@ -133,7 +136,7 @@ describe('pull, its guarantees', () => {
       );
     };
 
-    it('is not passed: what commits after it began waits for it, and then comes behind it', async () => {
+    it('is not skipped: later commits wait for it, and follow it', async () => {
       const feed = await pullDestination(server);
       const [first] = (await offer(server, feed, 1)) as [string];
       const { next_cursor: cursor } = await page(server, feed);
@@ -156,7 +159,7 @@ describe('pull, its guarantees', () => {
       expect(messagesOf(await page(server, feed))).toEqual([first, second]);
     });
 
-    it('that is rolled back leaves nothing behind', async () => {
+    it('leaves no gap if it is rolled back', async () => {
       const feed = await pullDestination(server);
       const [first] = (await offer(server, feed, 1)) as [string];
       const { next_cursor: cursor } = await page(server, feed);
@@ -174,7 +177,7 @@ describe('pull, its guarantees', () => {
       expect(messagesOf(await page(server, feed))).toEqual([second]);
     });
 
-    it('that writes nothing holds nobody back', async () => {
+    it('delays nothing if it writes nothing', async () => {
       const feed = await pullDestination(server);
       await other.query('begin isolation level repeatable read');
       await other.query('select count(*) from events');
@@ -184,7 +187,7 @@ describe('pull, its guarantees', () => {
       expect(messagesOf(await page(server, feed, { wait: 20 }))).toEqual([messageId]);
     });
 
-    it('of another database of the server holds nobody back, and its end takes nothing back', async () => {
+    it('delays nothing in another database of the PostgreSQL server, and its end moves nothing back', async () => {
       const feed = await pullDestination(server);
       const neighbour = await beginElsewhere();
       try {
@@ -202,7 +205,7 @@ describe('pull, its guarantees', () => {
     });
   });
 
-  it('every one of a thousand concurrent sends comes exactly once to a consumer that follows while they are sent', async () => {
+  it('a consumer that pulls during a thousand concurrent sends gets each exactly once', async () => {
     const feed = await pullDestination(server);
     const sent: string[] = [];
     const senders = Array.from({ length: 20 }, async () => {
@@ -220,7 +223,7 @@ describe('pull, its guarantees', () => {
     expect([...seen].sort()).toEqual([...sent].sort());
   }, 60_000);
 
-  it('a replayed event comes again behind what is there, marked as a replay, with the same webhook-id', async () => {
+  it('a replayed event is appended to the feed again, marked as a replay, with the same webhook-id', async () => {
     const feed = await pullDestination(server);
     const [first, second] = (await offer(server, feed, 2)) as [string, string];
 
@@ -237,7 +240,7 @@ describe('pull, its guarantees', () => {
     expect(data[2].timings.processed_at).toBeGreaterThanOrEqual(data[0].timings.processed_at);
   });
 
-  it('a batch ends before 4 MB of payload, and goes on behind it', async () => {
+  it('a batch ends before 4 MB of payload, and the next one continues after it', async () => {
     const feed = await pullDestination(server);
     const payload = { text: 'x'.repeat(1_000_000) };
     const sent: string[] = [];
@@ -258,7 +261,7 @@ describe('pull, its guarantees', () => {
     expect([messagesOf(first), messagesOf(second)]).toEqual([sent.slice(0, 4), sent.slice(4)]);
   });
 
-  it('an event past its retention is gone, and does not stop what is behind it', async () => {
+  it('an event past its retention is gone, and does not block later ones', async () => {
     const feed = await pullDestination(server);
     const sent = await offer(server, feed, 3);
     await sql.rows('delete from events where id = any ($1)', [sent.slice(0, 2).map(uuidOf)]);
@@ -270,12 +273,12 @@ describe('pull, its guarantees', () => {
     expect((await page(server, feed)).data).toEqual([]);
   });
 
-  it('after a restore into another cluster, whose transaction ids are lower, what it accepts comes behind what was there', async () => {
+  it('after a restore into another cluster with lower transaction ids, new items follow the existing ones', async () => {
     const feed = await pullDestination(server);
     const before = await offer(server, feed, 3);
     await ack(server, feed, (await page(server, feed, { limit: 1 })).next_cursor);
     const { next_cursor: cursor } = await page(server, feed, { limit: 1 });
-    // As if all of it had come from a cluster that had counted further.
+    // As if the existing items came from a cluster with higher transaction ids.
     await sql.rows('update pull_items set xid = xid + 1000000000000');
     await sql.rows('update pull_positions set xid = xid + 1000000000000');
     await sql.rows('insert into cluster_epochs (epoch, system_identifier, timeline_id) values (2, 1, 1)');
@@ -289,7 +292,7 @@ describe('pull, its guarantees', () => {
     expect((await page(server, feed)).data).toEqual([]);
   });
 
-  it('400: a cursor that is ahead of a database which was restored to an earlier time', async () => {
+  it('400: a cursor that is ahead of a database restored to an earlier time', async () => {
     const feed = await pullDestination(server);
     await offer(server, feed, 2);
     const { next_cursor: cursor } = await page(server, feed);
@@ -297,7 +300,7 @@ describe('pull, its guarantees', () => {
     await sql.rows('update cluster_epochs set epoch = -1 where epoch = $1', [current?.epoch]);
 
     const answers = [await pull(server, feed, { cursor }), await ack(server, feed, cursor)];
-    // What the cursor told is remembered: everything of now is of a later epoch.
+    // The epoch of the cursor is recorded, so the current state belongs to a later epoch.
     await sql.rows('delete from cluster_epochs where epoch = -1');
     await sql.rows('update cluster_epochs set epoch = $1 where epoch = (select max(epoch) from cluster_epochs)', [
       (current?.epoch ?? 0) + 1,
@@ -307,7 +310,7 @@ describe('pull, its guarantees', () => {
     expect(await page(server, feed)).toMatchObject({ data: [{}, {}] });
   });
 
-  it('the consumer of docs/pull.md handles everything that is sent, and starts again where it was', async () => {
+  it('the consumer in docs/pull.md handles every message, and resumes after a restart', async () => {
     const feed = await pullDestination(server);
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-pull-'));
     const program = path.join(folder, 'consumer.mjs');
@@ -318,7 +321,7 @@ describe('pull, its guarantees', () => {
       POSTHORN_KEY: server.apiKey,
       POSTHORN_FEED: feed,
     };
-    /** Runs until `until` lines were written; returns them. */
+    /** Runs the consumer until it has written `count` lines, and returns them. */
     const consume = async (count: number): Promise<string[]> => {
       const consumer = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
       let text = '';
@@ -329,7 +332,7 @@ describe('pull, its guarantees', () => {
           (lines) => lines >= count,
           WITHIN_MS,
         );
-        // The next call commits what was handled, and waits.
+        // The next call commits the handled messages, then waits.
         await untilWaiting(server, 1);
       } finally {
         consumer.kill('SIGKILL');
@@ -348,7 +351,7 @@ describe('pull, its guarantees', () => {
     }
   });
 
-  it('counts what is read', async () => {
+  it('metrics count the items read', async () => {
     const count = async (): Promise<number> =>
       Number(/^posthorn_pull_items_read_total (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]);
     const feed = await pullDestination(server);

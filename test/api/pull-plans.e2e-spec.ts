@@ -15,15 +15,15 @@ const DAYS = 35;
 const ITEMS = 120_000;
 /** Every third item goes to this target, the others to 200 more. */
 const BUSY = '00000000-0000-0000-0000-000000000000';
-/** One of fifty items came in through it. */
+/** One in fifty items was received by this endpoint. */
 const ENDPOINT = '00000000-0000-0000-0000-00000000000e';
-/** Every transaction stored ten. */
+/** Every transaction stored ten items. */
 const XIDS = ITEMS / 10;
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** A month of items with their events and deliveries, a day of each in its partitions. */
+/** Inserts a month of items with their events and deliveries, one day per partition. */
 function fill(today: number): string[] {
   const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
     ['events', 'deliveries', 'pull_items'].map(
@@ -33,7 +33,7 @@ function fill(today: number): string[] {
   );
   return [
     ...partitions,
-    // Older than everything that runs here: this cluster has the epoch behind it.
+    // Older than the rows of this test: this cluster already has the epoch after it.
     'update cluster_epochs set epoch = 2',
     `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
      select 1, (lpad(to_hex(i), 12, '0') || substr(md5(i::text), 1, 20))::uuid, date '${iso(today)}' + i * ${DAYS - 5} / ${ITEMS},
@@ -46,7 +46,8 @@ function fill(today: number): string[] {
             case when row_number() over (order by id) % 50 = 0 then '${ENDPOINT}'::uuid end, false from events`,
     `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
     `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
-    // Every tenth is one that pulls; of those every other one has moved, and ten endpoints read each.
+    // Every tenth destination is a pull destination. Every second of those has a moved position, and ten endpoints read
+    // each of them.
     `insert into destinations (environment_id, id, name, type, config, headers, timeout_ms, status, validation, version, secret, created_at, updated_at)
      select 1, lpad(to_hex(i), 32, '0')::uuid, 'D', case when i % 10 = 0 then 'pull' else 'https' end, '{}', '{}', 1000, 'active', 'valid', 1, '\\x00', now(), now() from generate_series(0, 3000) i`,
     `insert into pull_positions select 1, gen_random_uuid(), lpad(to_hex(i * 10), 32, '0')::uuid, 1, ${XIDS} / 2, '${NIL}', 0, now() from generate_series(0, 300) i, generate_series(1, 10)`,
@@ -54,7 +55,10 @@ function fill(today: number): string[] {
   ];
 }
 
-/** The comments of pull.store.ts: which index serves what, in bounded work wherever a consumer stands. */
+/**
+ * Checks the comments of pull.store.ts: the named index serves each statement, with bounded work for any position of a
+ * consumer.
+ */
 describe('pull, with 120,000 items in 35 partitions', () => {
   let database: TestDatabase;
   let kernel: Database;
@@ -94,9 +98,9 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     ['from the start', feed(), ORIGIN, 3_000],
     ['from the middle', feed(), `1.${XIDS / 2}.${NIL}.0`, 3_000],
     ['of a quiet destination', feed(null, '00000000-0000-0000-0000-000000000007'), ORIGIN, 3_000],
-    ['of one endpoint, past thousands of others', feed(ENDPOINT), `1.${XIDS / 4}.${NIL}.0`, 15_000],
+    ['of one endpoint, past thousands of other items', feed(ENDPOINT), `1.${XIDS / 4}.${NIL}.0`, 15_000],
   ])(
-    'a hundred items %s: by pull_items_pkey in its order, their events and deliveries by their keys',
+    'a hundred items %s: pull_items_pkey in its order, their events and deliveries by their keys',
     async (_where, of, from, pagesMax) => {
       const plan = await planOf((store) => store.look(of, from, 100));
 
@@ -106,12 +110,12 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     },
   );
 
-  it('positions of two hundred destinations: their indexes, and a thousand items of each at most', async () => {
+  it('positions of two hundred destinations: their indexes, and at most a thousand items of each', async () => {
     const { database: recording, recorded } = recorder();
     await new PositionsStore(recording).list(1, ['pull'], null, 51);
     const plan = await explain(client, recorded[0] as Recorded);
 
-    // What a destination committed itself is one row by either index of positions.
+    // The committed position of a destination is one row, which either index of positions can serve.
     expect(plan.indexes.filter((name) => name !== 'pull_positions_pkey')).toEqual([
       'cluster_epochs_pkey',
       'destinations_listed_idx',
@@ -122,14 +126,14 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     expect(plan.pages).toBeLessThan(51 * DAYS * 40);
   });
 
-  it('nothing at the end: a few pages of each partition', async () => {
+  it('no items at the end: a few pages of each partition', async () => {
     const plan = await planOf((store) => store.look(feed(), `1.${XIDS + 1}.${NIL}.0`, 100));
 
     expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'pull_items_pkey']);
     expect(plan.pages).toBeLessThan(DAYS * 6);
   });
 
-  it('250 who wait at the end: a few pages of each partition for each of them', async () => {
+  it('250 consumers waiting at the end: a few pages of each partition per consumer', async () => {
     const spots = Array.from({ length: 250 }, (_, i) => ({
       feed: feed(null, i.toString(16).padStart(32, '0')),
       position: `1.${XIDS + 1}.${NIL}.0`,

@@ -26,7 +26,7 @@ describe('pull', () => {
   });
 
   describe('GET /v1/pull', () => {
-    it('200: every pull destination with what waits for it, and the endpoints that were pulled by their own id; in pages', async () => {
+    it('200: every pull destination with its pending items, and the endpoints that were pulled by their own id; in pages', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
       const own: PosthornServer = {
         ...server,
@@ -85,7 +85,7 @@ describe('pull', () => {
       expect(paged).toEqual(all.data);
     });
 
-    it('200: beyond a thousand it is not counted', async () => {
+    it('200: more than a thousand pending items are not counted', async () => {
       const feed = await pullDestination(server);
       await offer(server, feed, 1);
       await sql.rows(
@@ -105,7 +105,7 @@ describe('pull', () => {
   });
 
   describe('GET /v1/pull/{endpoint}', () => {
-    it('200: the event with its timings, no attempts, and the payload in its very characters', async () => {
+    it('200: an item contains the event with its timings, no attempts, and the payload byte for byte', async () => {
       const feed = await pullDestination(server);
       const payload = '{"n": 12345678901234567890, "one":1.0,"é":"\\u00e9"}';
       const body = `{"destination":"${feed}","event_type":"invoice.paid","headers":{"X-Tenant":"42"},"payload":${payload}}`;
@@ -155,7 +155,7 @@ describe('pull', () => {
       expect((await eventOf(server, messageId)).status).toBe('delivered');
     });
 
-    it('200: events come in the order of acceptance, page by page, and once each', async () => {
+    it('200: events are in the order of acceptance, over pages, each once', async () => {
       const feed = await pullDestination(server);
       const sent = await offer(server, feed, 7);
 
@@ -170,7 +170,7 @@ describe('pull', () => {
       expect([first, second, third, rest]).toEqual([sent.slice(0, 3), sent.slice(3, 6), sent.slice(6), []]);
     });
 
-    it('200: without a cursor the same batch comes until its next_cursor commits it, the last batch too', async () => {
+    it('200: without a cursor, the same batch is returned until its next_cursor commits it, including the last batch', async () => {
       const feed = await pullDestination(server);
       const sent = await offer(server, feed, 3);
       const first = await page(server, feed, { limit: 2 });
@@ -187,11 +187,11 @@ describe('pull', () => {
       expect(messagesOf(await page(server, feed, { cursor: end.next_cursor }))).toEqual(later);
     });
 
-    it('200: empty, and next_cursor null, while nothing was ever there', async () => {
+    it('200: empty, with next_cursor null, if there never was an item', async () => {
       expect(await page(server, await pullDestination(server))).toEqual({ data: [], next_cursor: null });
     });
 
-    it('200: fifty by default, a hundred at most', async () => {
+    it('200: fifty items by default, at most a hundred', async () => {
       const feed = await pullDestination(server);
       await Promise.all(Array.from({ length: 101 }, () => send(server, feed)));
       await arrived(server, feed, 100);
@@ -203,7 +203,7 @@ describe('pull', () => {
       expect((await page(server, feed, { cursor: most.next_cursor, wait: 20 })).data).toHaveLength(1);
     });
 
-    it('200: two consumers each go on from their own cursor, and the position never moves back', async () => {
+    it('200: two consumers each continue from their own cursor, and the committed position never moves back', async () => {
       const feed = await pullDestination(server);
       const sent = await offer(server, feed, 6);
       const [fast, slow] = [await page(server, feed, { limit: 2 }), await page(server, feed, { limit: 1 })];
@@ -217,7 +217,7 @@ describe('pull', () => {
       expect(messagesOf(await page(server, feed))).toEqual(sent.slice(4));
     });
 
-    it('200: many consumers with one cursor at once all get the same', async () => {
+    it('200: concurrent consumers with one cursor all get the same items', async () => {
       const feed = await pullDestination(server);
       const sent = await offer(server, feed, 4);
       const { next_cursor: cursor } = await page(server, feed, { limit: 2 });
@@ -227,7 +227,7 @@ describe('pull', () => {
       expect(pages.map(messagesOf)).toEqual(Array(10).fill(sent.slice(2)));
     });
 
-    it('200: a key of scope read reads on by its cursor and commits nothing; 401 without one', async () => {
+    it('200: a key of scope read can continue by its cursor and commits nothing; 401 without a key', async () => {
       const feed = await pullDestination(server);
       const [messageId, second] = await offer(server, feed, 2);
       const { key } = await createKey(server, { scope: 'read' });
@@ -266,7 +266,7 @@ describe('pull', () => {
       expectRefusal(await server.api('GET', `/v1/pull/${feed}?${start}${more}`), 400);
     });
 
-    it('400: a cursor of another feed, of another list, and one that was altered', async () => {
+    it('400: a cursor of another feed, of another list, and an altered one', async () => {
       const [feed, other] = [await pullDestination(server), await pullDestination(server)];
       await offer(server, feed, 1);
       const { next_cursor: cursor } = await page(server, feed);
@@ -280,7 +280,7 @@ describe('pull', () => {
       expect((await page(server, feed)).data).toHaveLength(1);
     });
 
-    it('404: what is no id, unknown, deleted, or of the other environment', async () => {
+    it('404: an invalid id, and a feed that is unknown, deleted, or of the other environment', async () => {
       const feed = await pullDestination(server);
       await offer(server, feed, 1);
       const { next_cursor: cursor } = await page(server, feed);
@@ -295,13 +295,13 @@ describe('pull', () => {
       expectRefusal(await pull(server, feed), 404);
     });
 
-    it('409: a destination that is sent to', async () => {
+    it('409: a destination that is not of type pull', async () => {
       expectRefusal(await pull(server, await destinationAt(server, targets.open().url)), 409);
     });
   });
 
   describe('POST /v1/pull/{endpoint}/ack', () => {
-    it('200: commits without reading on, and again changes nothing', async () => {
+    it('200: commits without reading, and a repetition changes nothing', async () => {
       const feed = await pullDestination(server);
       const sent = await offer(server, feed, 3);
       const { next_cursor: cursor } = await page(server, feed, { limit: 2 });
@@ -313,7 +313,7 @@ describe('pull', () => {
       expect(messagesOf(await page(server, feed))).toEqual(sent.slice(2));
     });
 
-    it('200: of what is committed already says how far it is, and does not move back', async () => {
+    it('200: a commit of an already committed cursor returns the current position, and does not move it back', async () => {
       const feed = await pullDestination(server);
       const sent = await offer(server, feed, 3);
       const [one, all] = [await page(server, feed, { limit: 1 }), await page(server, feed)];
@@ -325,7 +325,7 @@ describe('pull', () => {
       expect((await page(server, feed)).data).toEqual([]);
     });
 
-    it('422: no cursor, and one that is no text; 400: one that is garbage', async () => {
+    it('422: no cursor, or one that is not a string; 400: an invalid one', async () => {
       const feed = await pullDestination(server);
 
       expectInvalid(await server.api('POST', `/v1/pull/${feed}/ack`, {}), 'schema', 'cursor');
@@ -334,8 +334,8 @@ describe('pull', () => {
     });
   });
 
-  describe('through an endpoint', () => {
-    it('200: only what it received is seen, and its position is kept apart from that of the destination', async () => {
+  describe('pull by inbound endpoint', () => {
+    it('200: contains only the items of the endpoint, and its position is separate from that of the destination', async () => {
       const feed = await pullDestination(server);
       const endpoint = await endpointTo(server, feed, await destinationAt(server, targets.open().url));
       const sent = await offer(server, feed, 5);
@@ -353,7 +353,7 @@ describe('pull', () => {
       expect(messagesOf(await page(server, endpoint))).toEqual(own.slice(2));
     });
 
-    it("200: what a provider posts comes with the endpoint's path, as JSON in its characters, as text, or as base64", async () => {
+    it("200: a provider's request contains the endpoint's path, and its body as JSON unchanged, as text, or as base64", async () => {
       const feed = await pullDestination(server);
       const endpoint = await endpointTo(server, feed);
       const { url, path } = expectStatus(await server.api('GET', `/v1/endpoints/${endpoint}`), 200).json;
@@ -391,7 +391,7 @@ describe('pull', () => {
       expect(messagesOf(await page(server, feed))).toEqual(ids);
     });
 
-    it('200: its events are found behind thousands of others, which are passed for good', async () => {
+    it('200: finds its events behind thousands of others, which are skipped permanently', async () => {
       const feed = await pullDestination(server);
       const [endpoint, quiet] = [await endpointTo(server, feed), await endpointTo(server, feed)];
       await offer(server, feed, 1);

@@ -4,7 +4,7 @@ import { until } from './polling.js';
 import type { Sql } from './scene.js';
 import { expectStatus, send, uuidOf, WITHIN_MS } from './scene.js';
 
-/** What can be asked of a feed. */
+/** Parameters of a read from a feed. */
 export interface ReadOn {
   cursor?: string | null;
   limit?: number;
@@ -18,7 +18,7 @@ export interface Page {
   next_cursor: string | null;
 }
 
-/** A pull destination. */
+/** Creates a pull destination and returns its id. */
 export async function pullDestination(server: PosthornServer): Promise<string> {
   return expectStatus(await server.api('POST', '/v1/destinations', { name: 'Warehouse', type: 'pull' }), 201).json
     .id as string;
@@ -43,7 +43,10 @@ export const ack = (server: PosthornServer, feed: string, cursor: unknown): Prom
 
 export const messagesOf = ({ data }: Page): string[] => data.map(({ webhook_id: id }: { webhook_id: string }) => id);
 
-/** The committed position's batch as soon as it has so many items: any open transaction of the database holds them back. */
+/**
+ * Waits until the batch at the committed position has `count` items. Any open transaction in the database holds new
+ * items back.
+ */
 export function arrived(server: PosthornServer, feed: string, count: number): Promise<Page> {
   return until(
     () => page(server, feed, { limit: 100 }),
@@ -52,7 +55,7 @@ export function arrived(server: PosthornServer, feed: string, count: number): Pr
   );
 }
 
-/** Sends one after the other and waits until all of them can be pulled; returns their ids in that order. */
+/** Sends messages one after the other, waits until all can be pulled, and returns their ids in that order. */
 export async function offer(server: PosthornServer, destination: string, count: number): Promise<string[]> {
   const before = (await page(server, destination, { limit: 100 })).data.length;
   const ids: string[] = [];
@@ -61,13 +64,13 @@ export async function offer(server: PosthornServer, destination: string, count: 
   return ids;
 }
 
-/** An endpoint with routes to these destinations. */
+/** Creates an inbound endpoint with routes to these destinations. */
 export async function endpointTo(server: PosthornServer, ...destinations: string[]): Promise<string> {
   return expectStatus(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), destinations }), 201).json
     .id as string;
 }
 
-/** Makes what was sent to a pull destination something that an endpoint received. */
+/** Marks messages sent to a pull destination as received by an inbound endpoint. */
 export async function receivedBy(sql: Sql, endpoint: string, messageIds: readonly string[]): Promise<void> {
   await sql.rows('update pull_items set endpoint_id = $1 where event_id = any ($2)', [
     uuidOf(endpoint),
@@ -75,7 +78,7 @@ export async function receivedBy(sql: Sql, endpoint: string, messageIds: readonl
   ]);
 }
 
-/** How many requests wait in the process. */
+/** Returns the number of pull requests that wait in the process. */
 export async function waiters(server: PosthornServer): Promise<number> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   return Number(/^posthorn_pull_waiters (\d+)$/m.exec(text)?.[1]);

@@ -16,7 +16,7 @@ import {
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 
-/** Passes one event of a thousand of a backlog: those with n from 0, 1000, 2000 … to 0, 1000, 2000 … are few enough to count. */
+/** Filter for the events with n below 100, the oldest 99 of a backlog. */
 const BELOW_100 = { path: '$.n', op: 'lt', value: '100' };
 
 /** Specification, "Range replay" rule 4, and "Limits". */
@@ -40,7 +40,7 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     await targets.close();
   });
 
-  it('200: without filters the counts are exact for the whole window, next_cursor is null, and nothing is enqueued', async () => {
+  it('200: without filters the counts are exact for the whole range, next_cursor is null, and nothing is enqueued', async () => {
     const { inlet, uuids } = await backlog(server, sql, destinations, 12_001);
     const first = (await receive(inlet, { n: -1 })) ?? '';
     await older(sql, first, 0);
@@ -64,7 +64,7 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     expect((await server.api('GET', `/v1/replays?endpoint=${inlet.id}`)).json.data).toEqual([]);
   });
 
-  it('200: with a filter each call examines 5,000 events, newest first, and pages through next_cursor', async () => {
+  it('200: with a filter each call examines 5,000 events, newest first, and next_cursor gives the next page', async () => {
     const [filtered, open] = destinations as [string, string];
     const { inlet } = await backlog(server, sql, [{ destination: filtered, filter: BELOW_100 }], 12_000);
 
@@ -112,7 +112,7 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     expect(await enqueued(sql, inlet)).toHaveLength(counts.enqueued);
   });
 
-  it('200: since, until, status and destinations narrow it, with and without a filter', async () => {
+  it('200: since, until, status and destinations narrow the range, with and without a filter', async () => {
     const [filtered, open] = destinations as [string, string];
     const { inlet, uuids } = await backlog(server, sql, [{ destination: filtered, filter: BELOW_100 }, open], 200);
     await sql.rows(`update events set disposition = 'ignored' where id = any ($1)`, [uuids.slice(0, 20)]);
@@ -149,7 +149,7 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     expect(await dryRun(server, inlet, { status: 'dlq' })).toMatchObject({ scanned: 0, replayed: 0, enqueued: 0 });
   });
 
-  it('200: without a route everything is skipped', async () => {
+  it('200: without a route all events are skipped', async () => {
     const { inlet } = await backlog(server, sql, [], 10);
 
     expect(await dryRun(server, inlet)).toMatchObject({
@@ -162,7 +162,7 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     });
   });
 
-  it('200: of a paused endpoint too, and beside a live replay, since it sends nothing', async () => {
+  it('200: also for a paused endpoint, and during a running replay, because it sends nothing', async () => {
     const inlet = await inletTo(server, destinations);
     expectStatus(await server.api('PATCH', `/v1/endpoints/${inlet.id}`, { status: 'paused' }), 200);
     await sql.rows(
@@ -177,7 +177,7 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     expect(await dryRun(server, inlet)).toMatchObject({ scanned: 0, destinations });
   });
 
-  it('400: a cursor of another window, of another endpoint, of another tenant, and one that is none', async () => {
+  it('400: a cursor of another range, of another endpoint, of another tenant, and an invalid one', async () => {
     const aims = [{ destination: destinations[0] as string, filter: BELOW_100 }];
     const [mine, other] = [await backlog(server, sql, aims, 5_001), await backlog(server, sql, aims, 2)];
     const { next_cursor: cursor } = await dryRun(server, mine.inlet);

@@ -9,7 +9,10 @@ import { expectStatus, openSql } from './scene.js';
 
 const NOBODY = 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Specification, "Replay jobs" and "Limits"; contract, section 8. No worker runs but where a test starts one: jobs stay pending. */
+/**
+ * Specification, "Replay jobs" and "Limits"; contract, section 8. A worker runs only where a test starts one, so jobs
+ * stay pending.
+ */
 describe('replay jobs', () => {
   let server: PosthornServer;
   let sql: Sql;
@@ -31,7 +34,7 @@ describe('replay jobs', () => {
     expectStatus(await server.api('GET', `/v1/replays?${query}`), 200).json;
   const idsOf = ({ data }: { data: { id: string }[] }): string[] => data.map(({ id }) => id);
 
-  /** A job that somebody stopped. */
+  /** Starts a job, stops it and returns its id. */
   const stopped = async (at: Inlet): Promise<string> => {
     const { id } = await startReplay(server, at);
     expectStatus(await stop(id), 200);
@@ -39,21 +42,21 @@ describe('replay jobs', () => {
   };
 
   describe('GET /v1/replays/{id}', () => {
-    it('200: the job as its start answered', async () => {
+    it('200: returns the job as its start did', async () => {
       const job = await startReplay(server, await inlet(), { since: '2026-01-01T00:00:00Z' });
 
       expect(await jobOf(server, job.id)).toEqual(job);
       expect(job).toMatchObject({ state: 'pending', since: '2026-01-01T00:00:00.000Z' });
     });
 
-    it('404: an unknown one, and what is no id', async () => {
+    it('404: an unknown job, and an invalid id', async () => {
       for (const id of [NOBODY, 'nothing', NOBODY.replace('rpj', 'rpl')])
         expectRefusal(await server.api('GET', `/v1/replays/${id}`), 404);
     });
   });
 
   describe('GET /v1/replays', () => {
-    it('200: newest first, of one endpoint, in one state, in pages', async () => {
+    it('200: newest first, by endpoint, by state, in pages', async () => {
       const [mine, other] = [await inlet(), await inlet()];
       const ids = [await stopped(mine), await stopped(mine), (await startReplay(server, mine)).id as string].reverse();
       const theirs = await stopped(other);
@@ -69,7 +72,7 @@ describe('replay jobs', () => {
       expect(first.data[0]).toEqual(await jobOf(server, ids[0] as string));
     });
 
-    it('400: a state that there is none of, a limit out of bounds, and the cursor of another list', async () => {
+    it('400: an unknown state, a limit out of range, and the cursor of another list', async () => {
       const at = await inlet();
       await stopped(at);
       await stopped(at);
@@ -88,8 +91,8 @@ describe('replay jobs', () => {
     });
   });
 
-  describe('one live replay of an endpoint', () => {
-    it('409: while another one is pending or running; once it is over the next one starts', async () => {
+  describe('one live replay per endpoint', () => {
+    it('409: while another replay is pending or running; once it has ended, the next one starts', async () => {
       const at = await inlet();
       const { id } = await startReplay(server, at);
 
@@ -107,7 +110,7 @@ describe('replay jobs', () => {
       expect(expectStatus(next, 202).json.id).not.toBe(id);
     });
 
-    it('409: of twenty at once one is accepted, with and without idempotency keys', async () => {
+    it('409: of twenty concurrent requests one is accepted, with and without Idempotency-Keys', async () => {
       const at = await inlet();
 
       const answers = await Promise.all(
@@ -120,7 +123,7 @@ describe('replay jobs', () => {
       expect((await list(`endpoint=${at.id}`)).data).toHaveLength(1);
     });
 
-    it('202: another endpoint is not held up', async () => {
+    it('202: a replay of another endpoint is not blocked', async () => {
       await startReplay(server, await inlet());
 
       expectStatus(await askReplay(server, await inlet()), 202);
@@ -128,7 +131,7 @@ describe('replay jobs', () => {
   });
 
   describe('Idempotency-Key', () => {
-    it('202: the same key starts one replay and repeats the answer; a refusal is none, and the same key may try again', async () => {
+    it('202: the same key starts one replay and repeats the response; a 409 is not stored, and its key can be used again', async () => {
       const at = await inlet();
       const [first, second] = [{ 'idempotency-key': randomUUID() }, { 'idempotency-key': randomUUID() }];
 
@@ -142,7 +145,7 @@ describe('replay jobs', () => {
       expect((await list(`endpoint=${at.id}`)).data).toHaveLength(2);
     });
 
-    it('200: a dry run repeats its counts', async () => {
+    it('200: the same key repeats the counts of a dry run', async () => {
       const { inlet: at } = await backlog(server, sql, [], 3);
       const key = { 'idempotency-key': randomUUID() };
 
@@ -180,7 +183,7 @@ describe('replay jobs', () => {
       expect(await jobOf(server, job.id)).toEqual(answer.json);
     });
 
-    it.each(['completed', 'failed', 'stopped'])('200: one that is %s stays so', async (state) => {
+    it.each(['completed', 'failed', 'stopped'])('200: a job that is %s stays in this state', async (state) => {
       const { id } = await startReplay(server, await inlet());
       await sql.rows(
         `update replay_jobs set state = $1, finished_at = '2026-01-01' where state = 'pending' and created_at = (select max(created_at) from replay_jobs)`,
@@ -197,7 +200,7 @@ describe('replay jobs', () => {
       });
     });
 
-    it('200: twice is once', async () => {
+    it('200: a second stop changes nothing', async () => {
       const id = await stopped(await inlet());
 
       const { finished_at: finishedAt } = await jobOf(server, id);
@@ -205,7 +208,7 @@ describe('replay jobs', () => {
       expect(expectStatus(await stop(id), 200).json).toMatchObject({ state: 'stopped', finished_at: finishedAt });
     });
 
-    it('404: an unknown one, and what is no id', async () => {
+    it('404: an unknown job, and an invalid id', async () => {
       for (const id of [NOBODY, 'nothing']) expectRefusal(await stop(id), 404);
     });
   });
@@ -224,7 +227,7 @@ describe('replay jobs', () => {
     expect(await jobOf(server, id)).toMatchObject({ state: 'pending', stop_requested: false });
   });
 
-  it('403: a key that may only read neither starts nor stops, and reads', async () => {
+  it('403: a read key can neither start nor stop a job; it can read jobs', async () => {
     const at = await inlet();
     const { id } = await startReplay(server, at);
     const { key } = await createKey(server, { scope: 'read' });

@@ -8,8 +8,8 @@ import { destinationAt, openSql, PATIENT, startTargets, uuidOf } from './scene.j
 const WINDOW = 1_000;
 const WITHIN_MS = 120_000;
 
-/** Specification, "Limits": the order of a replay holds within a window of up to 1,000 events. */
-describe('the order of a replay', () => {
+/** Specification, "Limits": a replay keeps the order within a window of up to 1,000 events. */
+describe('order of a replay', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -25,7 +25,10 @@ describe('the order of a replay', () => {
     await targets.close();
   });
 
-  /** Receives `count` at once, many in the same millisecond; returns their event ids in the order of reception. */
+  /**
+   * Receives `count` requests concurrently, many in the same millisecond. Returns their event ids in the order of
+   * reception.
+   */
   const received = async (inlet: Inlet, count: number): Promise<string[]> => {
     const ids: string[] = [];
     let started = 0;
@@ -36,7 +39,7 @@ describe('the order of a replay', () => {
     return ids.sort();
   };
 
-  /** Pages go back in time, each one forwards. */
+  /** Returns the order of a replay: pages go back in time, each page goes forward. */
   const paged = (ids: readonly string[]): string[] => {
     const pages: string[][] = [];
     for (let end = ids.length; end > 0; end -= WINDOW) pages.push(ids.slice(Math.max(0, end - WINDOW), end));
@@ -45,7 +48,7 @@ describe('the order of a replay', () => {
 
   const arrivals = (target: TargetPath): string[] => target.posts().map(({ headers }) => String(headers['webhook-id']));
 
-  it('1,200 events, many of one millisecond, to a destination with concurrency 1: the receiver gets exactly the order of reception, page by page', async () => {
+  it('1,200 events, many in the same millisecond, to a destination with concurrency 1: the receiver gets exactly the order of reception, page by page', async () => {
     const target = targets.open();
     const inlet = await inletTo(server, []);
     const ids = await received(inlet, 1_200);
@@ -63,7 +66,7 @@ describe('the order of a replay', () => {
     expect(arrivals(target)).toEqual(paged(ids));
   });
 
-  it('live events go past what is sent again, and leave its order alone', async () => {
+  it('live events overtake replayed ones without changing their order', async () => {
     const target = targets.open();
     const inlet = await inletTo(server, []);
     const ids = await received(inlet, 300);
@@ -78,7 +81,7 @@ describe('the order of a replay', () => {
     expect(arrivals(target)).toHaveLength(330);
   });
 
-  it('one that fails comes again later, on its schedule; the first attempts of the others keep their order', async () => {
+  it('a failed event is retried later by its schedule; the first attempts of the others keep their order', async () => {
     const inlet = await inletTo(server, []);
     const ids = await received(inlet, 200);
     const failing = new Set([ids[0], ids[50], ids[199]]);
@@ -97,7 +100,7 @@ describe('the order of a replay', () => {
     expect(seen.filter((id, at) => seen.indexOf(id) !== at).sort()).toEqual([ids[0], ids[50], ids[199]]);
   });
 
-  it('without a concurrency of its own attempts start in that order too', async () => {
+  it('without a concurrency limit, attempts start in that order too', async () => {
     const target = targets.open();
     const inlet = await inletTo(server, []);
     const ids = await received(inlet, 500);

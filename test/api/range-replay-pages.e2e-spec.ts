@@ -8,11 +8,13 @@ import { askReplay, backlog, enqueued, jobIn, jobOf, replayed, startReplay, watc
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
-/** Nobody but the reconciler comes later than this, fifteen seconds after the last page. */
+/** Only the reconciler would act later than this, fifteen seconds after the last page. */
 const BEFORE_RECONCILER_MS = 10_000;
 
-/** Specification, "Range replay" rule 3 and "Limits": pages of a thousand; contract, section 8: `resumed_from`. */
-describe('the pages of a replay job', () => {
+/**
+ * Specification, "Range replay" rule 3 and "Limits": pages of a thousand events. Contract, section 8: `resumed_from`.
+ */
+describe('pages of a replay job', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -32,7 +34,7 @@ describe('the pages of a replay job', () => {
     await targets.close();
   });
 
-  it('events are enqueued oldest first within a thousand, and later pages carry older ones', async () => {
+  it('events are enqueued oldest first within a page of a thousand, and later pages contain older ones', async () => {
     const { inlet, uuids } = await backlog(server, sql, [destination], 2_500);
 
     const job = await replayed(server, inlet);
@@ -49,7 +51,7 @@ describe('the pages of a replay job', () => {
     expect(commits.map((commit) => made.filter(({ xid }) => xid === commit).length)).toEqual([1_000, 1_000, 500]);
   });
 
-  it('of each event the destinations come in the order of the routes, before the next event', async () => {
+  it('the destinations of each event are enqueued in the order of the routes, before the next event', async () => {
     const others = [await destinationAt(server, targets.open().url), await destinationAt(server, targets.open().url)];
     const aims = [others[1] as string, destination, others[0] as string];
     const { inlet, uuids } = await backlog(server, sql, aims, 20);
@@ -62,14 +64,14 @@ describe('the pages of a replay job', () => {
     );
   });
 
-  it('a window of exactly one page ends', async () => {
+  it('a replay of exactly one page ends', async () => {
     const { inlet } = await backlog(server, sql, [destination], 1_000);
 
     expect(await replayed(server, inlet)).toMatchObject({ scanned: 1_000, enqueued: 1_000 });
     expect(await enqueued(sql, inlet)).toHaveLength(1_000);
   });
 
-  it('with an Idempotency-Key a worker hears of the job once it is committed', async () => {
+  it('with an Idempotency-Key the worker is notified only after the job is committed', async () => {
     const { inlet } = await backlog(server, sql, [destination], 3);
     await sql.rows(
       `create function commit_slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`,
@@ -83,7 +85,7 @@ describe('the pages of a replay job', () => {
     expect(await jobIn(server, id, 'completed', BEFORE_RECONCILER_MS)).toMatchObject({ enqueued: 3 });
   });
 
-  describe('while a page is under way', () => {
+  describe('while a page is being processed', () => {
     let other: pg.Client;
 
     beforeEach(async () => {
@@ -104,7 +106,7 @@ describe('the pages of a replay job', () => {
         WITHIN_MS,
       );
 
-    /** A job of 2,500 events whose first page stands still until the function is called. */
+    /** Starts a job of 2,500 events whose first page is blocked until the returned function is called. */
     const held = async (): Promise<{ inlet: Inlet; uuids: string[]; id: string; letGo: () => Promise<unknown> }> => {
       const { inlet, uuids } = await backlog(server, sql, [destination], 2_500);
       const [row] = await sql.rows<{ environment: number }>(
@@ -118,7 +120,7 @@ describe('the pages of a replay job', () => {
       return { inlet, uuids, id, letGo: () => other.query('commit') };
     };
 
-    it('a stop takes effect behind it: what is enqueued stays, the rest is never looked at', async () => {
+    it('a stop takes effect after the page: enqueued deliveries stay, and the remaining events are not read', async () => {
       const { inlet, uuids, id, letGo } = await held();
       const stopping = server.api('POST', `/v1/replays/${id}/stop`);
       await waiting('%from replay_jobs where environment_id = $1 and id = $2 for update');
@@ -145,7 +147,7 @@ describe('the pages of a replay job', () => {
       expectStatus(await askReplay(server, inlet), 202);
     });
 
-    it('whoever else has its row for a moment does not end the job', async () => {
+    it('a short lock on the row of the job does not end the job', async () => {
       const { id, letGo } = await held();
       const second = new pg.Client({ connectionString: server.databaseUrl });
       await second.connect();
@@ -168,7 +170,7 @@ describe('the pages of a replay job', () => {
       });
     });
 
-    it('the job of an endpoint that is deleted fails behind it, with a sentence', async () => {
+    it('the job of a deleted endpoint fails after the page, with an explanation', async () => {
       const { inlet, id, letGo } = await held();
       expectStatus(await server.api('DELETE', `/v1/endpoints/${inlet.id}`), 204);
 
@@ -184,7 +186,7 @@ describe('the pages of a replay job', () => {
       expect(job.finished_at).not.toBeNull();
     });
 
-    it('the job of an endpoint that is paused fails behind it, with a sentence', async () => {
+    it('the job of a paused endpoint fails after the page, with an explanation', async () => {
       const { inlet, id, letGo } = await held();
       expectStatus(await server.api('PATCH', `/v1/endpoints/${inlet.id}`, { status: 'paused' }), 200);
 
@@ -197,7 +199,7 @@ describe('the pages of a replay job', () => {
       });
     });
 
-    it('routes that change are used from the next page on', async () => {
+    it('changed routes apply from the next page on', async () => {
       const { inlet, uuids, id, letGo } = await held();
       const added = await destinationAt(server, targets.open().url);
       expectStatus(await server.api('PATCH', `/v1/endpoints/${inlet.id}`, { destinations: [added] }), 200);
@@ -214,7 +216,7 @@ describe('the pages of a replay job', () => {
       expect(new Set(made.map(({ event }) => event))).toEqual(new Set(uuids));
     });
 
-    it('what is received meanwhile is delivered once and not replayed', async () => {
+    it('an event received meanwhile is delivered once and not replayed', async () => {
       const { inlet, uuids, id, letGo } = await held();
       const answer = await fetch(inlet.url, {
         method: 'POST',
@@ -230,7 +232,7 @@ describe('the pages of a replay job', () => {
     });
   });
 
-  it('a page that storage goes on refusing ends the job with a sentence, and none of it is enqueued', async () => {
+  it('a page that the database keeps rejecting fails the job with an explanation, and none of the page is enqueued', async () => {
     const { inlet } = await backlog(server, sql, [destination], 1_200);
     await sql.rows(
       `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused' using errcode = '23514'; end $$`,
@@ -252,8 +254,8 @@ describe('the pages of a replay job', () => {
     expect(await replayed(server, inlet)).toMatchObject({ enqueued: 1_200 });
   });
 
-  describe('when processes share a job', () => {
-    it('one that the queue hands out leaves it to the other while that makes pages, and goes on with it when that has stopped', async () => {
+  describe('when several processes have the same job', () => {
+    it('a process that gets a job from the queue leaves it to the process that makes progress, and continues it once that process has stopped', async () => {
       const api = await startServer({ ROLE: 'api' });
       const own = openSql(api);
       const target = await destinationAt(api, targets.open().url);
@@ -278,7 +280,7 @@ describe('the pages of a replay job', () => {
       }
     }, 60_000);
 
-    it('a stop of a job whose process is gone takes effect when another one takes it up', async () => {
+    it('a stop of a job whose process died takes effect when another process resumes the job', async () => {
       const { inlet } = await backlog(server, sql, [destination], 3);
       await sql.rows(`update endpoints set status = 'paused' where id = $1`, [uuidOf(inlet.id)]);
       await sql.rows(

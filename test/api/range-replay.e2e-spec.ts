@@ -54,13 +54,13 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     await targets.close();
   });
 
-  /** A target with its destination. */
+  /** Creates a target and its destination. */
   const place = async (settings: object = {}): Promise<{ target: TargetPath; destination: string }> => {
     const target = targets.open();
     return { target, destination: await destinationAt(server, target.url, settings) };
   };
 
-  /** An endpoint that has received `count` events, all of them delivered. */
+  /** Creates an endpoint that has received `count` events, all of them delivered. */
   const scene = async (
     aims: readonly Aim[],
     count: number,
@@ -79,7 +79,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
       .filter(({ headers }) => headers['webhook-replayed'] === 'true')
       .map(({ headers }) => headers['webhook-id']);
 
-  it('202: the job with all its fields, and at its end what it did', async () => {
+  it('202: returns the job with all its fields, and its final counts when it has ended', async () => {
     const { destination } = await place();
     const { inlet } = await scene([destination], 3);
     const [since, until_] = ['2024-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'];
@@ -135,7 +135,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(done.started_at >= done.created_at && done.finished_at >= done.started_at).toBe(true);
   });
 
-  it('202: without a body all that is kept is sent again, with its id and its body, signed, marked as a replay', async () => {
+  it('202: without a body, all stored events are sent again, with their id and body, signed, marked as a replay', async () => {
     const { target, destination } = await place();
     const { inlet, ids } = await scene([destination], 4);
 
@@ -168,7 +168,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     }
   });
 
-  it('202: the routes of now are used: a destination added later receives the backlog, one that was taken away nothing', async () => {
+  it('202: the current routes apply: a destination added later gets the backlog, a removed one gets nothing', async () => {
     const [before, stays, added] = [await place(), await place(), await place()];
     const { inlet, ids } = await scene([before.destination, stays.destination], 3);
     await reroute(server, inlet, [stays.destination, added.destination]);
@@ -185,7 +185,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(before.target.posts()).toHaveLength(3);
   });
 
-  it('202: the filters of now are used; what no route takes is skipped', async () => {
+  it('202: the current filters apply; an event that no route matches is skipped', async () => {
     const [odd, none] = [await place(), await place()];
     const inlet = await inletTo(server, [odd.destination]);
     const [first, second, third] = [
@@ -209,7 +209,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(none.target.posts()).toEqual([]);
   });
 
-  it('202: filters see the request as it came and the verdict of then, and the body as it was made', async () => {
+  it('202: filters see the original request and verification result, and the transformed body', async () => {
     const { target, destination } = await place();
     const inlet = await inletTo(server, [destination], {
       transform: {
@@ -240,7 +240,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(replaysAt(target)).toEqual([id]);
   });
 
-  it('202: what is sent is the stored event: the body that the transform made, although there is another transform now', async () => {
+  it('202: the stored event is sent, with the body of the original transform, although the transform has changed', async () => {
     const { target, destination } = await place();
     const inlet = await inletTo(server, [destination], {
       transform: { engine: 'managed', code: 'export default (event) => ({ ...event, body: { then: event.body.n } })' },
@@ -261,7 +261,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(again?.rawBody.equals(first?.rawBody as Buffer)).toBe(true);
   });
 
-  it('202: bytes that are no text are sent again as they came', async () => {
+  it('202: a body that is not text is sent again unchanged', async () => {
     const { target, destination } = await place();
     const inlet = await inletTo(server, [destination]);
     const bytes = Buffer.from([0, 255, 1, 128, 10, 0]);
@@ -274,7 +274,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(posts.map(({ rawBody }) => rawBody.equals(bytes))).toEqual([true, true]);
   });
 
-  it('202: quarantined and parked events are never sent: they are counted in excluded', async () => {
+  it('202: quarantined and parked events are never sent, and are counted in excluded', async () => {
     const { target, destination } = await place();
     const secret = 'a shared secret of the provider';
     const inlet = await inletTo(server, [destination], { verification: 'hmac-sha256' });
@@ -295,7 +295,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(posts.map(({ rawBody }) => String(rawBody))).toEqual(['{"n":1}', '{"n":1}']);
   });
 
-  it('202: what no route took when it came is sent once there is a route', async () => {
+  it('202: an event that no route matched on arrival is sent once there is a route', async () => {
     const { target, destination } = await place();
     const { inlet, ids } = await scene([], 2);
     expect((await eventOf(server, ids[0] as string)).status).toBe('ignored');
@@ -308,7 +308,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(replaysAt(target).sort()).toEqual([...ids].sort());
   });
 
-  it('202: without a route nothing is sent, and everything is skipped', async () => {
+  it('202: without a route nothing is sent, and every event is skipped', async () => {
     const { inlet } = await scene([], 2);
 
     const job = await replayed(server, inlet);
@@ -316,7 +316,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(job).toMatchObject({ scanned: 2, replayed: 0, enqueued: 0, skipped: 2, destinations_used: [] });
   });
 
-  it('202: status takes only events that are in it', async () => {
+  it('202: status selects only events with this status', async () => {
     const { target, destination } = await place({ ...PATIENT, retry: { max_attempts: 1 } });
     const inlet = await inletTo(server, [destination]);
     const good = await receive(inlet, { n: 0 });
@@ -334,7 +334,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(replaysAt(target)).toEqual([dead]);
   });
 
-  it('202: a retrying event is sent at once, and its old delivery does not run beside the replay', async () => {
+  it('202: a retrying event is sent at once, and the replay supersedes its old delivery', async () => {
     const { target, destination } = await place(PATIENT);
     target.answerBy((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const inlet = await inletTo(server, [destination]);
@@ -352,7 +352,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect(target.posts()).toHaveLength(2);
   });
 
-  it('202: since and until are both included', async () => {
+  it('202: since and until are both inclusive', async () => {
     const { destination } = await place();
     const { inlet, ids } = await scene([destination], 1);
     const uuids = await older(sql, ids[0] as string, 10);
@@ -370,7 +370,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect((await enqueued(sql, inlet)).map(({ event }) => event)).toEqual(uuids.slice(2, 7));
   });
 
-  it('202: destinations narrows it to those of the routes', async () => {
+  it('202: destinations restricts the replay to some destinations of the routes', async () => {
     const [one, two] = [await place(), await place()];
     const { inlet } = await scene([one.destination, two.destination], 3);
 
@@ -387,7 +387,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect([replaysAt(one.target).length, replaysAt(two.target).length]).toEqual([0, 3]);
   });
 
-  it('202: a pull destination is offered the events again, marked', async () => {
+  it('202: a pull destination gets the events again, marked', async () => {
     const feed = await pullDestination(server);
     const { inlet, ids } = await scene([feed], 3);
 
@@ -408,7 +408,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     ).toEqual(ids.map((id) => [id, true]).sort());
   });
 
-  it('422: a destination that is on no route, and what is malformed', async () => {
+  it('422: a destination without a route, and malformed fields', async () => {
     const [mine, theirs] = [await place(), await place()];
     const inlet = await inletTo(server, [mine.destination]);
 
@@ -429,13 +429,13 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expect((await server.api('GET', `/v1/replays?endpoint=${inlet.id}`)).json.data).toEqual([]);
   });
 
-  it('400: a cursor, which belongs to dry runs', async () => {
+  it('400: a cursor, which only dry runs accept', async () => {
     const inlet = await inletTo(server, []);
 
     expectRefusal(await askReplay(server, inlet, { cursor: 'WyJhIl0.bbbb' }), 400);
   });
 
-  it('409: an endpoint that is paused or disabled', async () => {
+  it('409: a paused or disabled endpoint', async () => {
     const inlet = await inletTo(server, []);
     expectStatus(await server.api('PATCH', `/v1/endpoints/${inlet.id}`, { status: 'paused' }), 200);
     const paused = await askReplay(server, inlet);
@@ -453,7 +453,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     expectRefusal(disabled, 409);
   });
 
-  it('404: an endpoint that there is none of', async () => {
+  it('404: an endpoint that does not exist', async () => {
     for (const id of ['ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1']) {
       expectRefusal(await askReplay(server, { id }), 404);
       expectRefusal(await askReplay(server, { id }, { dry_run: true }), 404);

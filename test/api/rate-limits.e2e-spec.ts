@@ -12,7 +12,7 @@ import { startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 
-/** Nothing comes back during a test. */
+/** Window so long that no quota is refilled during a test. */
 const PER_HOUR = 3_600;
 
 const quotaOf = ({ headers }: ApiAnswer): number[] =>
@@ -30,7 +30,7 @@ function expectTooMany(apiAnswer: ApiAnswer): void {
   expect(Number(retryAfter)).toBeGreaterThanOrEqual(reset ?? Infinity);
 }
 
-/** A key that nobody has used, as a header. */
+/** Creates an unused key and returns its header. */
 async function fresh(server: PosthornServer, body: object = {}): Promise<Record<string, string>> {
   return as((await createKey(server, { scope: 'write', ...body })).key);
 }
@@ -45,7 +45,7 @@ async function askTimes(count: number, server: PosthornServer, headers?: Record<
 }
 
 describe('rate limits', () => {
-  describe('per key, five of them', () => {
+  describe('a quota of five per key', () => {
     let server: PosthornServer;
 
     beforeAll(async () => {
@@ -68,12 +68,12 @@ describe('rate limits', () => {
         [5, 0],
       ]);
       for (const answer of answers.slice(5)) expectTooMany(answer);
-      // Twelve minutes for each one that is used.
+      // Each used request takes twelve minutes to refill.
       expect(Math.abs((quotaOf(answers[4] as ApiAnswer)[2] ?? 0) - PER_HOUR)).toBeLessThanOrEqual(30);
       expect((await ask(server, other)).status).toBe(200);
     });
 
-    it('everything counts, whatever is answered, and 429 comes before all of it', async () => {
+    it('every request counts, whatever its response, and 429 takes precedence over other errors', async () => {
       const mine = await fresh(server, { scope: 'read' });
       const calls: [string, string, unknown?][] = [
         ['GET', '/v1/nothing'],
@@ -95,7 +95,7 @@ describe('rate limits', () => {
       for (const answer of refused) expectTooMany(answer);
     });
 
-    it('429 is not kept under an Idempotency-Key', async () => {
+    it('429 is not stored under an Idempotency-Key', async () => {
       const [used, free] = [await fresh(server), await fresh(server)];
       const once = { 'idempotency-key': randomUUID() };
       await askTimes(5, server, used);
@@ -118,7 +118,7 @@ describe('rate limits', () => {
       expect(created.headers.get('idempotent-replayed')).toBeNull();
     });
 
-    it('without a key, or with one that is none, the address counts; it takes nothing from those who have one', async () => {
+    it('without a valid key, requests count per address and do not reduce the quota of keys', async () => {
       const strangers = [
         '',
         'Basic YTpi',
@@ -144,7 +144,7 @@ describe('rate limits', () => {
       }
     });
 
-    it('health and metrics are exempt, also for an address that has used up its quota', async () => {
+    it('health and metrics are exempt, even for an address without remaining quota', async () => {
       const stranger = { authorization: '' };
       await until(
         () => ask(server, stranger),
@@ -161,7 +161,7 @@ describe('rate limits', () => {
     });
   });
 
-  it('the quota comes back: after Retry-After all of it is there', async () => {
+  it('after Retry-After the whole quota is available again', async () => {
     const server = await startServer({ RATE_LIMIT_KEY: '3/3', RATE_LIMIT_ORG: 'off' });
     const mine = await fresh(server);
     const refused = await until(
@@ -180,7 +180,7 @@ describe('rate limits', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('per organization: all its keys in both environments share one quota, and the headers tell of the tighter one', async () => {
+  it('per organization: all keys in both environments share one quota, and the headers show the lower one', async () => {
     const server = await startServer({ RATE_LIMIT_KEY: `5/${PER_HOUR}`, RATE_LIMIT_ORG: `9/${PER_HOUR}` });
     const [live, test] = [await fresh(server), await fresh(server, { environment: 'test' })];
 
@@ -189,7 +189,7 @@ describe('rate limits', () => {
     const third = await ask(server, live);
     await server.stop();
 
-    // Of nine, two made the keys.
+    // Two of the nine requests created the keys.
     expect(first.map((answer) => quotaOf(answer).slice(0, 2))).toEqual([
       [5, 4],
       [5, 3],
@@ -205,7 +205,7 @@ describe('rate limits', () => {
     expectTooMany(third);
   });
 
-  it('off: nobody is refused', async () => {
+  it('off: no request is limited', async () => {
     const server = await startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' });
 
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask(server)));
@@ -228,7 +228,7 @@ describe('rate limits', () => {
     });
 
     afterAll(async () => {
-      // The second one stops before the database of the first one goes.
+      // The second node stops before the database of the first node is dropped.
       await nodes[1].stop();
       await nodes[0].stop();
       await stopRedis();
@@ -248,7 +248,7 @@ describe('rate limits', () => {
         tmpdir(),
       ];
       const child = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-      // For the reaper of the test run, in case this suite never stops it.
+      // Note for the cleanup of the test run, in case this suite never stops the process.
       const note = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(child.pid));
       writeFileSync(note, '');
       child.once('exit', () => rmSync(note, { force: true }));
@@ -267,10 +267,13 @@ describe('rate limits', () => {
       await gone;
     }
 
-    /** Whether Redis was asked. Where it does not answer in time, on a busy machine, a node lets through with all of the quota left. */
+    /**
+     * Whether Redis counted the requests. If Redis does not answer in time on a busy machine, a node allows the request
+     * and shows the full quota.
+     */
     const wereCounted = (answers: ApiAnswer[]): boolean => answers.every((answer) => remainingOf(answer) < 10);
 
-    it('two nodes share the quotas, one request after the other', async () => {
+    it('two nodes share the quotas, for consecutive requests', async () => {
       const answers = await until(async () => {
         const [mine, all] = [await fresh(nodes[0]), [] as ApiAnswer[]];
         for (let i = 0; i < 7; i++) all.push(await ask(nodes[0], mine), await ask(nodes[1], mine));
@@ -282,7 +285,7 @@ describe('rate limits', () => {
       for (const answer of answers.slice(10)) expectTooMany(answer);
     });
 
-    it('two nodes share the quotas, all requests at once: of 60, ten are let in', async () => {
+    it('two nodes share the quotas, for concurrent requests: ten of 60 are allowed', async () => {
       const answers = await until(async () => {
         const mine = await fresh(nodes[1]);
         return Promise.all(Array.from({ length: 60 }, (_, i) => ask(nodes[i % 2 ? 1 : 0], mine)));
@@ -292,7 +295,7 @@ describe('rate limits', () => {
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(50);
     });
 
-    it('without Redis both nodes let through, and when it is back they count again', async () => {
+    it('without Redis both nodes allow every request, and count again once it is back', async () => {
       const mine = await fresh(nodes[0]);
       await stopRedis();
 

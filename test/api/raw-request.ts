@@ -1,7 +1,7 @@
 import net from 'node:net';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
-/** What came back on a connection: every whole answer on it, and whether the server ended it. */
+/** Everything received on a connection: the complete answers, and whether the server ended the connection. */
 export interface RawExchange {
   readonly answers: readonly ApiAnswer[];
   readonly text: string;
@@ -11,8 +11,8 @@ export interface RawExchange {
 const TIME_LIMIT_MS = 10_000;
 
 /**
- * Writes bytes on a connection of their own and reads what comes back: up to `count` final answers, or until the
- * server ends the connection. Throws when neither happens in time.
+ * Writes bytes on a new connection and reads up to `count` final answers, or until the server ends the connection.
+ * Throws if neither happens in time.
  */
 export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, count = 1): Promise<RawExchange> {
   const { hostname, port } = new URL(server.url);
@@ -37,12 +37,12 @@ export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, co
       if (parseAnswers(received).filter(({ status }) => status >= 200).length >= count) finish(false);
     });
     socket.on('close', () => finish(true));
-    // What was read before a reset still counts.
+    // Bytes read before a reset still count.
     socket.on('error', () => undefined);
   });
 }
 
-/** A request as text, its lines ended as HTTP wants them; a body gets its Content-Length. */
+/** Builds an HTTP request as text with CRLF line ends. Adds Content-Length for a body. */
 export function requestText(line: string, headers: Record<string, string> = {}, body = ''): string {
   const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ host: 'localhost', ...length, ...headers }).map(

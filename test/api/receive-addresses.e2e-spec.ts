@@ -9,10 +9,12 @@ import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSec
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, eventOf, expectStatus, openSql, startTargets } from './scene.js';
 
-/** Contract, section 2: what is revoked or removed is so on every node within 5 s; the rest is for a busy machine. */
+/**
+ * Contract, section 2: revocation and removal apply on every node within 5 s. The rest is tolerance for a busy machine.
+ */
 const EVERYWHERE_WITHIN_MS = 5_000;
 
-describe('addresses of endpoints', () => {
+describe('receive URLs of endpoints', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -33,7 +35,7 @@ describe('addresses of endpoints', () => {
   const stored = async (): Promise<number> =>
     Number((await sql.rows<{ count: number }>('select count(*)::int as count from requests'))[0]?.count);
 
-  it('404: where nothing lives the answer is the envelope, counted by address, and nothing is stored', async () => {
+  it('404: an unknown receive URL gets the error envelope, counts per address, and stores nothing', async () => {
     const before = await stored();
 
     for (const path of [
@@ -51,7 +53,7 @@ describe('addresses of endpoints', () => {
     expect(await stored()).toBe(before);
   });
 
-  it('200: an endpoint receives as soon as it is created, also where a provider was told 404 a moment before', async () => {
+  it('200: an endpoint receives as soon as it is created, even if its URL returned 404 a moment before', async () => {
     const slug = randomUUID();
     expectRefusal(await provide(server, `/in/${org}/${slug}`, json({})), 404);
 
@@ -60,7 +62,7 @@ describe('addresses of endpoints', () => {
     await accepted(server, endpoint, json({}));
   });
 
-  it('200: no key is asked for, and a key that is sent is neither looked at nor limits anything', async () => {
+  it('200: no key is required, and a key in the request is ignored and not rate limited', async () => {
     const endpoint = await inbound(server);
 
     const answer = await provide(server, endpoint.at, {
@@ -124,7 +126,7 @@ describe('addresses of endpoints', () => {
       '/..\\x',
       '/x\\..\\..\\y',
       '/x\\%2e%2e',
-    ])('404: %s is no address: whoever resolves it would be led elsewhere', async (suffix) => {
+    ])('404: %s is rejected, because a client that normalises it would reach another path', async (suffix) => {
       const before = await stored();
 
       expectRefusal(await provide(server, `${short.at}${suffix}`, json({})), 404);
@@ -132,7 +134,7 @@ describe('addresses of endpoints', () => {
       expect(await stored()).toBe(before);
     });
 
-    it('404: what only decodes to a receive URL is none', async () => {
+    it('404: a path that equals a receive URL only when decoded is rejected', async () => {
       const own = await inbound(server);
 
       for (const path of [
@@ -149,14 +151,14 @@ describe('addresses of endpoints', () => {
       expect(await requestsOf(server, own)).toEqual([]);
     });
 
-    it('400: a path that is no percent-encoding is refused with the envelope', async () => {
+    it('400: a path with invalid percent-encoding is rejected with the error envelope', async () => {
       const { answers } = await exchangeBytes(server, requestText(`POST ${short.at}/%zz`, {}, '{}'));
 
       expectRefusal(answers[0] as ApiAnswer, 400);
     });
   });
 
-  it('401: without its secret, and with a signature that does not hold, it is stored as quarantined and delivered nowhere', async () => {
+  it('401: without its secret, or with an invalid signature, a request is stored as quarantined and not delivered', async () => {
     const target = targets.open();
     const endpoint = await inbound(server, {
       verification: 'hmac-sha256',
@@ -182,7 +184,7 @@ describe('addresses of endpoints', () => {
     expect(target.posts()).toEqual([]);
   });
 
-  it('200: a paused endpoint answers and parks what comes; active again it delivers, but not by itself what it parked', async () => {
+  it('200: a paused endpoint responds and parks requests; once active it delivers new ones, but does not release parked ones by itself', async () => {
     const target = targets.open();
     const endpoint = await inbound(server, { destinations: [await destinationAt(server, target.url)] });
     await change(server, endpoint, { status: 'paused' });
@@ -205,7 +207,7 @@ describe('addresses of endpoints', () => {
     });
   });
 
-  it('404: a moved endpoint leaves its old URL at once, and a deleted one is gone on every node within 5 s; events stay', async () => {
+  it('404: the old URL of a moved endpoint stops at once, that of a deleted one on every node within 5 s; events stay', async () => {
     const { DATABASE_URL: databaseUrl = '', ...env } = server.env;
     const other = await startServer({ ...env, DATABASE_URL: databaseUrl, PORT: '0' });
     try {

@@ -16,7 +16,7 @@ const hmac = (text: string, encoding: 'hex' | 'base64' = 'hex'): string =>
 
 interface Handshake {
   settings: object;
-  /** Of the endpoint. */
+  /** The secret of the endpoint. */
   secret?: string;
   query?: string;
   sent: Sent;
@@ -133,7 +133,7 @@ const HANDSHAKES: [string, Handshake][] = [
   ],
 ];
 
-describe('answers to providers', () => {
+describe('responses to providers', () => {
   let server: PosthornServer;
   let targets: Targets;
 
@@ -146,7 +146,7 @@ describe('answers to providers', () => {
     await targets.close();
   });
 
-  describe('handshakes make no event', () => {
+  describe('handshakes create no event', () => {
     it.each(HANDSHAKES)('%s', async (_type, { settings, secret, query = '', sent, answer: expected }) => {
       const endpoint = await inbound(server, settings);
       if (secret !== undefined) await setSecret(server, endpoint, secret);
@@ -186,7 +186,7 @@ describe('answers to providers', () => {
         400,
       ],
       ['x: no secret is set', { preset: 'x' }, '?crc_token=a', { method: 'GET' }, 403],
-    ])('refused: %s', async (_title, settings, query, sent, status) => {
+    ])('rejected: %s', async (_title, settings, query, sent, status) => {
       const endpoint = await inbound(server, settings);
 
       const answer = await provide(server, endpoint.at + query, sent);
@@ -206,7 +206,7 @@ describe('answers to providers', () => {
       ['intercom', 'HEAD'],
       ['intercom', 'GET'],
     ])(
-      '%s: the unsigned %s before the URL is saved is answered 200 and no event, with a secret and without; a POST is an event',
+      '%s: the unsigned %s before the URL is saved gets 200 and creates no event, with and without a secret; a POST creates an event',
       async (preset, method) => {
         const endpoint = await inbound(server, { preset });
 
@@ -221,7 +221,7 @@ describe('answers to providers', () => {
       },
     );
 
-    it('a HEAD or GET to an endpoint of another provider is no handshake', async () => {
+    it('a HEAD or GET to an endpoint of another provider is not a handshake', async () => {
       const endpoint = await inbound(server, { preset: 'stripe' });
 
       expect([
@@ -230,7 +230,7 @@ describe('answers to providers', () => {
       ]).toEqual([401, 401]);
     });
 
-    it('asana-handshake sets the secret once, whoever asks at the same time; its events verify from then on', async () => {
+    it('asana-handshake sets the secret once, also with concurrent requests; later events are verified with it', async () => {
       const endpoint = await inbound(server, { preset: 'asana' });
       const handshake = (secret: string): Promise<ApiAnswer> =>
         provide(server, endpoint.at, { headers: { 'x-hook-secret': secret } });
@@ -259,7 +259,7 @@ describe('answers to providers', () => {
       );
     });
 
-    it('sns-confirm: nothing is fetched for a message that SNS did not sign; it is quarantined', async () => {
+    it('sns-confirm: a message without a valid SNS signature triggers no request, and is quarantined', async () => {
       const target = targets.open();
       const endpoint = await inbound(server, { preset: 'aws-sns' });
       await setSecret(server, endpoint, 'arn:aws:sns:us-west-2:123456789012:MyTopic');
@@ -288,7 +288,7 @@ describe('answers to providers', () => {
     });
   });
 
-  it('response: static answers every event with its status, headers and body', async () => {
+  it('response: static returns its status, headers and body for every event', async () => {
     const endpoint = await inbound(server, {
       response: {
         type: 'static',
@@ -309,7 +309,7 @@ describe('answers to providers', () => {
     expect(await requestsOf(server, endpoint)).toHaveLength(1);
   });
 
-  it('response: 204 has no body, and a HEAD has none either', async () => {
+  it('response: neither 204 nor a HEAD has a body', async () => {
     const endpoint = await inbound(server, { response: { type: 'static', status: 204 } });
 
     const answers = [
@@ -350,7 +350,7 @@ describe('answers to providers', () => {
       default: { status: 201, body: 'default' },
     };
 
-    it('the first rule that matches answers, filled in from the request so that nothing breaks out, else the default', async () => {
+    it('the first matching rule responds, otherwise the default; values from the request are escaped', async () => {
       const endpoint = await inbound(server, { responseRules: RULES });
 
       const echo = await provide(server, `${endpoint.at}?echo=%3Cb%3E`, {
@@ -371,7 +371,7 @@ describe('answers to providers', () => {
   });
 
   describe('responseProxy', () => {
-    it('managed: the code sees the request and answers', async () => {
+    it('managed: the code gets the request and returns the response', async () => {
       const code = `export default (request) => ({ status: 207, headers: { 'X-Saw': request.method }, body: { ...request.body, path: request.path, query: request.query, own: request.headers['x-own'], by: request.verification } })`;
       const endpoint = await inbound(server, { responseProxy: { target: 'managed', code } });
 
@@ -383,7 +383,7 @@ describe('answers to providers', () => {
       expect(await requestsOf(server, endpoint)).toHaveLength(1);
     });
 
-    it('url: the signed body is asked for the answer, of which status, body and type come back, and nothing that binds a browser', async () => {
+    it('url: the signed request is posted to it; status, body and content type of its response are used, but no headers that affect browsers', async () => {
       const target = targets.open(() => ({
         status: 418,
         headers: { 'content-type': 'application/xml', 'set-cookie': 'a=b', 'x-own': '1' },
@@ -424,11 +424,11 @@ describe('answers to providers', () => {
         () => ({ target: 'managed', code: `export default () => { throw new Error('x'); }` }),
       ],
       [
-        'managed code without an end',
+        'managed code in an endless loop',
         () => ({ target: 'managed', code: 'export default () => { for (;;); }', timeoutMs: 100 }),
       ],
       [
-        'managed code that answers with a status that is none',
+        'managed code that returns an invalid status',
         () => ({ target: 'managed', code: 'export default () => ({ status: 99 })' }),
       ],
       [
@@ -446,38 +446,38 @@ describe('answers to providers', () => {
       ],
     ];
 
-    it.each(UNAVAILABLE)(
-      'fallback, the default: %s is passed over, and the event is received',
-      async (_title, proxy) => {
-        const endpoint = await inbound(server, {
-          responseProxy: proxy(),
-          responseRules: { default: { status: 203, body: 'by rule' } },
-        });
-
-        const answer = await provide(server, endpoint.at, json({}));
-
-        expect([answer.status, answer.text]).toEqual([203, 'by rule']);
-        expect(await requestsOf(server, endpoint)).toHaveLength(1);
-      },
-    );
-
-    it.each(UNAVAILABLE)('error: %s is 502 with the envelope, and nothing is stored', async (_title, proxy) => {
-      const endpoint = await inbound(server, { responseProxy: { ...proxy(), onUnavailable: 'error' } });
+    it.each(UNAVAILABLE)('fallback, the default: %s is skipped, and the event is received', async (_title, proxy) => {
+      const endpoint = await inbound(server, {
+        responseProxy: proxy(),
+        responseRules: { default: { status: 203, body: 'by rule' } },
+      });
 
       const answer = await provide(server, endpoint.at, json({}));
 
-      expect(answer.status).toBe(502);
-      expect(answer.json.error).toMatchObject({
-        type: 'internal',
-        request_id: expect.stringMatching(/^req_/),
-        details: {},
-      });
-      expect(answer.headers.get('retry-after')).toBe('1');
-      expect(await requestsOf(server, endpoint)).toEqual([]);
+      expect([answer.status, answer.text]).toEqual([203, 'by rule']);
+      expect(await requestsOf(server, endpoint)).toHaveLength(1);
     });
+
+    it.each(UNAVAILABLE)(
+      'error: %s gives 502 with the error envelope, and nothing is stored',
+      async (_title, proxy) => {
+        const endpoint = await inbound(server, { responseProxy: { ...proxy(), onUnavailable: 'error' } });
+
+        const answer = await provide(server, endpoint.at, json({}));
+
+        expect(answer.status).toBe(502);
+        expect(answer.json.error).toMatchObject({
+          type: 'internal',
+          request_id: expect.stringMatching(/^req_/),
+          details: {},
+        });
+        expect(answer.headers.get('retry-after')).toBe('1');
+        expect(await requestsOf(server, endpoint)).toEqual([]);
+      },
+    );
   });
 
-  it('the order is challenge, proxy, rules, response, default', async () => {
+  it('the precedence is challenge, proxy, rules, response, default', async () => {
     const challenge = { type: 'dropbox-challenge', status: 205, body: '' };
     const endpoint = await inbound(server, {
       response: { ...challenge, status: 206, body: 'by response' },

@@ -15,7 +15,7 @@ const MEGABYTE = 1024 * 1024;
 interface Case {
   body: Buffer;
   type: string;
-  /** How the event shows it. */
+  /** Payload as the event shows it. */
   shown: { payload_encoding: string; payload: unknown };
   requestEncoding: 'text' | 'base64';
 }
@@ -59,10 +59,10 @@ const BODIES: [string, Case][] = [
   ['bytes that are no UTF-8', bytes(Buffer.from([0xff, 0xfe, 0x80, 0xc3, 0x28]), 'text/plain')],
   ['a surrogate in UTF-8', bytes(Buffer.from([0xed, 0xa0, 0x80]), 'application/json')],
   ['every byte', bytes(Buffer.from(Array.from({ length: 256 }, (_, i) => i)), 'application/x-protobuf')],
-  ['nothing', text('', 'application/json')],
+  ['an empty body', text('', 'application/json')],
 ];
 
-/** Content types that are none, or hardly: providers send them, and a refused webhook is lost. */
+/** Missing, empty and malformed content types. Providers send them, and a rejected webhook would be lost. */
 const TYPES: (string | undefined)[] = [
   undefined,
   '',
@@ -78,7 +78,7 @@ const TYPES: (string | undefined)[] = [
   'a'.repeat(3000),
 ];
 
-describe('bodies that an endpoint receives', () => {
+describe('request bodies of endpoints', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -106,7 +106,10 @@ describe('bodies that an endpoint receives', () => {
     return target.posts().find(({ headers }) => headers['webhook-id'] === webhookId) as ReceivedRequest;
   };
 
-  /** By the reference library where the body is text, which is all that it takes, and by the specification's formula for all others. */
+  /**
+   * Verifies text bodies with the reference library, which accepts only text, and all others with the formula of the
+   * specification.
+   */
   const expectSigned = ({ rawBody, headers }: ReceivedRequest): void => {
     const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
       String(headers[`webhook-${name}`]),
@@ -155,7 +158,7 @@ describe('bodies that an endpoint receives', () => {
   });
 
   it.each(TYPES.map((type) => [String(type).slice(0, 30), type]))(
-    '200: the content type "%s" is taken like any other',
+    '200: the content type "%s" is accepted',
     async (_title, type) => {
       const headers: Sent['headers'] =
         type === undefined ? {} : { 'content-type': Buffer.from(type).toString('latin1') };
@@ -182,7 +185,7 @@ describe('bodies that an endpoint receives', () => {
     'NOTIFY',
     'M-SEARCH',
     'PURGE',
-  ])('200: %s is received, with a body where HTTP has one', async (method) => {
+  ])('200: %s is received, with a body if HTTP allows one', async (method) => {
     const body = ['GET', 'HEAD'].includes(method) ? undefined : `{"by":"${method}"}`;
 
     const answer = await provide(server, `${endpoint.at}?by=${method}`, {
@@ -198,14 +201,14 @@ describe('bodies that an endpoint receives', () => {
     expect(await requestOf(server, endpoint, request.id)).toMatchObject({ query: `by=${method}`, body: body ?? '' });
   });
 
-  it('200: DELETE and OPTIONS with a body and no content type keep it', async () => {
+  it('200: DELETE and OPTIONS with a body but no content type keep the body', async () => {
     for (const method of ['DELETE', 'OPTIONS']) {
       const id = await accepted(server, endpoint, { method, body: 'kept' });
       expect(await requestOf(server, endpoint, id)).toMatchObject({ method, body: 'kept' });
     }
   });
 
-  it('200: a body in chunks, with trailers, that comes slowly is one body', async () => {
+  it('200: a slow chunked body with trailers is received completely', async () => {
     const head = `POST ${endpoint.at} HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n`;
     const { answers } = await exchangeBytes(server, `${head}3\r\nabc\r\n1;x=y\r\nd\r\n0\r\nx-late: 1\r\n\r\n`);
 
@@ -214,13 +217,13 @@ describe('bodies that an endpoint receives', () => {
   });
 
   it.each([
-    ['a chunk that is no chunk', 'transfer-encoding: chunked', 'zz\r\nabc\r\n'],
+    ['an invalid chunk', 'transfer-encoding: chunked', 'zz\r\nabc\r\n'],
     ['two lengths', 'content-length: 3\r\ncontent-length: 4', 'abcd'],
-    ['a length and chunks', 'content-length: 3\r\ntransfer-encoding: chunked', '3\r\nabc\r\n0\r\n\r\n'],
-    ['a length that is none', 'content-length: 3x', 'abc'],
+    ['both a length and chunks', 'content-length: 3\r\ntransfer-encoding: chunked', '3\r\nabc\r\n0\r\n\r\n'],
+    ['an invalid length', 'content-length: 3x', 'abc'],
     ['a header line without a name', ': x', ''],
     ['U+0000 in a header', 'x-a: b\0c', ''],
-  ])('400: %s is refused with the envelope, and nothing is stored', async (_title, header, body) => {
+  ])('400: %s is rejected with the error envelope, and nothing is stored', async (_title, header, body) => {
     const before = (await requestsOf(server, endpoint))[0].id as string;
 
     const { answers } = await exchangeBytes(
@@ -247,7 +250,7 @@ describe('bodies that an endpoint receives', () => {
     expect(found[1].id).toBe(before);
   });
 
-  it('200: one megabyte is taken and delivered whole', async () => {
+  it('200: one megabyte is accepted and delivered completely', async () => {
     const body = Buffer.alloc(MEGABYTE, 'a');
     body.write('{"a":"');
     body.write('"}', MEGABYTE - 2);
@@ -264,7 +267,7 @@ describe('bodies that an endpoint receives', () => {
   it.each([
     ['with its length', { 'content-length': String(MEGABYTE + 1) }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
-  ])('413: a byte more, %s, is refused with the envelope and nothing is stored', async (_title, headers) => {
+  ])('413: one byte more, %s, is rejected with the error envelope, and nothing is stored', async (_title, headers) => {
     const [before] = await sql.rows(
       'select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests',
     );
@@ -283,7 +286,7 @@ describe('bodies that an endpoint receives', () => {
     ).toEqual([before]);
   });
 
-  it('431: headers of more than 16 KB are refused with the envelope; a thousand small ones are taken, and 48 go on', async () => {
+  it('431: headers of more than 16 KB are rejected with the error envelope; a thousand small ones are accepted, and 48 are forwarded', async () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`x-h${i}`, 'v']));
 
     const tooLarge = await exchangeBytes(server, requestText(`POST ${endpoint.at}`, { 'x-bomb': 'a'.repeat(20_000) }));
@@ -302,7 +305,7 @@ describe('bodies that an endpoint receives', () => {
     ).toHaveLength(600);
   });
 
-  it('headers are kept in their order, repeated ones and strange ones too; of those that go on none is of the connection', async () => {
+  it('headers keep their order, including repeated and unusual ones; connection headers are not forwarded', async () => {
     const head = [
       `POST ${endpoint.at} HTTP/1.1`,
       'host: localhost',

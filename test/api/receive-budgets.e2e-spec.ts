@@ -9,11 +9,11 @@ import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './s
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const WORDS = Array.from({ length: 8_000 }, (_, i) => `word ${i};`).join('');
 
-/** A pattern that makes a new state at nearly every character of `NOISE`: half a second of CPU time each. */
+/** A pattern that creates a new state at nearly every character of `NOISE`. Each one uses half a second of CPU time. */
 const dear = (n: number): object => body('matches', `a[ab]{${100 + n}}[^ab]`);
 const NOISE = noise();
 
-/** Pseudo-random: what repeats itself would be quick. */
+/** Returns pseudo-random text, because repetitive text would be matched fast. */
 function noise(): string {
   let state = 12_345;
   return Array.from({ length: 131_000 }, () => {
@@ -49,8 +49,8 @@ describe('filters and rules on large requests', () => {
   it.each<[string, object]>([
     ['a harmless pattern on 90 KB', body('matches', 'word [0-9]+;word 7999;')],
     ['63 contains on 90 KB', contains],
-    ['a search that repeats itself', { not: body('contains', `${'a'.repeat(511)}b${'a'.repeat(512)}`) }],
-  ])('200: %s is looked at to the end, and the event delivered', async (_what, filter) => {
+    ['a repetitive search text', { not: body('contains', `${'a'.repeat(511)}b${'a'.repeat(512)}`) }],
+  ])('200: %s is evaluated completely, and the event delivered', async (_what, filter) => {
     const { endpoint } = await filtered(filter);
 
     const id = await accepted(server, endpoint, { body: WORDS });
@@ -58,7 +58,7 @@ describe('filters and rules on large requests', () => {
     await eventIn(server, id, 'delivered');
   });
 
-  it('ignored: what was looked at to the end and does not match', async () => {
+  it('ignored: a filter that was evaluated completely and does not match', async () => {
     const { endpoint } = await filtered(body('matches', 'word [0-9]+;word 9999;'));
 
     expect(await eventOf(server, await accepted(server, endpoint, { body: WORDS }))).toMatchObject({
@@ -66,7 +66,7 @@ describe('filters and rules on large requests', () => {
     });
   });
 
-  it('the fiftieth of fifty rules answers', async () => {
+  it('the fiftieth of fifty rules responds', async () => {
     const rules = Array.from({ length: 50 }, (_, i) => ({
       when: { all: [contains, body('matches', i === 49 ? 'word 7999;' : `nothing [0-9]+ ${i}`)] },
       respond: { status: 201, body: `rule ${i}` },
@@ -78,11 +78,11 @@ describe('filters and rules on large requests', () => {
     expect(answer.text).toBe('rule 49');
   });
 
-  it('parked: what the time is not enough for; event, request, answer and metric say so, and neighbours are served meanwhile', async () => {
+  it('parked: a filter that exceeds its time; event, request, response and metric say so, and other endpoints are served meanwhile', async () => {
     const { endpoint, target } = await filtered({ any: Array.from({ length: 64 }, (_, n) => dear(n)) });
     const neighbour = await filtered(body('matches', 'word [0-9]+;word 7999;'));
     let hasEnded = false;
-    // A machine that is too busy for ten seconds of CPU time says 503, as to a provider, which sends again.
+    // A machine too busy for ten seconds of CPU time answers 503. The test repeats the request, as a provider does.
     const answered = until(
       () => provide(server, endpoint.at, { body: NOISE }),
       ({ status }) => status !== 503,

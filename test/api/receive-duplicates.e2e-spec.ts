@@ -44,7 +44,7 @@ describe('deduplicate', () => {
     headers: { 'x-event-id': id, 'x-signature': createHmac('sha256', secret).update(body).digest('hex') },
   });
 
-  it('200: what comes again is answered as the first was, makes no event and no delivery, and is kept as a duplicate of it', async () => {
+  it('200: a duplicate gets the response of the first request, creates no event and no delivery, and is stored as its duplicate', async () => {
     const target = targets.open();
     const endpoint = await inbound(server, {
       deduplicate: BY_HEADER,
@@ -83,7 +83,7 @@ describe('deduplicate', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  it('requests of a status: duplicates alone, and none of them among what was routed or set aside', async () => {
+  it('requests by status: the status duplicate selects only duplicates, and other statuses contain none', async () => {
     const endpoint = await inbound(server, {
       deduplicate: BY_HEADER,
       destinations: [await destinationAt(server, targets.open().url)],
@@ -102,7 +102,7 @@ describe('deduplicate', () => {
     expect(ignored).toEqual([]);
   });
 
-  it('two processes that get the same id at once, many times over, make exactly one event of each; every other request is a duplicate of it', async () => {
+  it('two processes that repeatedly get the same id concurrently create exactly one event per id; every other request is its duplicate', async () => {
     const target = targets.open();
     const endpoint = await inbound(server, {
       deduplicate: BY_HEADER,
@@ -110,7 +110,7 @@ describe('deduplicate', () => {
     });
     const ids = Array.from({ length: 20 }, () => randomUUID());
 
-    // Neighbours without an id travel in the same groups.
+    // Requests without an id share the group commits.
     const answers = await Promise.all(
       ids.flatMap((id) =>
         Array.from({ length: 6 }, async (_, n) => {
@@ -140,7 +140,7 @@ describe('deduplicate', () => {
     expect(await target.arrived(140)).toHaveLength(140);
   });
 
-  it('an id of another endpoint, or of another tenant, is another id', async () => {
+  it('the ids of another endpoint or tenant are independent', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const [one, two] = [
       await inbound(server, { deduplicate: BY_HEADER }),
@@ -160,7 +160,7 @@ describe('deduplicate', () => {
     expect(new Set(made).size).toBe(3);
   });
 
-  it("a signature that does not hold claims no id: the provider's own request is the first, and a forged repeat is quarantined, not answered as it was", async () => {
+  it("a request with an invalid signature claims no id: the provider's own request is the first, and a forged duplicate is quarantined and does not get the first response", async () => {
     const endpoint = await inbound(server, { verification: 'hmac-sha256', deduplicate: BY_HEADER });
     await setSecret(server, endpoint, SECRET);
 
@@ -178,7 +178,7 @@ describe('deduplicate', () => {
     ]);
   });
 
-  it('a replay is no repeat, of a first request and of a duplicate alike: each makes an event', async () => {
+  it('a replay, of a first request or of a duplicate, is not a duplicate: each creates an event', async () => {
     const endpoint = await inbound(server, { deduplicate: BY_HEADER });
     const first = await accepted(server, endpoint, withId('a'));
     await accepted(server, endpoint, withId('a', { again: true }));
@@ -198,7 +198,7 @@ describe('deduplicate', () => {
     expect(await accepted(server, endpoint, withId('a'))).toBe(first);
   });
 
-  it('tests are no repeats either, and claim no id', async () => {
+  it('test events are not duplicates either, and claim no id', async () => {
     const endpoint = await inbound(server, { deduplicate: { source: 'body_path', path: '$.id' } });
     const first = await accepted(server, endpoint, json({ id: 'a' }));
 
@@ -209,7 +209,7 @@ describe('deduplicate', () => {
     expect(await accepted(server, endpoint, json({ id: 'a' }))).toBe(first);
   });
 
-  it('after its window an id is new; the window is a day unless it says otherwise', async () => {
+  it('an id is new again after its window, which is a day by default', async () => {
     const endpoint = await inbound(server, { deduplicate: BY_HEADER });
     const first = await accepted(server, endpoint, withId('a'));
     const hours = (): Promise<unknown[]> =>
@@ -229,8 +229,8 @@ describe('deduplicate', () => {
     expect(await hours()).toEqual([{ hours: 2 }, { hours: 24 }]);
   });
 
-  describe('what an id is', () => {
-    it('provider_id: what the preset calls one', async () => {
+  describe('sources of an id', () => {
+    it('provider_id: the id that the preset defines', async () => {
       const endpoint = await inbound(server, {
         preset: 'github',
         verification: 'none',
@@ -247,7 +247,7 @@ describe('deduplicate', () => {
       expect([again, two === one]).toEqual([one, false]);
     });
 
-    it('body_path: a text or a number, to its last digit; what has none repeats nothing', async () => {
+    it('body_path: a string or a number, compared to the last digit; a request without it is never a duplicate', async () => {
       const endpoint = await inbound(server, { deduplicate: { source: 'body_path', path: '$.event.id' } });
       const of = (id: string): Promise<string> => accepted(server, endpoint, { body: `{"event":{"id":${id}}}` });
 
@@ -272,7 +272,7 @@ describe('deduplicate', () => {
       );
     });
 
-    it('another source has other ids', async () => {
+    it('ids of different sources are independent', async () => {
       const endpoint = await inbound(server, { deduplicate: BY_HEADER });
       const sent = json({ id: 'a' }, { 'x-event-id': 'a' });
       const first = await accepted(server, endpoint, sent);
@@ -286,8 +286,8 @@ describe('deduplicate', () => {
     });
   });
 
-  describe('the answer', () => {
-    it("is the endpoint's own where it has one, the first to the letter", async () => {
+  describe('the response to a duplicate', () => {
+    it("is the endpoint's configured response, identical to the first one", async () => {
       const endpoint = await inbound(server, {
         deduplicate: BY_HEADER,
         responseRules: {
@@ -310,7 +310,7 @@ describe('deduplicate', () => {
       expect(kept.map(({ status }) => status as string)).toEqual(['duplicate', 'ignored']);
     });
 
-    it('that was no 2xx is not repeated: the event is here, and the repeat is told so', async () => {
+    it('is 200 if the first response was not 2xx, because the event is stored', async () => {
       const endpoint = await inbound(server, {
         deduplicate: BY_HEADER,
         response: { type: 'static', status: 503, body: 'later' },
@@ -324,7 +324,7 @@ describe('deduplicate', () => {
       expect([again.status, again.json]).toEqual([200, { received: true, id: event.event_id }]);
     });
 
-    it('502 of a proxy that is away claims nothing: the next one is the first, and no proxy is asked about what repeats it', async () => {
+    it('502 of an unavailable proxy claims no id: the next request is the first, and a duplicate does not call the proxy', async () => {
       const proxy = targets.open(() => ({ status: 500 }));
       const endpoint = await inbound(server, {
         deduplicate: BY_HEADER,
@@ -356,7 +356,7 @@ describe('deduplicate', () => {
     });
   });
 
-  it('erasing an event erases what repeated it', async () => {
+  it('erasing an event erases its duplicates', async () => {
     const endpoint = await inbound(server, { deduplicate: BY_HEADER });
     const event = await accepted(server, endpoint, withId('a', { name: 'Zoë' }));
     await accepted(server, endpoint, withId('a', { name: 'Zoë' }));
@@ -375,7 +375,7 @@ describe('deduplicate', () => {
     expectRefusal(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${duplicate.id}/replay`), 409);
   });
 
-  it('is shown with its window in force; null clears it', async () => {
+  it('the setting is returned with its effective window; null clears it', async () => {
     const endpoint = await inbound(server, { deduplicate: BY_HEADER });
     const shown = async (): Promise<ApiAnswer['json']> =>
       (await server.api('GET', `/v1/endpoints/${endpoint.id}`)).json.deduplicate;
@@ -407,7 +407,7 @@ describe('deduplicate', () => {
     expectInvalid(await server.api('POST', '/v1/endpoints', { slug: 'faulty', ...settings }), 'schema', path);
   });
 
-  it('422: a preset that goes takes its id with it', async () => {
+  it('422: a preset that provides the id cannot be removed without the setting', async () => {
     const endpoint = await inbound(server, { preset: 'github', deduplicate: { source: 'provider_id' } });
 
     expectInvalid(

@@ -18,7 +18,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-describe('events that were received', () => {
+describe('received events', () => {
   let server: PosthornServer;
   let targets: Targets;
 
@@ -75,7 +75,7 @@ describe('events that were received', () => {
       await eventIn(server, ids.dlq, 'dlq');
     });
 
-    it("200: by the endpoint's id and by its path it is the same, newest first", async () => {
+    it("200: the endpoint's id and its path select the same events, newest first", async () => {
       const all = Object.values(ids).sort().reverse();
 
       expect(await listed(`endpoint=${endpoint.id}`)).toEqual(all);
@@ -91,7 +91,7 @@ describe('events that were received', () => {
       },
     );
 
-    it('200: by where they were routed to, as a destination or as an endpoint, beside what was sent there; with status, type and endpoint', async () => {
+    it('200: by destination, as destination or endpoint, including sent events; with status, type and endpoint', async () => {
       const sent = (await send(server, failed)).replace('msg_', 'evt_');
       await eventIn(server, sent, 'dlq');
 
@@ -111,7 +111,7 @@ describe('events that were received', () => {
       expectRefusal(await server.api('GET', `/v1/events?destination=${failed}&endpoint=${taken}`), 400);
     });
 
-    it('200: what is open at a destination stands among what is settled there', async () => {
+    it('200: events with open deliveries to a destination are listed among those with settled ones', async () => {
       const target = targets.open((_post, index) => ({ status: index === 1 ? 503 : 200 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const inlet = await inbound(server, { destinations: [destination] });
@@ -148,7 +148,7 @@ describe('events that were received', () => {
       });
     });
 
-    it('404 and nothing: another environment sees none of it', async () => {
+    it('404 or empty: another environment sees none of the events', async () => {
       const other = as((await createKey(server, { scope: 'admin', environment: 'test' })).key);
 
       expect(await listed(`endpoint=${endpoint.id}`, other)).toEqual([]);
@@ -159,7 +159,7 @@ describe('events that were received', () => {
     });
   });
 
-  it('200: the detail says where it came from and what became of it', async () => {
+  it('200: the detail shows the origin of the event and its deliveries', async () => {
     const target = targets.open(() => ({ status: 201, body: 'made' }));
     const destination = await destinationAt(server, target.url);
     const endpoint = await inbound(server, { destinations: [destination] });
@@ -211,40 +211,43 @@ describe('events that were received', () => {
   });
 
   it.each<[string, Record<string, string>, string]>([
-    ['what is active in a browser', { 'content-type': 'text/html; charset=utf-8' }, 'text/html; charset=utf-8'],
+    ['a type that a browser would execute', { 'content-type': 'text/html; charset=utf-8' }, 'text/html; charset=utf-8'],
     ['a type with parameters', { 'content-type': 'application/x-own;v=1' }, 'application/x-own;v=1'],
-    ['what is no type', { 'content-type': 'none at all' }, 'application/octet-stream'],
+    ['an invalid type', { 'content-type': 'none at all' }, 'application/octet-stream'],
     [
       'what is encoded',
       { 'content-type': 'application/json', 'content-encoding': 'x-own' },
       'application/octet-stream',
     ],
-  ])('200: a received payload is read back byte for byte, and never run: %s', async (_what, headers, type) => {
-    const endpoint = await inbound(server);
-    const body = Buffer.from([0x3c, 0, 0xff, 0x3e]);
-    const id = await accepted(server, endpoint, { headers, body });
+  ])(
+    '200: a received payload is returned byte for byte, and never executed by a browser: %s',
+    async (_what, headers, type) => {
+      const endpoint = await inbound(server);
+      const body = Buffer.from([0x3c, 0, 0xff, 0x3e]);
+      const id = await accepted(server, endpoint, { headers, body });
 
-    const answer = await fetch(`${server.url}/v1/events/${id}/payload`, {
-      headers: { authorization: `Bearer ${server.apiKey}` },
-    });
+      const answer = await fetch(`${server.url}/v1/events/${id}/payload`, {
+        headers: { authorization: `Bearer ${server.apiKey}` },
+      });
 
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(body);
-    expect(
-      Object.fromEntries(
-        ['content-type', 'x-content-type-options', 'content-disposition', 'content-security-policy'].map((name) => [
-          name,
-          answer.headers.get(name),
-        ]),
-      ),
-    ).toEqual({
-      'content-type': type,
-      'x-content-type-options': 'nosniff',
-      'content-disposition': 'attachment; filename="payload"',
-      'content-security-policy': "sandbox; default-src 'none'",
-    });
-  });
+      expect(Buffer.from(await answer.arrayBuffer())).toEqual(body);
+      expect(
+        Object.fromEntries(
+          ['content-type', 'x-content-type-options', 'content-disposition', 'content-security-policy'].map((name) => [
+            name,
+            answer.headers.get(name),
+          ]),
+        ),
+      ).toEqual({
+        'content-type': type,
+        'x-content-type-options': 'nosniff',
+        'content-disposition': 'attachment; filename="payload"',
+        'content-security-policy': "sandbox; default-src 'none'",
+      });
+    },
+  );
 
-  it('202: a replay sends the same webhook-id and body once more, marked; what a transform made, not what came', async () => {
+  it('202: a replay sends the same webhook-id and the transformed body again, marked', async () => {
     const target = targets.open();
     const endpoint = await inbound(server, {
       destinations: [await destinationAt(server, target.url)],
@@ -275,7 +278,7 @@ describe('events that were received', () => {
     expect(event.attempts.map(({ replayed }: Json) => replayed)).toEqual([false, true]);
   });
 
-  it('409: what is quarantined, parked or ignored went nowhere and is not replayed as an event', async () => {
+  it('409: a quarantined, parked or ignored event was not delivered, and cannot be replayed as an event', async () => {
     const signed = await inbound(server, { verification: 'hmac-sha256' });
     const paused = await inbound(server);
     const ignored = await accepted(server, paused, json({}));
@@ -286,7 +289,7 @@ describe('events that were received', () => {
       expectRefusal(await server.api('POST', `/v1/events/${id}/replay`), 409);
   });
 
-  it("202: redrive by endpoint, by its id and its path, sends its dead letters again and nobody else's", async () => {
+  it('202: redrive by endpoint, by its id or its path, sends only its own dead letters again', async () => {
     const target = targets.open((_post, index) => ({ status: index < 4 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, { retry: { schedule: [0], max_attempts: 1 } });
     const [one, two, three] = [

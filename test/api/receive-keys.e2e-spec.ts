@@ -31,14 +31,14 @@ function token(name: KeyName, kid: string = name): Sent {
   };
 }
 
-describe('what providers publish', () => {
+describe('published keys of providers', () => {
   let server: PosthornServer;
   let names: NameServer;
   let issuer: Receiver;
   let published: KeyName[];
 
   beforeAll(async () => {
-    // Nothing of PayPal's is to be reached from here.
+    // PayPal must not be reachable from this test.
     names = await startNameServer(() => 'absent');
     issuer = await startReceiver(() => ({
       body: JSON.stringify({
@@ -62,7 +62,7 @@ describe('what providers publish', () => {
   const status = async (endpoint: Inbound, sent: Sent, of = server): Promise<number> =>
     (await provide(of, endpoint.at, sent)).status;
 
-  it('jwt: tokens that name keys which are in no set are refused and kept, and make nobody fetch the set again and again', async () => {
+  it('jwt: tokens with unknown key ids are rejected and stored, and do not trigger repeated fetches of the key set', async () => {
     published = ['one'];
     const endpoint = await withKeys();
     expect(await status(endpoint, token('one'))).toBe(200);
@@ -80,7 +80,7 @@ describe('what providers publish', () => {
     expect(await status(endpoint, token('one'))).toBe(200);
   });
 
-  it('jwt: a process that starts later knows the set of now: the new key verifies, and the one that was taken out does not', async () => {
+  it('jwt: a process that starts later uses the current key set: the new key verifies, and the removed one does not', async () => {
     published = ['one'];
     const endpoint = await withKeys();
     expect(await status(endpoint, token('one'))).toBe(200);
@@ -91,14 +91,14 @@ describe('what providers publish', () => {
       expect([await status(endpoint, token('two'), later), await status(endpoint, token('one'), later)]).toEqual([
         200, 401,
       ]);
-      // Fetched a moment ago, it is not looked for again yet.
+      // The key set was fetched a moment ago, so it is not fetched again yet.
       expect([await status(endpoint, token('one')), await status(endpoint, token('two'))]).toEqual([200, 401]);
     } finally {
       await later.stop();
     }
   });
 
-  it("503: while the set can't be had, and nothing is stored", async () => {
+  it('503: while the key set cannot be fetched, and nothing is stored', async () => {
     const endpoint = await inbound(server, {
       verification: 'jwt',
       verificationConfig: { jwksUrl: 'https://keys.example/jwks', issuer: 'acme' },
@@ -111,7 +111,7 @@ describe('what providers publish', () => {
     expect(await requestsOf(server, endpoint)).toEqual([]);
   });
 
-  it('certificates that one sender invents stop nobody else: whoever sends to another endpoint is verified', async () => {
+  it('invented certificate URLs of one sender do not affect the verification for another endpoint', async () => {
     published = ['one'];
     const [attacked, other] = [await inbound(server, { preset: 'paypal' }), await withKeys()];
     await setSecret(server, attacked, '1JE4291016473214C');

@@ -37,7 +37,7 @@ describe('allowed_methods', () => {
       )
     )[0];
 
-  it('405 with Allow: a method that is not among them is refused with the envelope, counted, and nothing is stored; those that are go on', async () => {
+  it('405 with Allow: a method not in the list is rejected with the error envelope, counted, and nothing is stored; listed ones are accepted', async () => {
     const endpoint = await inbound(server, { allowed_methods: ['POST', 'PUT'] });
     const [before, counted] = [await stored(), await refusals()];
 
@@ -59,7 +59,7 @@ describe('allowed_methods', () => {
     expect((await requestsOf(server, endpoint)).map(({ method }) => method as string)).toEqual(['PUT', 'POST']);
   });
 
-  it('PATCH changes them and shows them, null and an empty list take any again', async () => {
+  it('PATCH changes the list and returns it; null and an empty list allow every method', async () => {
     const endpoint = await inbound(server);
     expect((await shown(endpoint)).allowed_methods).toBeNull();
 
@@ -91,7 +91,7 @@ describe('allowed_methods', () => {
     );
   });
 
-  it('a method is looked at before the size, and the size before the signature: 405, 413, 401', async () => {
+  it('the method is checked before the size, and the size before the signature: 405, 413, 401', async () => {
     const endpoint = await inbound(server, { verification: 'hmac-sha256', allowed_methods: ['POST'] });
     await setSecret(server, endpoint, 's3cret');
     const large = Buffer.alloc(MEGABYTE + 1, 'a');
@@ -109,7 +109,7 @@ describe('allowed_methods', () => {
     expect(await requestsOf(server, endpoint)).toEqual([expect.objectContaining({ status: 'quarantined' })]);
   });
 
-  it('handshakes are requests like others: a HEAD, GET or POST is answered where its method is taken, and 405 where it is not', async () => {
+  it('handshakes obey the list too: a HEAD, GET or POST handshake is answered if its method is allowed, otherwise 405', async () => {
     const trello = await inbound(server, { preset: 'trello', allowed_methods: ['POST', 'HEAD'] });
     const meta = await inbound(server, {
       allowed_methods: ['POST', 'GET'],
@@ -134,7 +134,7 @@ describe('allowed_methods', () => {
     for (const endpoint of [trello, meta, slack]) expect(await requestsOf(server, endpoint)).toEqual([]);
   });
 
-  it('409: a sample is a POST, which the endpoint must take; 404 stays what it is where nothing lives', async () => {
+  it('409: a sample event is a POST, which the endpoint must allow; 404 for an unknown receive URL', async () => {
     const endpoint = await inbound(server, { allowed_methods: ['GET'] });
 
     const answer = await server.api('POST', `/v1/endpoints/${endpoint.id}/test`, {});
@@ -144,7 +144,7 @@ describe('allowed_methods', () => {
     expectRefusal(await provide(server, `${endpoint.at}-not`, { body: '{}' }), 404);
   });
 
-  it('a raw request is replayed whatever its method was and is now', async () => {
+  it('a raw request can be replayed, whatever its method and the current list', async () => {
     const endpoint = await inbound(server);
     const id = await accepted(server, endpoint, { method: 'PUT', body: '{}' });
     await change(server, endpoint, { allowed_methods: ['POST'] });

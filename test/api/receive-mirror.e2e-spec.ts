@@ -13,7 +13,7 @@ import { destinationAt, eventIn, expectStatus, WITHIN_MS } from './scene.js';
 
 const { webhooks: stripe } = new Stripe('sk_test_1');
 
-/** A request as it came, header lines and all. */
+/** A received request with its raw header lines. */
 interface Seen {
   method: string;
   url: string;
@@ -21,7 +21,7 @@ interface Seen {
   body: Buffer;
 }
 
-/** A target that takes any method at any path. */
+/** A target that accepts any method at any path. */
 interface Wide {
   url: string;
   seen: Seen[];
@@ -37,7 +37,7 @@ async function startWide(answer: (seen: Seen, index: number) => number = () => 2
       .on('end', () => {
         const { method = '', url = '', rawHeaders } = request;
         const each = { method, url, rawHeaders, body: Buffer.concat(chunks) };
-        // The probe of the destination's creation has nothing of a mirrored request.
+        // The probe at the creation of the destination is not a mirrored request.
         const isProbe = method === 'HEAD';
         response.writeHead(isProbe ? 200 : answer(each, seen.push(each) - 1)).end();
       });
@@ -96,7 +96,7 @@ describe('mirror destinations', () => {
       '/base/sub/a%20b%2Fc',
     ],
     [
-      'PATCH at a target with a query',
+      'PATCH to a target with a query',
       '/base/?token=t',
       '/x?a=1&a=2&b=%20+&c',
       { method: 'PATCH', body: 'x' },
@@ -105,8 +105,14 @@ describe('mirror destinations', () => {
     ['DELETE', '/base', '', { method: 'DELETE' }, '/base'],
     ['GET', '/base', '?q=%zz', { method: 'GET' }, '/base?q=%zz'],
     ['OPTIONS', '', '/', { method: 'OPTIONS' }, '/'],
-    ['double slashes and dots in names', '/base/', '//evil.example//...', { body: '' }, '/base//evil.example//...'],
-  ])('%s: method, path suffix, query and body as they came', async (_title, at, suffix, sent, expected) => {
+    [
+      'double slashes and dots in segment names',
+      '/base/',
+      '//evil.example//...',
+      { body: '' },
+      '/base//evil.example//...',
+    ],
+  ])('%s: method, path suffix, query and body are forwarded unchanged', async (_title, at, suffix, sent, expected) => {
     const target = await wide();
     const endpoint = await mirrorTo(target.url + at);
 
@@ -118,7 +124,7 @@ describe('mirror destinations', () => {
     await eventIn(server, answer.id, 'delivered');
   });
 
-  it("headers as they came, those of the connection left out and the destination's own put in", async () => {
+  it('headers are forwarded unchanged, without connection headers and with the headers of the destination', async () => {
     const target = await wide();
     const endpoint = await mirrorTo(target.url, {}, { headers: { 'x-own': 'ours', 'x-static': 's' } });
     const head = [
@@ -170,7 +176,7 @@ describe('mirror destinations', () => {
     expect(String(seen.body)).toBe('hi');
   });
 
-  it("the provider's own signature still verifies at the target, with its own library, also after retries", async () => {
+  it("the provider's signature still verifies at the target, with the provider's library, also after retries", async () => {
     const target = await wide((_seen, index) => (index === 0 ? 503 : 200));
     const endpoint = await mirrorTo(target.url, { preset: 'stripe' }, { retry: { schedule: [0, 1, 1] } });
     const secret = 'whsec_stripe';
@@ -191,7 +197,7 @@ describe('mirror destinations', () => {
     await eventIn(server, id, 'delivered');
   });
 
-  it('what came is mirrored, not what a transform made of it', async () => {
+  it('the received request is mirrored, not the transformed body', async () => {
     const target = await wide();
     const endpoint = await mirrorTo(target.url, {
       transform: { engine: 'managed', code: 'export default () => ({ body: { changed: true } })', timeoutMs: 2000 },
@@ -202,7 +208,7 @@ describe('mirror destinations', () => {
     expect(String((await mirrored(target)).body)).toBe('{"n":1}');
   });
 
-  it('a replay is mirrored once more, and says so; a send has no request and is posted as JSON', async () => {
+  it('a replay is mirrored again and marked; a sent event has no request and is posted as JSON', async () => {
     const target = await wide();
     const destination = await destinationAt(server, target.url, { type: 'mirror' });
     const endpoint = await inbound(server, { destinations: [destination] });
@@ -224,7 +230,7 @@ describe('mirror destinations', () => {
   });
 
   it.each(['', '/in/acme/x', '/elsewhere'])(
-    '422: it is refused where it points at our own ingest host (%s)',
+    '422: a target on the ingest host of Posthorn is rejected (%s)',
     async (path) => {
       for (const origin of [
         server.url,
@@ -246,7 +252,7 @@ describe('mirror destinations', () => {
     },
   );
 
-  it('422: what it needs and what it does not know is named', async () => {
+  it('422: names missing and unknown fields', async () => {
     expectInvalid(await server.api('POST', '/v1/destinations', { name: 'No URL', type: 'mirror' }), 'schema', 'url');
     expectInvalid(
       await server.api('POST', '/v1/destinations', {
@@ -261,10 +267,10 @@ describe('mirror destinations', () => {
   });
 
   describe.each(['https', 'mirror'])('a loop through another host, by %s', (type) => {
-    it('409 at the eighth time: it ends', async () => {
+    it('409 at the eighth hop ends the loop', async () => {
       let at = '';
       const statuses: number[] = [];
-      // As an integration that forwards everything, headers and body, to where it came from.
+      // An integration that forwards everything, headers and body, back to its origin.
       const loop = createServer((request, response) => {
         const chunks: Buffer[] = [];
         request
@@ -306,7 +312,7 @@ describe('mirror destinations', () => {
     });
   });
 
-  it('409 with the envelope: a request that says that it has passed eight times; what is no number counts as none', async () => {
+  it('409 with the error envelope: a request with eight hops; a hop header that is not a number counts as none', async () => {
     const endpoint = await inbound(server);
 
     for (const hops of ['8', '9', '999'])
@@ -316,7 +322,7 @@ describe('mirror destinations', () => {
     expect(await requestsOf(server, endpoint)).toHaveLength(5);
   });
 
-  it('blocked: an https destination at our own listener is never called', async () => {
+  it('blocked: an https destination at a listener of Posthorn is never called', async () => {
     const endpoint = await inbound(server);
     const answer = await server.api('POST', '/v1/destinations', {
       name: 'A loop',

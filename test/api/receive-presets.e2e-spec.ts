@@ -16,7 +16,9 @@ const { webhooks: stripe } = new Stripe('sk_test_1');
 const FORM = 'application/x-www-form-urlencoded';
 const BODY = '{"id":"evt_1","type":"invoice.paid","name":"Zoë \\u00e9 \u2028 😀","amount":1.50}';
 
-/** How a vendor signs: `at` is in seconds since the epoch, `url` the one that the vendor was given. */
+/**
+ * Signs a request as the vendor does. `at` is in seconds since the epoch, `url` is the one configured at the vendor.
+ */
 type Sign = (signed: {
   secret: string;
   body: string;
@@ -30,7 +32,7 @@ interface Vendor {
   body?: string;
   type?: string;
   sign: Sign;
-  /** How old a signature may be at most, in seconds; left out where the vendor signs no time. */
+  /** Maximum age of a signature in seconds; undefined if the vendor signs no time. */
   tolerance?: number;
   eventType: string;
   dedupeId: string | null;
@@ -169,7 +171,9 @@ describe('requests of providers', () => {
     return endpoint;
   };
 
-  /** The answer is the provider's own where its preset has one. Returns the event's id. */
+  /**
+   * Sends a request and expects success. The response is the one of the preset, if it has one. Returns the event id.
+   */
   const taken = async (endpoint: Inbound, sent: Sent): Promise<string> => {
     const answer = await provide(server, endpoint.at, sent);
     if (answer.status !== 200 && answer.status !== 204) throw new Error(`Not taken: ${answer.status} ${answer.text}`);
@@ -197,7 +201,7 @@ describe('requests of providers', () => {
   });
 
   it.each(VENDORS)(
-    '%s: 401 for another secret, a changed body and no signature; each is kept',
+    '%s: 401 for another secret, a changed body and no signature; each request is stored',
     async (_title, vendor) => {
       const endpoint = await endpointOf(vendor);
       const { path, ...sent } = await signed(endpoint, vendor);
@@ -232,7 +236,7 @@ describe('requests of providers', () => {
   );
 
   it.each(VENDORS)(
-    "%s: while a new secret's grace lasts the old one verifies too, and without a grace it does not",
+    '%s: during the grace of a new secret the old one verifies too; without a grace it does not',
     async (_title, vendor) => {
       const endpoint = await endpointOf(vendor);
       const next = vendor.secret === undefined ? 'n3xt' : whsec();
@@ -251,7 +255,7 @@ describe('requests of providers', () => {
     },
   );
 
-  it('Twilio is answered with an empty TwiML document', async () => {
+  it('Twilio gets an empty TwiML document', async () => {
     const vendor = VENDORS.find(([, { preset }]) => preset === 'twilio')?.[1] as Vendor;
     const endpoint = await endpointOf(vendor);
 
@@ -261,7 +265,7 @@ describe('requests of providers', () => {
     expect(answer.text).toMatch(/<Response\s*\/>|<Response><\/Response>/);
   });
 
-  it('Twilio signs the whole URL: another query is 401, and the signed one 200', async () => {
+  it('Twilio signs the whole URL: 401 for another query, 200 for the signed one', async () => {
     const [, vendor] = VENDORS.find(([, { preset }]) => preset === 'twilio') as [string, Vendor];
     const endpoint = await endpointOf(vendor);
     const { path, ...sent } = await signed(endpoint, vendor, { query: '?tenant=1&x=a%20b' });
@@ -273,7 +277,7 @@ describe('requests of providers', () => {
     await refused(endpoint, `${endpoint.at}/other?tenant=1&x=a%20b`, sent);
   });
 
-  it('GitLab sends its token as it is: 200, and 401 for a longer, a shorter or no token', async () => {
+  it('GitLab sends its token in plain text: 200, and 401 for a longer, a shorter or no token', async () => {
     const endpoint = await inbound(server, { preset: 'gitlab' });
     await setSecret(server, endpoint, 'glpat-token');
     const sent = (token?: string): Sent => ({
@@ -291,7 +295,7 @@ describe('requests of providers', () => {
       await refused(endpoint, endpoint.at, sent(token));
   });
 
-  it("Discord: 200 for an interaction under the application's public key, and 204 or a pong for its pings", async () => {
+  it("Discord: 200 for an interaction signed for the application's public key, and 204 or a pong for its pings", async () => {
     const keys = generateKeyPairSync('ed25519');
     const endpoint = await inbound(server, { preset: 'discord' });
     await setSecret(
@@ -323,7 +327,7 @@ describe('requests of providers', () => {
   });
 
   describe('senders without a preset', () => {
-    it('hmac-sha256: hex, base64 and a prefix are taken in x-signature', async () => {
+    it('hmac-sha256: x-signature can be hex, base64 or prefixed', async () => {
       const endpoint = await inbound(server, { verification: 'hmac-sha256' });
       await setSecret(server, endpoint, 's3cret');
 
@@ -341,7 +345,7 @@ describe('requests of providers', () => {
     it.each<[string, object, string]>([
       ['bearer', { authorization: 'Bearer s3cret' }, 'authorization'],
       ['api-key', { 'x-api-key': 's3cret' }, 'x-api-key'],
-    ])('%s: the secret is taken, and hidden from who only reads', async (verification, headers, name) => {
+    ])('%s: the secret is accepted, and hidden from keys of scope read', async (verification, headers, name) => {
       const endpoint = await inbound(server, { verification });
       await setSecret(server, endpoint, 's3cret');
 
@@ -356,7 +360,7 @@ describe('requests of providers', () => {
       await refused(endpoint, endpoint.at, { body: BODY, headers: { [name]: 'Bearer other' } });
     });
 
-    it('jwt: keys come from jwksUrl through the gate, once for many; without a secret, and 422 without jwksUrl or for a private address', async () => {
+    it('jwt: keys come from jwksUrl through the egress gate, fetched once for many requests; no secret needed; 422 without jwksUrl or with a private address', async () => {
       const [one, two] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
       const published: object[] = [{ ...one.publicKey.export({ format: 'jwk' }), kid: 'one' }];
       const issuer = await startReceiver(() => ({ status: 200, body: JSON.stringify({ keys: published }) }));
@@ -405,7 +409,7 @@ describe('requests of providers', () => {
       }
     });
 
-    it('hmac-sha512 over time, method and body, in a header of its own, with a limit on the age', async () => {
+    it('hmac-sha512 over time, method and body, in a custom header, with a maximum age', async () => {
       const endpoint = await inbound(server, {
         verification: 'hmac-sha512',
         verificationConfig: {
@@ -433,7 +437,7 @@ describe('requests of providers', () => {
       await refused(endpoint, endpoint.at, sent(now(), 'POST'));
     });
 
-    it('none: whatever is in the signature headers, nothing is verified and everything is taken', async () => {
+    it('none: signature headers are not verified, and everything is accepted', async () => {
       const endpoint = await inbound(server, { preset: 'stripe', verification: 'none' });
 
       const id = await taken(endpoint, { body: BODY, headers: { 'stripe-signature': 't=1,v1=00' } });

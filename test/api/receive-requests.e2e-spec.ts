@@ -31,7 +31,7 @@ describe('raw requests', () => {
     server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`, undefined, headers);
 
   describe('list and detail', () => {
-    it('200: newest first, paged to the end without a gap, refused ones too', async () => {
+    it('200: newest first, in pages without gaps, including rejected requests', async () => {
       const endpoint = await inbound(server);
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) ids.push((await accepted(server, endpoint, json({ n }))).replace('evt_', 'req_'));
@@ -73,7 +73,7 @@ describe('raw requests', () => {
       ['x-gitlab-token', { preset: 'gitlab' }, { 'x-gitlab-token': 'hunter2' }],
       ['x-mine', { verification: 'api-key', verificationConfig: { header: 'x-mine' } }, { 'x-mine': 'hunter2' }],
     ])(
-      '200: %s has its value for scope write, and is hidden from scope read, after the endpoint has changed too',
+      '200: %s is shown to scope write and hidden from scope read, also after the endpoint has changed',
       async (name, settings, headers) => {
         const endpoint = await inbound(server, settings);
         if ('preset' in settings || 'verification' in settings) await setSecret(server, endpoint, 'hunter2');
@@ -112,7 +112,7 @@ describe('raw requests', () => {
       },
     );
 
-    it('400: a cursor of another endpoint, and one that is none', async () => {
+    it('400: a cursor of another endpoint, and an invalid one', async () => {
       const [one, two] = [await inbound(server), await inbound(server)];
       for (let n = 0; n < 2; n += 1) await accepted(server, one, json({ n }));
       const { next_cursor: cursor } = (await server.api('GET', `/v1/endpoints/${one.id}/requests?limit=1`)).json;
@@ -124,7 +124,7 @@ describe('raw requests', () => {
       expectRefusal(await server.api('GET', `/v1/endpoints/${one.id}/requests?cursor=x`), 400);
     });
 
-    it("200: the detail by either id, with the client's address and what was called", async () => {
+    it("200: the detail by either id, with the client's address and the called URL", async () => {
       const endpoint = await inbound(server);
       const { json: answer } = await provide(server, `${endpoint.at}/sub?x=1`, { body: 'é', headers: { 'X-A': '1' } });
 
@@ -153,7 +153,7 @@ describe('raw requests', () => {
       });
     });
 
-    it("200: what the provider was answered is on the request: the endpoint's own answer, a long one cut, a refusal; a replay has none", async () => {
+    it("200: the request shows the response to the provider: the endpoint's own one, truncated if long, or an error; a replay has none", async () => {
       const own = await inbound(server, {
         responseRules: {
           rules: [
@@ -229,7 +229,7 @@ describe('raw requests', () => {
       expectRefusal(await server.api('POST', `/v1/endpoints/${one.id}/test`, {}, test), 404);
     });
 
-    it('403: a key that may only read neither replays nor tests', async () => {
+    it('403: a read key can neither replay nor test', async () => {
       const endpoint = await inbound(server);
       const id = await accepted(server, endpoint, json({}));
       const reader = as((await createKey(server, { scope: 'read' })).key);
@@ -242,8 +242,8 @@ describe('raw requests', () => {
     });
   });
 
-  describe('replay through the endpoint of today', () => {
-    it('202: what was quarantined before the secret was set is verified as of its time, and routed as a new event', async () => {
+  describe('replay through the current endpoint', () => {
+    it('202: a request quarantined before the secret was set is verified as of its time of arrival, and routed as a new event', async () => {
       const target = targets.open();
       const endpoint = await inbound(server, {
         preset: 'stripe',
@@ -251,7 +251,7 @@ describe('raw requests', () => {
       });
       const secret = 'whsec_stripe';
       const payload = '{"id":"evt_1","type":"invoice.paid"}';
-      // At the edge of the tolerance: what is older now was not when it came.
+      // At the edge of the tolerance. The timestamp is too old by now, but was valid on arrival.
       const timestamp = Math.floor(Date.now() / 1000) - 299;
       const sent = {
         body: payload,
@@ -299,7 +299,7 @@ describe('raw requests', () => {
       });
     });
 
-    it('202: a good verdict holds although its time is over and the secret is another one', async () => {
+    it('202: a successful verification stays valid, although the signature is too old by now and the secret has changed', async () => {
       const endpoint = await inbound(server, { verification: 'hmac-sha256' });
       await setSecret(server, endpoint, 'old');
       const id = await accepted(server, endpoint, {
@@ -313,7 +313,7 @@ describe('raw requests', () => {
       expect(await requestOf(server, endpoint, replayed)).toMatchObject({ verified: true, status: 'ignored' });
     });
 
-    it('202: what is sent again goes through the transform and the routes of now, from the body that came', async () => {
+    it('202: the replay starts from the received body, with the current transform and routes', async () => {
       const target = targets.open();
       const endpoint = await inbound(server, {
         transform: { engine: 'managed', code: 'export default () => ({ body: 1 })', timeoutMs: 2000 },
@@ -335,7 +335,7 @@ describe('raw requests', () => {
       expect(await eventOf(server, id)).toMatchObject({ payload: 1 });
     });
 
-    it('202: a handshake is none the second time, and nobody is asked for an answer', async () => {
+    it('202: a replayed request is not a handshake, and no response proxy is called', async () => {
       const proxy = targets.open(() => ({ status: 500 }));
       const endpoint = await inbound(server);
       const id = await accepted(server, endpoint, json({ type: 'url_verification', challenge: 'x' }));
@@ -350,7 +350,7 @@ describe('raw requests', () => {
       expect(proxy.posts()).toEqual([]);
     });
 
-    it('202: bytes are replayed byte for byte', async () => {
+    it('202: binary data is replayed byte for byte', async () => {
       const target = targets.open();
       const endpoint = await inbound(server);
       const body = Buffer.from([0, 255, 1]);
@@ -363,7 +363,7 @@ describe('raw requests', () => {
       expect(target.posts()[0]?.rawBody.equals(body)).toBe(true);
     });
 
-    it('202 once: the same Idempotency-Key makes one event', async () => {
+    it('202 once: the same Idempotency-Key creates one event', async () => {
       const endpoint = await inbound(server);
       const id = await accepted(server, endpoint, json({}));
       const key = { 'idempotency-key': '6f1f3d1c-0a5e-4a3f-9a52-0d2a9f0d1b11' };
@@ -379,7 +379,7 @@ describe('raw requests', () => {
       expect(await requestsOf(server, endpoint)).toHaveLength(2);
     });
 
-    it('409: while the endpoint is paused; nothing is made', async () => {
+    it('409: while the endpoint is paused, and nothing is created', async () => {
       const endpoint = await inbound(server);
       const id = await accepted(server, endpoint, json({}));
       await change(server, endpoint, { status: 'paused' });
@@ -408,24 +408,27 @@ describe('raw requests', () => {
       ['adyen', ADYEN_KEY, expect.any(String)],
       ['ms-graph', 's3cret', expect.any(String)],
       ['square', 's3cret', 'payment.created'],
-    ])("200: %s, signed with the endpoint's secret, goes the way of a real one", async (preset, secret, eventType) => {
-      const target = targets.open();
-      const endpoint = await inbound(server, { preset, destinations: [await destinationAt(server, target.url)] });
-      await setSecret(server, endpoint, secret);
+    ])(
+      "200: %s, signed with the endpoint's secret, is processed like a real request",
+      async (preset, secret, eventType) => {
+        const target = targets.open();
+        const endpoint = await inbound(server, { preset, destinations: [await destinationAt(server, target.url)] });
+        await setSecret(server, endpoint, secret);
 
-      const answer = expectStatus(await test(endpoint), 200).json;
+        const answer = expectStatus(await test(endpoint), 200).json;
 
-      expect(answer).toMatchObject({ event_id: expect.stringMatching(/^evt_/), verified: true });
-      expect(answer.status).toBeGreaterThanOrEqual(200);
-      expect(answer.status).toBeLessThan(300);
-      expect(await eventIn(server, answer.event_id, 'delivered')).toMatchObject({
-        event_type: eventType,
-        endpoint: endpoint.path,
-      });
-      expect(await requestsOf(server, endpoint)).toMatchObject([{ verified: true, status: 'routed' }]);
-    });
+        expect(answer).toMatchObject({ event_id: expect.stringMatching(/^evt_/), verified: true });
+        expect(answer.status).toBeGreaterThanOrEqual(200);
+        expect(answer.status).toBeLessThan(300);
+        expect(await eventIn(server, answer.event_id, 'delivered')).toMatchObject({
+          event_type: eventType,
+          endpoint: endpoint.path,
+        });
+        expect(await requestsOf(server, endpoint)).toMatchObject([{ verified: true, status: 'routed' }]);
+      },
+    );
 
-    it("200: without a preset, with an own body, and signed by an HMAC of one's own", async () => {
+    it('200: without a preset, with a custom body, and signed with a custom HMAC', async () => {
       const open = await inbound(server);
       const signed = await inbound(server, {
         verification: 'hmac-sha256',
@@ -442,7 +445,7 @@ describe('raw requests', () => {
       expect(await eventOf(server, own.event_id)).toMatchObject({ event_type: 'my.own', payload: { type: 'my.own' } });
     });
 
-    it("200: what the provider would be answered is said, a paused endpoint's and a proxy's too", async () => {
+    it('200: returns the response that the provider would get, also for a paused endpoint and for a proxy', async () => {
       const away = await inbound(server, {
         responseProxy: { target: 'url', url: targets.open(() => ({ status: 500 })).url, onUnavailable: 'error' },
       });
@@ -454,7 +457,7 @@ describe('raw requests', () => {
       expect((await requestsOf(server, paused))[0]).toMatchObject({ status: 'parked' });
     });
 
-    it('422: without a secret, where only the provider can sign, and for a preset that is none', async () => {
+    it('422: without a secret, for a preset that only the provider can sign, and for an unknown preset', async () => {
       const unset = await inbound(server, { preset: 'stripe' });
       const discord = await inbound(server, { preset: 'discord' });
       await setSecret(server, discord, 'ab'.repeat(32));
@@ -466,7 +469,7 @@ describe('raw requests', () => {
     });
   });
 
-  it('what a request leaves in the log is neither its body nor its headers', async () => {
+  it('the log contains neither the body nor the headers of a request', async () => {
     const endpoint = await inbound(server, {
       transform: { engine: 'managed', code: 'export default (event) => { throw new Error(event.body.pan); }' },
     });

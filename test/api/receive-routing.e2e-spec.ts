@@ -62,7 +62,7 @@ const CASES: [string, Case][] = [
   ],
   ['json: null exists', { filter: { path: '$.none', op: 'exists' }, passes: [['', paid]], fails: [['', json({})]] }],
   [
-    'not, over what is no JSON',
+    'not, over a body that is not JSON',
     {
       filter: { not: { path: '$.type', op: 'eq', value: 'x' } },
       passes: [['', paid]],
@@ -156,7 +156,7 @@ const CASES: [string, Case][] = [
     },
   ],
   [
-    'ip: not ours',
+    'ip: a foreign address',
     {
       filter: { type: 'ip', op: 'eq', value: '10.0.0.1' },
       passes: [],
@@ -251,7 +251,7 @@ describe('routing', () => {
       expect([inside, outside]).toEqual(['to 1', 'ignored']);
     });
 
-    it('over 128 KB a body filter sees the beginning, and the event is delivered whole', async () => {
+    it('over 128 KB a body filter sees the beginning of the body, and the event is delivered completely', async () => {
       const endpoint = await inbound(server, {
         routes: [
           {
@@ -289,7 +289,7 @@ describe('routing', () => {
     });
   });
 
-  it('each destination gets one delivery where its route matches, each with its own attempts', async () => {
+  it('each destination with a matching route gets one delivery, each with its own attempts', async () => {
     const [all, some] = [targets.open(), targets.open(() => ({ status: 500 }))];
     const [first, second] = [await destinationAt(server, all.url), await destinationAt(server, some.url, PATIENT)];
     const endpoint = await inbound(server, {
@@ -312,7 +312,7 @@ describe('routing', () => {
     expect(some.posts().map(({ headers }) => headers['webhook-id'])).toEqual([two]);
   });
 
-  it('ignored: an endpoint without routes keeps what it received', async () => {
+  it('ignored: an endpoint without routes stores the requests that it receives', async () => {
     const endpoint = await inbound(server);
 
     const id = await accepted(server, endpoint, json({ n: 1 }));
@@ -327,7 +327,7 @@ describe('routing', () => {
     expect(await requestOf(server, endpoint, id)).toMatchObject({ status: 'ignored' });
   });
 
-  it('a disabled destination gets a delivery that failed, which enabling and a replay heal', async () => {
+  it('a disabled destination gets a failed delivery, which can be replayed once the destination is enabled', async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const endpoint = await inbound(server, { destinations: [destination] });
@@ -345,7 +345,7 @@ describe('routing', () => {
     expect(target.posts()).toHaveLength(1);
   });
 
-  it('409: a destination is not deleted while a route leads to it, which details.used_by names; 204 once it does not', async () => {
+  it('409: a destination with a route cannot be deleted, and details.used_by names the route; 204 without the route', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const [one, two] = [
       await inbound(server, { destinations: [destination] }),
@@ -371,7 +371,7 @@ describe('routing', () => {
     expectStatus(await server.api('DELETE', `/v1/destinations/${destination}`), 204);
   });
 
-  it('a destination that is gone gets a delivery that failed; the other routes are none the worse', async () => {
+  it('a missing destination gets a failed delivery; the other routes are not affected', async () => {
     const [target, kept] = [targets.open(), targets.open()];
     const destination = await destinationAt(server, target.url);
     const endpoint = await inbound(server, { destinations: [destination, await destinationAt(server, kept.url)] });

@@ -10,7 +10,7 @@ import { inbound, json, provide, requestsOf } from './receiving.js';
 import type { Targets } from './scene.js';
 import { destinationAt, eventIn, startTargets, WITHIN_MS } from './scene.js';
 
-describe('endpoints while PostgreSQL is away', () => {
+describe('endpoints while PostgreSQL is unavailable', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   let server: PosthornServer;
@@ -31,7 +31,7 @@ describe('endpoints while PostgreSQL is away', () => {
     await targets.close();
   });
 
-  it('503 with Retry-After, for an endpoint that the process knows and for a path that it does not; back, everything is received again', async () => {
+  it('503 with Retry-After, for a known endpoint and for an unknown path; once PostgreSQL is back, requests are received again', async () => {
     const target = targets.open();
     const endpoint = await inbound(server, { destinations: [await destinationAt(server, target.url)] });
     await provide(server, endpoint.at, json({ n: 1 }));

@@ -7,9 +7,9 @@ import { accepted, change, inbound, json, provide, requestOf, requestsOf } from 
 import type { TargetPath, Targets } from './scene.js';
 import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
 
-/** What code may do to the machine, and what its call ends with. */
+/** Code that tries to exhaust the machine, and the error of its call. */
 const BOMBS: [string, string, string][] = [
-  ['a loop without an end', 'export default () => { for (;;); }', 'timeout'],
+  ['an endless loop', 'export default () => { for (;;); }', 'timeout'],
   ['a loop of promises', 'export default async () => { for (;;) await null; }', 'timeout'],
   [
     'a memory bomb',
@@ -17,20 +17,20 @@ const BOMBS: [string, string, string][] = [
     'memory|threw|timeout',
   ],
   ['a string that doubles', `export default () => { let s = 'x'; for (;;) s += s; }`, 'memory|threw|timeout'],
-  ['recursion without an end', 'const f = (n) => f(n + 1) + 1;\nexport default () => f(0)', 'threw|memory|crashed'],
+  ['endless recursion', 'const f = (n) => f(n + 1) + 1;\nexport default () => f(0)', 'threw|memory|crashed'],
   ['a pattern that backtracks', `export default () => /^(a+)+$/.test('a'.repeat(40) + 'b')`, 'timeout|threw'],
   ['a result that is too large', `export default () => ({ body: 'a'.repeat(300000) })`, 'result_too_large'],
   [
-    'a result without an end',
+    'an endless result',
     'export default () => { const body = {}; body.body = body; return { body }; }',
     'invalid_result|threw',
   ],
   ['a promise that nothing settles', 'export default () => new Promise(() => {})', 'invalid_result|timeout'],
   ['an exception', `export default () => { throw new Error('no'); }`, 'threw'],
-  ['what is no event', 'export default () => 42', 'what it returned has no body'],
+  ['a result that is not an event', 'export default () => 42', 'what it returned has no body'],
   ['an event without a body', 'export default () => ({})', 'what it returned has no body'],
   [
-    'an event type that is none',
+    'an invalid event type',
     `export default (event) => ({ ...event, event_type: 'a b' })`,
     'the event_type it returned is none',
   ],
@@ -50,7 +50,7 @@ describe('transforms', () => {
     await targets.close();
   });
 
-  /** An endpoint with the transform, and where its events go. */
+  /** Creates an endpoint with the transform and a destination. */
   async function transforming(
     transform: object,
     settings: object = {},
@@ -73,7 +73,7 @@ describe('transforms', () => {
     >[number];
   };
 
-  it('managed: the returned body is delivered, signed and shown; the request keeps what came; event_type changes', async () => {
+  it('managed: the returned body is delivered, signed and shown; the request keeps the received body; event_type changes', async () => {
     const code = `export default (event) => ({ ...event, event_type: 'order.' + event.body.kind, body: { was: event.event_type, n: event.body.n + 1, id: event.id } })`;
     const { endpoint, target } = await transforming(managed(code));
     const secret = (
@@ -101,7 +101,7 @@ describe('transforms', () => {
     });
   });
 
-  it('managed: a text is delivered as it is, with the type that came; a list and null inside are JSON', async () => {
+  it('managed: a string is delivered unchanged with the received content type; a list or null is delivered as JSON', async () => {
     const { endpoint, target } = await transforming(managed('export default (event) => ({ body: event.body.give })'));
 
     const text = await accepted(server, endpoint, json({ give: 'a=1&b=é' }, { 'content-type': 'application/json' }));
@@ -113,7 +113,7 @@ describe('transforms', () => {
     expect(String((await deliveredBy(target, nothing)).rawBody)).toBe('null');
   });
 
-  it('managed: an event that is returned unchanged but for its type keeps the very characters of its body, and its content type', async () => {
+  it('managed: if only the type of an event changes, its body keeps every character, and its content type', async () => {
     const body = '{ "type": "raw",\n"id": 12345678901234567890, "amount": 1e400, "price": 0.10 }';
     const { endpoint, target } = await transforming(
       managed(`export default (event) => ({ ...event, event_type: 'renamed' })`),
@@ -132,7 +132,7 @@ describe('transforms', () => {
     expect(await requestOf(server, endpoint, id)).toMatchObject({ body, note: 'transformed' });
   });
 
-  it('managed: headers that it sets, changes and leaves out are those of the deliveries', async () => {
+  it('managed: headers that the code sets, changes or omits apply to the deliveries', async () => {
     const code = `export default (event) => {
       const { 'x-gone': _, ...headers } = event.headers;
       return { ...event, headers: { ...headers, 'X-Own': '2', 'x-new': 'n', 'content-type': 'application/vnd.acme+json' } };
@@ -153,13 +153,13 @@ describe('transforms', () => {
   });
 
   it.each([
-    ['one of the service', `{ ...event.headers, 'webhook-id': 'mine' }`, 'webhook-id'],
-    ['one of the connection', `{ ...event.headers, 'Transfer-Encoding': 'chunked' }`, 'transfer-encoding'],
-    ['the count of hops', `{ ...event.headers, 'posthorn-hops': '0' }`, 'posthorn-hops'],
-    ['one that breaks the line', `{ ...event.headers, 'x-a': 'a\\r\\nb: c' }`, 'x-a'],
+    ['a header of the service', `{ ...event.headers, 'webhook-id': 'mine' }`, 'webhook-id'],
+    ['a header of the connection', `{ ...event.headers, 'Transfer-Encoding': 'chunked' }`, 'transfer-encoding'],
+    ['the hop count', `{ ...event.headers, 'posthorn-hops': '0' }`, 'posthorn-hops'],
+    ['a line break in a value', `{ ...event.headers, 'x-a': 'a\\r\\nb: c' }`, 'x-a'],
     ['a list', '[]', null],
-    ['a number in one', '{ a: 1 }', null],
-  ])('managed: headers with %s park the event and say why', async (_what, headers, name) => {
+    ['a number as a value', '{ a: 1 }', null],
+  ])('managed: headers with %s park the event, with an explanation', async (_what, headers, name) => {
     const { endpoint } = await transforming(managed(`export default (event) => ({ ...event, headers: ${headers} })`));
 
     const id = await accepted(server, endpoint, json({ a: 1 }));
@@ -179,7 +179,7 @@ describe('transforms', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
   ])(
-    'a body in %s is seen by transforms, filters and rules, and delivered as it came where it stays',
+    'transforms, filters and rules see a body in %s decoded, and an unchanged one is delivered as received',
     async (encoding, pack) => {
       const target = targets.open();
       const code = `export default (event) => event.body.change ? { ...event, body: { was: event.body.kind } } : event`;
@@ -234,7 +234,7 @@ describe('transforms', () => {
     },
   );
 
-  it('a bomb is cut: no filter sees it, a transform is not given it, and the next event is answered', async () => {
+  it('a decompression bomb is cut off: filters and transforms do not get it, and the next event is answered', async () => {
     const bomb = gzipSync(Buffer.from(`{"kind":"paid","pad":"${' '.repeat(300_000_000)}"}`));
     const { endpoint } = await transforming(managed('export default (event) => event'));
     const filtered = await inbound(server, {
@@ -262,7 +262,7 @@ describe('transforms', () => {
     await accepted(server, endpoint, json({ a: 1 }));
   });
 
-  it('managed: null drops the event, which is ignored; the answer is 200 all the same', async () => {
+  it('managed: null drops the event, which is ignored; the response is still 200', async () => {
     const { endpoint, target } = await transforming(
       managed('export default (event) => (event.body.test ? null : event)'),
     );
@@ -279,7 +279,7 @@ describe('transforms', () => {
     expect(target.posts()).toHaveLength(1);
   });
 
-  it('managed: named secrets that the code names are given, a new value at once', async () => {
+  it('managed: the code gets the secrets that it names, and a new value at once', async () => {
     const name = `CRM_${Date.now()}`;
     const secret = expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'first' }), 201).json
       .id as string;
@@ -302,7 +302,7 @@ describe('transforms', () => {
     ['bytes', { body: Buffer.from([0xff, 0]), headers: { 'content-type': 'application/octet-stream' } }, '/wA='],
     ['nothing', {}, ''],
     ['a deep list', { body: `${'['.repeat(400)}${']'.repeat(400)}` }, undefined],
-  ])('managed: the code sees %s', async (_title, sent, seen) => {
+  ])('managed: the code gets %s', async (_title, sent, seen) => {
     const { endpoint, target } = await transforming(
       managed('export default (event) => ({ body: { seen: event.body } })'),
     );
@@ -314,7 +314,7 @@ describe('transforms', () => {
     else expect(JSON.parse(String(rawBody))).toEqual({ seen });
   });
 
-  it('url: the body is posted signed, and its JSON answer is delivered and filtered; 204 drops', async () => {
+  it('url: the body is posted signed, and the JSON response is delivered and filtered; 204 drops the event', async () => {
     const host = targets.open(({ rawBody }) =>
       String(rawBody).includes('drop') ? { status: 204 } : { body: '{ "made": 12345678901234567890 }' },
     );
@@ -336,9 +336,9 @@ describe('transforms', () => {
   it.each<[string, (index: number) => object, RegExp]>([
     ['500', () => ({ status: 500 }), /the transform answered 500/],
     ['a redirect', () => ({ status: 302, headers: { location: '/elsewhere' } }), /answered 302/],
-    ['what is no JSON', () => ({ body: '<a/>' }), /not JSON/],
+    ['a response that is not JSON', () => ({ body: '<a/>' }), /not JSON/],
     ['over 256 KB', () => ({ body: `"${'a'.repeat(262_144)}"` }), /over 256 KB/],
-    ['nothing in time', () => ({ hang: true }), /timeout/],
+    ['no response in time', () => ({ hang: true }), /timeout/],
   ])('url, closed (the default): %s parks the event', async (_title, answer, note) => {
     const host = targets.open((_post, index) => answer(index));
     const { endpoint, target } = await transforming({ engine: 'url', url: host.url, timeoutMs: 200 });
@@ -350,7 +350,7 @@ describe('transforms', () => {
     expect(target.posts()).toEqual([]);
   });
 
-  it('open: what fails is delivered as it came, and the request and the event say so', async () => {
+  it('open: if the transform fails, the received body is delivered, and the request and the event say so', async () => {
     const { endpoint, target } = await transforming(
       managed(`export default () => { throw new Error('no'); }`, { failMode: 'open' }),
     );
@@ -368,7 +368,7 @@ describe('transforms', () => {
     expect((await eventOf(server, id)).note).toBe('The transform failed: threw. It was delivered untransformed.');
   });
 
-  it('after any number of failures the next event is tried: a URL that answers again, code that ends', async () => {
+  it('the next event is tried after any number of failures: with a URL that responds again, with code that ends', async () => {
     const host = targets.open((_post, index) => (index < 5 ? { status: 500 } : { body: '{"made":true}' }));
     const byUrl = await transforming({ engine: 'url', url: host.url });
     const byCode = await transforming(
@@ -387,7 +387,7 @@ describe('transforms', () => {
     expect(host.posts()).toHaveLength(6);
   });
 
-  it('a request that is refused or comes to a paused endpoint is not transformed', async () => {
+  it('a rejected request, or one to a paused endpoint, is not transformed', async () => {
     const host = targets.open();
     const { endpoint } = await transforming({ engine: 'url', url: host.url }, { verification: 'hmac-sha256' });
 
@@ -399,7 +399,7 @@ describe('transforms', () => {
   });
 
   it.each(BOMBS)(
-    '%s costs that call: the event is parked, everybody else is served meanwhile',
+    '%s only costs its own call: the event is parked, and others are served meanwhile',
     async (_title, code, note) => {
       const { endpoint } = await transforming(managed(code, { timeoutMs: 300 }));
       const neighbour = await transforming(

@@ -14,7 +14,7 @@ const KEY = `v=DKIM1; k=rsa; p=${publicKey.export({ type: 'spki', format: 'der' 
 
 let domains = 0;
 
-/** A domain of its own: p=reject, with a DKIM key and an SPF record that lets another server send. */
+/** Creates a unique domain with p=reject, a DKIM key, and an SPF record that authorizes another server. */
 function domainIn(zone: ZoneServer): string {
   const domain = `d${(domains += 1)}.example`;
   zone.set(`_dmarc.${domain}`, 'TXT', ['v=DMARC1; p=reject']);
@@ -23,7 +23,7 @@ function domainIn(zone: ZoneServer): string {
   return domain;
 }
 
-/** A message that the domain signed, as nodemailer composes it. */
+/** Builds a message signed for the domain with nodemailer. */
 async function signed(domain: string, subject: string): Promise<Buffer> {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const { message } = await transport.sendMail({
@@ -43,7 +43,7 @@ const deferred = async (server: PosthornServer): Promise<number> =>
     )?.[1] ?? 0,
   );
 
-describe('received mail while name servers fail', () => {
+describe('received email while name servers fail', () => {
   let zone: ZoneServer;
   let targets: Targets;
   let server: PosthornServer;
@@ -62,10 +62,10 @@ describe('received mail while name servers fail', () => {
 
   it.each<[ZoneTrouble, string]>([
     ['fails', 'answers SERVFAIL'],
-    ['cut', 'truncates over UDP and hangs up over TCP'],
+    ['cut', 'truncates over UDP and closes the connection over TCP'],
     ['silent', 'never answers'],
   ])(
-    "delivers genuine mail whose key's name server %s (%s), as temperror and not as fail (RFC 7489, section 6.6.2)",
+    "delivers genuine email whose key's name server %s (%s), as temperror and not as fail (RFC 7489, section 6.6.2)",
     async (trouble) => {
       const target = targets.open();
       const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
@@ -85,7 +85,7 @@ describe('received mail while name servers fail', () => {
     },
   );
 
-  it('quarantines it for an alias with allowedSenders; released by hand it is delivered, once, with its verdicts', async () => {
+  it('quarantines it for an alias with allowedSenders; a manual release delivers it once, with its authentication results', async () => {
     const target = targets.open();
     const domain = domainIn(zone);
     const alias = await aliasTo(server, [await destinationAt(server, target.url)], { allowedSenders: [`@${domain}`] });
@@ -127,7 +127,7 @@ describe('received mail while name servers fail', () => {
     expect(target.posts()).toHaveLength(1);
   });
 
-  it('releases nothing that is not quarantined, nothing of another alias, and nothing that goes nowhere', async () => {
+  it('404 and 409: releases only quarantined messages, of this alias, with a destination', async () => {
     const domain = domainIn(zone);
     const [alias, other] = [await aliasTo(server, [], { allowedSenders: [`@${domain}`] }), await aliasTo(server, [])];
     zone.trouble(`s._domainkey.${domain}`, 'fails');
@@ -141,7 +141,7 @@ describe('received mail while name servers fail', () => {
     expect((await messagesOf(server, alias.id, 1))[0]).toMatchObject({ state: 'quarantined' });
   });
 
-  it('waits for nothing where the answer would change nothing, and keeps no other mail waiting', async () => {
+  it('does not wait if the DNS answer would change nothing, and delays no other email', async () => {
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
     const [silent, good] = [domainIn(zone), domainIn(zone)];
@@ -163,8 +163,8 @@ describe('received mail while name servers fail', () => {
   });
 });
 
-describe('received mail whose name servers come back', () => {
-  it('is decided by what they say then, also by a process that started meanwhile', async () => {
+describe('received email whose name servers recover', () => {
+  it('uses their later answer, also in a process that started meanwhile', async () => {
     const [zone, targets, smtp] = await Promise.all([startZoneServer(), startTargets(), freePort()]);
     const server = await startServer({ SMTP_PORT: String(smtp), DNS_SERVERS: zone.address, MAIL_DNS_RETRY: '1h' });
     const target = targets.open();

@@ -17,8 +17,8 @@ import { destinationAt, expectStatus, startTargets, type TargetPath, type Target
 const REGION = 'eu-west-1';
 const INVOICES = { path: '$.subject', op: 'starts_with', value: 'Invoice' };
 
-/** Where mail of an alias goes, over real SMTP: by filters, to a queue, to those who pull. */
-describe('where received mail goes', () => {
+/** Routing of email to an alias, over real SMTP: by filters, to a queue, to pull consumers. */
+describe('routing of received email', () => {
   let server: PosthornServer;
   let targets: Targets;
   let smtp: number;
@@ -36,7 +36,7 @@ describe('where received mail goes', () => {
   const subjects = (target: TargetPath): string[] =>
     target.posts().map(({ rawBody }) => (JSON.parse(rawBody.toString()) as { subject: string }).subject);
 
-  it('a filter on any field of the event lets through what passes it; what passes none is ignored', async () => {
+  it('a filter on any field of the event selects its destination; a message that matches none is ignored', async () => {
     const [all, invoices, ada] = [targets.open(), targets.open(), targets.open()];
     const to = {
       all: await destinationAt(server, all.url),
@@ -80,7 +80,7 @@ describe('where received mail goes', () => {
     expect((await server.api('GET', `/v1/events?endpoint=${open.id}`)).json.data).toHaveLength(2);
   });
 
-  it('`destinationIds` is the short form: it keeps the filters of destinations that stay; a change counts for the next message', async () => {
+  it('`destinationIds` is the short form: it keeps the filters of the destinations that stay; a change applies to the next message', async () => {
     const [first, second] = [targets.open(), targets.open()];
     const [a, b] = [await destinationAt(server, first.url), await destinationAt(server, second.url)];
     const { id, address } = await aliasTo(server, [], {
@@ -102,7 +102,7 @@ describe('where received mail goes', () => {
       { destination: a, filter: null },
       { destination: b, filter: INVOICES },
     ]);
-    // Whatever process reads it: no cache is older than five seconds.
+    // Any process can read the message, and no cache is older than five seconds.
     const seen = await until(
       async () => {
         await deliver(smtp, address, letter(`Question ${Math.random()}`));
@@ -112,20 +112,20 @@ describe('where received mail goes', () => {
       WITHIN_MS,
     );
     expect(seen).toBeGreaterThan(0);
-    // Who leaves and comes back brings no filter along.
+    // A destination that was removed and added again has no filter.
     await change({ destinationIds: [a] });
     expect(await change({ destinationIds: [b] })).toEqual([{ destination: b, filter: null }]);
   });
 
   it.each<[string, object, ...string[]]>([
-    ['a filter that is none', { routes: [{ destination: 'A', filter: { op: 'eq' } }] }, 'routes.0.filter.path'],
-    ['a destination that there is none of', { routes: [{ destination: 'dst_x' }] }, 'routes.0.destination'],
+    ['an invalid filter', { routes: [{ destination: 'A', filter: { op: 'eq' } }] }, 'routes.0.filter.path'],
+    ['a destination that does not exist', { routes: [{ destination: 'dst_x' }] }, 'routes.0.destination'],
     [
       'a destination twice',
       { routes: [{ destination: 'A' }, { destination: 'A', filter: INVOICES }] },
       'routes.1.destination',
     ],
-    ['two forms that disagree', { routes: [{ destination: 'A' }], destinationIds: [] }, 'destinationIds'],
+    ['contradictory forms', { routes: [{ destination: 'A' }], destinationIds: [] }, 'destinationIds'],
   ])('422: %s, on create and on change', async (_what, body, ...paths) => {
     const destination = await destinationAt(server, targets.open().url);
     const filled = JSON.parse(JSON.stringify(body).replaceAll('"A"', JSON.stringify(destination))) as object;
@@ -139,7 +139,7 @@ describe('where received mail goes', () => {
     expectInvalid(await server.api('PATCH', `/v1/aliases/${id}`, filled), 'schema', ...paths);
   });
 
-  it('a replay goes through the filters of now', async () => {
+  it('a replay uses the current filters', async () => {
     const [first, second] = [targets.open(), targets.open()];
     const [a, b] = [await destinationAt(server, first.url), await destinationAt(server, second.url)];
     const { id, address } = await aliasTo(server, [a]);
@@ -164,7 +164,7 @@ describe('where received mail goes', () => {
     expect(subjects(second).sort()).toEqual(['Invoice 1', 'Invoice 2']);
   });
 
-  it('to those who pull: the same event, acknowledged once, and what a filter keeps out is not there', async () => {
+  it('pull consumers get the same event, acknowledged once, and not the filtered ones', async () => {
     const { id: pull } = expectStatus(
       await server.api('POST', '/v1/destinations', { name: 'pulled', type: 'pull' }),
       201,

@@ -18,7 +18,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** A scanner that finds what is named after what it finds. */
+/** A clamd that reports EICAR as infected and closes the connection at "hang up on me". */
 function startClamd(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((socket) => {
@@ -91,7 +91,7 @@ describe('received mail', () => {
     for (const scanner of scanners ?? []) scanner.close();
   });
 
-  it('becomes a webhook with what it says, its files to fetch, and the message itself byte for byte', async () => {
+  it('becomes a webhook with its content, its attachments to fetch, and the raw message byte for byte', async () => {
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>';
@@ -178,7 +178,7 @@ describe('received mail', () => {
     ]);
   });
 
-  it('is listed newest first, page by page, under the id and the address of its alias, and nobody else sees it', async () => {
+  it('is listed newest first, in pages, by the id and the address of its alias, and only in its environment', async () => {
     const alias = await aliasTo(server, []);
     for (const subject of ['one', 'two', 'three']) await deliver(smtp, alias.address, letter(`${subject}-${alias.id}`));
     await messagesOf(server, alias.id, 3);
@@ -246,7 +246,7 @@ describe('received mail', () => {
     }
   });
 
-  it('is judged by what name servers say, and set aside where its domain asks for that', async () => {
+  it('is authenticated by DNS records, and quarantined if the policy of its domain requires it', async () => {
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
     zone.set('good.example', 'TXT', ['v=spf1 ip4:127.0.0.1 -all']);
@@ -277,9 +277,15 @@ describe('received mail', () => {
 
   it.each<[string, string, object, string | null, object]>([
     ['a virus', letter('virus').replace('Where', 'EICAR'), {}, 'virus', { virus: 'fail' }],
-    ['spam, which is only told', letter('spam').replace('Where', 'GTUBE'), {}, null, { spam: 'fail', virus: 'pass' }],
     [
-      'a scanner that hangs up',
+      'spam, which is only reported',
+      letter('spam').replace('Where', 'GTUBE'),
+      {},
+      null,
+      { spam: 'fail', virus: 'pass' },
+    ],
+    [
+      'a scanner that closes the connection',
       letter('away').replace('Where is it', 'hang up on me'),
       {},
       null,
@@ -304,7 +310,7 @@ describe('received mail', () => {
     expect((await messageOf(server, alias.id, message.id)).verdicts).toMatchObject(verdicts);
   });
 
-  it('a message that no parser takes is delivered all the same: it says so, and its bytes are there', async () => {
+  it('a message that cannot be parsed is still delivered, with a note and its bytes', async () => {
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
     const raw = letter(
@@ -348,7 +354,7 @@ describe('received mail', () => {
     ]);
   });
 
-  it('a large message is kept byte for byte too', async () => {
+  it('a large message is also stored byte for byte', async () => {
     const alias = await aliasTo(server, []);
     const body = Buffer.alloc(
       3 * 1024 * 1024,
@@ -374,7 +380,7 @@ describe('received mail', () => {
     expect(Buffer.from(await fetched.arrayBuffer()).equals(raw)).toBe(true);
   });
 
-  it('goes to those who pull, too', async () => {
+  it('is also available to pull consumers', async () => {
     const { id: pull } = expectStatus(
       await server.api('POST', '/v1/destinations', { name: 'pulled', type: 'pull' }),
       201,
@@ -391,7 +397,7 @@ describe('received mail', () => {
     expect(JSON.stringify(page.data[0])).toContain('pulled');
   });
 
-  it('erased: nothing of it is there any more', async () => {
+  it('nothing of an erased message is left', async () => {
     const alias = await aliasTo(server, []);
     await deliver(smtp, alias.address, letter('secret'));
     const [{ id }] = await messagesOf(server, alias.id, 1);
@@ -406,7 +412,7 @@ describe('received mail', () => {
   describe('POST /v1/aliases/{alias}/replay', () => {
     const replay = (alias: string, body: object = {}) => server.api('POST', `/v1/aliases/${alias}/replay`, body);
 
-    it('200: sends what came again, to where the alias leads now, and never what is quarantined', async () => {
+    it('200: sends messages again to the current destinations of the alias, but never quarantined ones', async () => {
       const [before, now] = [targets.open(), targets.open()];
       const alias = await aliasTo(server, [await destinationAt(server, before.url)]);
       for (const subject of ['first', 'second']) await deliver(smtp, alias.address, letter(subject));
@@ -446,7 +452,7 @@ describe('received mail', () => {
       expect([now.posts().length, before.posts().length]).toEqual([2, 2]);
     });
 
-    it('200: a thousand a call, and on with the cursor', async () => {
+    it('200: at most a thousand messages per call, and a cursor to continue', async () => {
       const alias = await aliasTo(server, [destination]);
       await deliver(smtp, alias.address, letter('many'));
       const [{ id }] = await messagesOf(server, alias.id, 1);
@@ -469,7 +475,7 @@ describe('received mail', () => {
       expectRefusal(await replay(alias.id, { dry_run: false, cursor: first.next_cursor }), 400);
     });
 
-    it("422, 404 and 400 for what can't be", async () => {
+    it('422, 404 and 400 for invalid parameters', async () => {
       const alias = await aliasTo(server, []);
 
       expectInvalid(

@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { expectStatus } from './scene.js';
 
-/** What a provider sends; a POST of nothing when it says nothing. */
+/** A provider's request; by default an empty POST. */
 export interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
@@ -13,17 +13,20 @@ export interface Sent {
 /** An inbound endpoint of a test. */
 export interface Inbound {
   readonly id: string;
-  /** With the organization's slug. */
+  /** Path with the organization's slug. */
   readonly path: string;
-  /** Path of its receive URL. */
+  /** Path of the receive URL. */
   readonly at: string;
 }
 
-/** The API's objects, and those that a test reads from them. */
+/** A JSON object returned by the API. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
 export type Json = any;
 
-/** One request as it is given here, to the very characters of its path: no client normalises it, and none adds a content type. */
+/**
+ * Sends one request exactly as given, including the characters of its path. No client normalises the path or adds a
+ * content type.
+ */
 export function provide(
   server: PosthornServer,
   path: string,
@@ -46,12 +49,12 @@ export function provide(
   });
 }
 
-/** JSON as most providers send it. */
+/** Builds a JSON request as most providers send it. */
 export function json(value: unknown, headers: Record<string, string> = {}): Sent {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-/** Makes an endpoint at a path that nobody else has. */
+/** Creates an inbound endpoint at a path that no other test uses. */
 export async function inbound(server: PosthornServer, settings: object = {}): Promise<Inbound> {
   const body = { ...('path' in settings || 'url' in settings ? {} : { slug: randomUUID() }), ...settings };
   const { id, path } = expectStatus(await server.api('POST', '/v1/endpoints', body), 201).json;
@@ -68,24 +71,24 @@ export async function setSecret(
   expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret, ...more }), 204);
 }
 
-/** Changes an endpoint. */
+/** Updates an inbound endpoint. */
 export async function change(server: PosthornServer, { id }: Inbound, changes: object): Promise<void> {
   expectStatus(await server.api('PATCH', `/v1/endpoints/${id}`, changes), 200);
 }
 
-/** Sends what is to be accepted with 200; returns the event's id from the default answer. */
+/** Sends a request, expects 200 with the default response, and returns the event id. */
 export async function accepted(server: PosthornServer, { at }: Inbound, sent: Sent = {}): Promise<string> {
   const { json: answer } = expectStatus(await provide(server, at, sent), 200);
   expect(answer).toEqual({ received: true, id: expect.stringMatching(/^evt_[0-9A-HJKMNP-TV-Z]{26}$/) });
   return answer.id as string;
 }
 
-/** The raw requests of an endpoint, newest first. */
+/** Returns the raw requests of an endpoint, newest first. */
 export async function requestsOf(server: PosthornServer, { id }: Inbound): Promise<Json[]> {
   return expectStatus(await server.api('GET', `/v1/endpoints/${id}/requests`), 200).json.data as Json[];
 }
 
-/** One raw request, by its `req_` id or the `evt_` id of its event. */
+/** Returns one raw request by its `req_` id or the `evt_` id of its event. */
 export async function requestOf(
   server: PosthornServer,
   { id }: Inbound,
@@ -95,7 +98,7 @@ export async function requestOf(
   return expectStatus(await server.api('GET', `/v1/endpoints/${id}/requests/${request}`, undefined, headers), 200).json;
 }
 
-/** A secret in the form of Standard Webhooks. */
+/** Returns a new secret in the format of Standard Webhooks. */
 export function whsec(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
 }

@@ -21,7 +21,7 @@ import {
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Contract, section 5 (`recover {since}`); specification, "Range replay" for how a job goes. */
+/** Contract, section 5 (`recover {since}`); specification, "Range replay" for the course of a job. */
 describe('recover', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -40,7 +40,7 @@ describe('recover', () => {
     await targets.close();
   });
 
-  /** A destination that took one event. */
+  /** Creates a destination with one delivered event. */
   const arrange = async (): Promise<{ target: TargetPath; destination: string; message: string }> => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
@@ -62,7 +62,7 @@ describe('recover', () => {
       uuidOf(destination),
     ]);
 
-  it('202: what failed and what used up its retries is sent again, marked as a replay; what was delivered is not', async () => {
+  it('202: failed events and dead letters are sent again, marked as a replay; delivered ones are not', async () => {
     const { target, destination, message } = await arrange();
     const dead = await failedCopies(sql, message, 2, { status: 'dlq' });
     const failed = await failedCopies(sql, message, 1, { status: 'failed', reason: 'gone' });
@@ -92,7 +92,7 @@ describe('recover', () => {
     expect(await recovered(destination)).toMatchObject({ scanned: 0, enqueued: 0 });
   });
 
-  it('only one state, and only what was accepted in the time', async () => {
+  it('only one status, and only events accepted in the time range', async () => {
     const { destination, message } = await arrange();
     const dead = await failedCopies(sql, message, 3, { status: 'dlq' });
     await failedCopies(sql, message, 2, { status: 'failed', reason: 'gone' });
@@ -106,7 +106,7 @@ describe('recover', () => {
     expect(await recovered(destination, { since: LONG_AGO, status: 'failed' })).toMatchObject({ enqueued: 2 });
   });
 
-  it('cancelled ones are passed by unless asked for, and those without a payload always', async () => {
+  it('cancelled events are skipped unless requested, those without a payload always', async () => {
     const { destination, message } = await arrange();
     await failedCopies(sql, message, 2, { status: 'failed', reason: 'cancelled' });
     const [erased] = await failedCopies(sql, message, 1, { status: 'dlq' });
@@ -121,7 +121,7 @@ describe('recover', () => {
     });
   });
 
-  it('pages of a thousand: oldest first in each, later ones carry older events, each commits with its progress', async () => {
+  it('pages of a thousand: oldest first within a page, later pages with older events, each committed with its progress', async () => {
     const { destination, message } = await arrange();
     const dead = await failedCopies(sql, message, 2_500, { status: 'dlq' });
 
@@ -166,7 +166,7 @@ describe('recover', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // The first page waits behind the first one, and the second page behind the second one.
+      // The first lock blocks the first page, the second lock the second page.
       await lock(0);
       const { id } = expectStatus(await askRecover(api, destination), 202).json;
       await waiting(1);
@@ -198,7 +198,7 @@ describe('recover', () => {
     }
   }, 120_000);
 
-  describe('while a page is under way', () => {
+  describe('while a page is being processed', () => {
     let other: pg.Client;
 
     beforeEach(async () => {
@@ -229,7 +229,7 @@ describe('recover', () => {
       return { destination, id, letGo: () => other.query('commit') };
     };
 
-    it('409: a second job of the destination; a stop takes effect behind the page', async () => {
+    it('409: a second job of the destination; a stop takes effect after the page', async () => {
       const { destination, id, letGo } = await held();
 
       const second = await askRecover(server, destination);
@@ -264,17 +264,20 @@ describe('recover', () => {
         (destination: string) => server.api('DELETE', `/v1/destinations/${destination}`),
         'The destination was deleted.',
       ],
-    ])('the job of a destination that is %s fails behind it, with a sentence', async (_what, change, error) => {
-      const { destination, id, letGo } = await held();
-      await change(destination);
+    ])(
+      'the job of a destination that is %s fails after the page, with an explanation',
+      async (_what, change, error) => {
+        const { destination, id, letGo } = await held();
+        await change(destination);
 
-      await letGo();
+        await letGo();
 
-      expect(await jobIn(server, id, 'failed')).toMatchObject({ error, scanned: 1_000, enqueued: 1_000 });
-    });
+        expect(await jobIn(server, id, 'failed')).toMatchObject({ error, scanned: 1_000, enqueued: 1_000 });
+      },
+    );
   });
 
-  it('409: a destination that is disabled, until it is enabled', async () => {
+  it('409: a disabled destination, until it is enabled', async () => {
     const { destination, message } = await arrange();
     await failedCopies(sql, message, 1, { status: 'dlq' });
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
@@ -287,7 +290,7 @@ describe('recover', () => {
     expect(await recovered(destination)).toMatchObject({ enqueued: 1 });
   });
 
-  it('the same Idempotency-Key starts one job and repeats the answer, the refusal of a second one too', async () => {
+  it('the same Idempotency-Key starts one job and repeats the response, also the 409 of a second job', async () => {
     const api = await startServer({ ...server.env, ROLE: 'api' });
     try {
       const { destination } = await arrange();
@@ -305,7 +308,7 @@ describe('recover', () => {
     }
   });
 
-  it('404 and 422: what is not there, and a window that is none', async () => {
+  it('404 and 422: a destination that does not exist, and an invalid time range', async () => {
     const { destination } = await arrange();
 
     for (const id of [NOBODY, 'nothing', destination.replace('dst', 'ep')])
@@ -340,7 +343,7 @@ describe('recover', () => {
       return jobIn(server, id, 'completed');
     };
 
-    it('with a URL of its own: its events again, under the id of their message', async () => {
+    it('with its own URL: sends its events again, under the id of their message', async () => {
       const app = randomUUID();
       const target = targets.open((_, index) => ({ status: index === 0 ? 500 : 200 }));
       const endpoint = await endpointOf(server, app, { url: target.url, retry: { max_attempts: 1, schedule: [0] } });
@@ -360,7 +363,7 @@ describe('recover', () => {
       expect((await server.api('GET', `/v1/replays?endpoint=${endpoint}`)).json.data).toHaveLength(1);
     });
 
-    it('that shares a destination with others: only its own', async () => {
+    it('that shares a destination with others: only its own events', async () => {
       const app = randomUUID();
       const target = targets.open((_, index) => ({ status: index < 2 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, {
@@ -398,7 +401,7 @@ describe('recover', () => {
     });
   });
 
-  it('jobs of both kinds stand in one list', async () => {
+  it('jobs of both kinds are in one list', async () => {
     const { destination } = await arrange();
     const { id } = expectStatus(await askRecover(server, destination), 202).json;
 

@@ -2,15 +2,15 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import type { Sql } from './scene.js';
 import { expectStatus, uuidOf } from './scene.js';
 
-/** How the copies of an event ended. */
+/** Final status of the copies of an event. */
 export interface Ended {
   status: 'failed' | 'dlq' | 'delivered';
   reason?: string;
 }
 
 /**
- * Puts `count` older copies beside an event that was sent, a millisecond apart, each with one delivery that ended so.
- * Returns their uuids, oldest first.
+ * Inserts `count` older copies of an event that was sent, one millisecond apart, each with one delivery in the given
+ * final status. Returns their UUIDs, oldest first.
  */
 export async function failedCopies(
   sql: Sql,
@@ -50,13 +50,13 @@ export function askRecover(
   return server.api('POST', `/v1/destinations/${destination}/recover`, body, headers);
 }
 
-/** Makes an endpoint of an application, and the application with its first one; returns the endpoint's id. */
+/** Creates an endpoint of an application, and the application if it does not exist. Returns the endpoint's id. */
 export async function endpointOf(server: PosthornServer, app: string, settings: object): Promise<string> {
   await server.api('POST', '/v1/app', { uid: app, name: 'A customer' });
   return expectStatus(await server.api('POST', `/v1/app/${app}/endpoints`, settings), 201).json.id as string;
 }
 
-/** Sends to every endpoint of an application; returns the message's id. */
+/** Sends an event to every endpoint of an application. Returns the message id. */
 export async function emit(server: PosthornServer, app: string, fields: object = {}): Promise<string> {
   const answer = await server.api('POST', `/v1/app/${app}/event`, {
     event_type: 'test.sent',
@@ -66,7 +66,7 @@ export async function emit(server: PosthornServer, app: string, fields: object =
   return expectStatus(answer, 202).json.message_id as string;
 }
 
-/** The events of a message. */
+/** Returns the events of a message. */
 export async function eventsOf(server: PosthornServer, messageId: string): Promise<ApiAnswer['json'][]> {
   return expectStatus(await server.api('GET', `/v1/events?message_id=${messageId}&limit=100`), 200).json.data;
 }

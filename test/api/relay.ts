@@ -5,29 +5,29 @@ import { until } from './polling.js';
 import type { Sql } from './scene.js';
 import { WITHIN_MS } from './scene.js';
 
-/** A message that a relay took. */
+/** A message that the relay accepted. */
 export interface Relayed {
   from: string;
   to: string[];
   raw: string;
 }
 
-/** A refusal of a relay: the code, and what it says. */
+/** A rejection by the relay: reply code and text. */
 export interface RelayRefusal {
   code: number;
   text: string;
 }
 
-/** A mail server that takes everything for everybody, unless told otherwise. */
+/** A mail server that accepts every message for every recipient, unless a test configures a rejection. */
 export interface Relay {
   readonly url: string;
   readonly port: number;
   readonly taken: readonly Relayed[];
-  /** What is answered to a recipient from now on; null takes it. */
+  /** Decides on every later recipient: a rejection, or null to accept. */
   refuseRecipients(decide: (address: string) => RelayRefusal | null): void;
-  /** What the answer to the last dot waits for from now on, by recipients; null answers at once. */
+  /** Delays the reply to the final dot of every later message, by its recipients. Null replies at once. */
   holdAnswers(until: (to: readonly string[]) => Promise<void> | null): void;
-  /** What is answered to the message itself from now on; null takes it. */
+  /** Decides on every later message: a rejection, or null to accept. */
   refuseMessages(decide: () => RelayRefusal | null): void;
   took(count: number): Promise<readonly Relayed[]>;
   close(): Promise<void>;
@@ -80,7 +80,7 @@ export async function startRelay(port = 0): Promise<Relay> {
   };
 }
 
-/** A domain whose records were seen, as the checks of domains leave one. */
+/** Creates a domain and marks it as verified, as a completed domain check does. */
 export async function verifyDomain(server: PosthornServer, sql: Sql, host: string, kind = 'email-send'): Promise<void> {
   const answer = await server.api('POST', '/v1/domains', { domain: host, kind });
   if (answer.status !== 201) throw new Error(`The domain was not made: ${answer.text}`);

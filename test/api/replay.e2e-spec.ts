@@ -47,7 +47,7 @@ describe('replay', () => {
   const redrive = async (body?: object): Promise<number> =>
     expectStatus(await server.api('POST', '/v1/dlq/redrive', body), 202).json.redriven;
 
-  /** How the two last deliveries to a target compare: what came first, and its replay. */
+  /** Expects that the last delivery to a target is the replay of the one before, with the same content. */
   const expectSameAgain = async (target: TargetPath, destination: string, payload: string): Promise<void> => {
     const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json;
     const [first, again] = target.posts().slice(-2) as [ReceivedRequest, ReceivedRequest];
@@ -79,7 +79,7 @@ describe('replay', () => {
       ).json.message_id;
 
     it.each(['evt', 'msg'])(
-      '202: a delivered event, by its %s_ id, is sent again as it was, marked as a replay',
+      '202: a delivered event, by its %s_ id, is sent again unchanged, marked as a replay',
       async (prefix) => {
         const target = targets.open();
         const destination = await destinationAt(server, target.url);
@@ -108,7 +108,7 @@ describe('replay', () => {
       },
     );
 
-    it('202: a failed event is sent to where its destination is now', async () => {
+    it('202: a failed event is sent to the current URL of its destination', async () => {
       const target = targets.open(() => ({ status: 410 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const messageId = await sendOne(destination);
@@ -134,7 +134,7 @@ describe('replay', () => {
       expect(moved.posts().map(({ headers }) => headers['webhook-id'])).toEqual([messageId]);
     });
 
-    it('202: a dead letter whose replay fails is a dead letter again, with a schedule of its own', async () => {
+    it('202: a dead letter whose replay fails is a dead letter again, after a new retry schedule', async () => {
       const target = targets.open(() => ({ status: 500 }));
       const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
       const messageId = await sendOne(destination);
@@ -160,7 +160,7 @@ describe('replay', () => {
       ]);
     });
 
-    it('202: a retrying event is sent at once, and its old delivery does not run beside the replay', async () => {
+    it('202: a retrying event is sent at once, and the replay supersedes its old delivery', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, PATIENT);
       const messageId = await sendOne(destination);
@@ -178,7 +178,7 @@ describe('replay', () => {
       expect(target.posts()).toHaveLength(2);
     });
 
-    it('202: an event whose attempt is under way is sent again, and the attempt that fails is not retried', async () => {
+    it('202: an event with an attempt in flight is sent again, and the attempt is not retried if it fails', async () => {
       let answerFirst: (() => void) | undefined;
       const target = targets.open((_post, index) =>
         index === 0 ? new Promise((resolve) => (answerFirst = () => resolve({ status: 500 }))) : {},
@@ -197,7 +197,7 @@ describe('replay', () => {
       expect(target.posts()).toHaveLength(2);
     });
 
-    it('202: ten replays at once are ten deliveries and one event', async () => {
+    it('202: ten concurrent replays are ten deliveries of one event', async () => {
       const target = targets.open();
       const messageId = await sendOne(await destinationAt(server, target.url));
       await eventIn(server, messageId, 'delivered');
@@ -207,7 +207,7 @@ describe('replay', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202));
       const event = await eventIn(server, messageId, 'delivered');
       expect(event.deliveries).toHaveLength(11);
-      // A replay that another one overtook before it started made no request.
+      // A replay that another one superseded before it started made no request.
       const overtaken = event.deliveries.filter(
         ({ reason }: { reason: string | null }) => reason === 'superseded',
       ).length;
@@ -215,7 +215,7 @@ describe('replay', () => {
       expect(new Set(target.posts().map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     });
 
-    it('202: with the same Idempotency-Key it is sent again once', async () => {
+    it('202: with the same Idempotency-Key the event is sent again once', async () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url);
       const messageId = await sendOne(destination);
@@ -229,7 +229,7 @@ describe('replay', () => {
       expect(target.posts()).toHaveLength(2);
     });
 
-    it('202: with an Idempotency-Key, while another call with one takes its time, it stops no retry that follows', async () => {
+    it('202: a replay with an Idempotency-Key, during another slow call with a key, does not block later retries', async () => {
       const probed = (slow = await rawReceiver(() => undefined));
       const key = (): Record<string, string> => ({ 'idempotency-key': randomUUID() });
       const creating = server.api(
@@ -250,7 +250,7 @@ describe('replay', () => {
 
       expectStatus(await replay(await send(server, targets.open().url), key()), 202);
 
-      // So that what runs next finds nothing in any cache.
+      // Empties the cache, so that the next step finds nothing in it.
       await sql.rows(`select pg_notify('posthorn', 'destination:*')`);
       await makeDue(sql, waiting);
       await eventIn(server, waiting, 'delivered');
@@ -258,7 +258,7 @@ describe('replay', () => {
       expectInvalid(await creating, 'connectivity');
     });
 
-    it('404: an unknown event, one of the other environment, and what is no id', async () => {
+    it('404: an unknown event, one of the other environment, and an invalid id', async () => {
       const messageId = await send(server, targets.open().url);
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
@@ -272,7 +272,7 @@ describe('replay', () => {
         expectRefusal(answer, 404);
     });
 
-    it('403: a key that may only read', async () => {
+    it('403: a read key', async () => {
       const { key } = await createKey(server, { scope: 'read' });
 
       expectRefusal(await replay(await send(server, targets.open().url), as(key)), 403);
@@ -281,7 +281,7 @@ describe('replay', () => {
   });
 
   describe('POST /v1/dlq/redrive', () => {
-    /** A destination with so many dead letters, whose receiver is well again. */
+    /** Creates a destination with the given number of dead letters, whose receiver works again. */
     const deadLetters = async (
       count: number,
     ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> => {
@@ -300,7 +300,7 @@ describe('replay', () => {
         .filter(({ headers }) => headers['webhook-replayed'] === 'true')
         .map(({ headers }) => headers['webhook-id']);
 
-    it('202: of one endpoint sends its dead letters again and leaves the others; a second time there is nothing left', async () => {
+    it('202: with an endpoint, its dead letters are sent again and others are not; a second call finds none', async () => {
       const [mine, theirs] = [await deadLetters(3), await deadLetters(2)];
 
       const redriven = await redrive({ endpoint: mine.destination });
@@ -313,7 +313,7 @@ describe('replay', () => {
       for (const messageId of theirs.messageIds) expect((await eventOf(server, messageId)).status).toBe('dlq');
     });
 
-    it('202: since takes the events received at or after that time', async () => {
+    it('202: since selects the events received at or after that time', async () => {
       const letters = await deadLetters(4);
       const { received_at: since } = await eventOf(server, letters.messageIds[2] as string);
 
@@ -324,7 +324,7 @@ describe('replay', () => {
       expect(new Set(replayed(letters))).toEqual(new Set(letters.messageIds.slice(2)));
     });
 
-    it('202: without a body everything that is dead in the environment is sent again, and nothing else', async () => {
+    it('202: without a body all dead letters of the environment are sent again, and nothing else', async () => {
       const all = [await deadLetters(2), await deadLetters(2)];
       const [row] = await sql.rows<{ count: number }>(
         `select count(*)::int as count from deliveries where status = 'dlq' and not superseded`,
@@ -373,12 +373,12 @@ describe('replay', () => {
       expect(target.posts()).toHaveLength(2501);
     }, 90_000);
 
-    it('422: an endpoint that is no destination, and a since that is no time', async () => {
+    it('422: an invalid endpoint id, and an invalid since', async () => {
       expectInvalid(await server.api('POST', '/v1/dlq/redrive', { endpoint: 'elsewhere' }), 'schema', 'endpoint');
       expectInvalid(await server.api('POST', '/v1/dlq/redrive', { since: 'yesterday' }), 'schema', 'since');
     });
 
-    it('202: an endpoint that nobody has redrives nothing', async () => {
+    it('202: an endpoint that does not exist redrives nothing', async () => {
       expect(await redrive({ endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })).toBe(0);
     });
   });

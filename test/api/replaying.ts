@@ -4,15 +4,15 @@ import { until } from './polling.js';
 import type { Sql } from './scene.js';
 import { expectStatus, uuidOf, WITHIN_MS } from './scene.js';
 
-/** An endpoint, and the way in. */
+/** An inbound endpoint and its URL. */
 export interface Inlet {
   id: string;
-  /** Where a provider sends to. */
+  /** URL to which a provider sends. */
   url: string;
   path: string;
 }
 
-/** Where events go: ids of destinations, or routes with filters. */
+/** Target of a route: a destination id, or a route with a filter. */
 export type Aim = string | { destination: string; filter: object };
 
 export async function inletTo(server: PosthornServer, aims: readonly Aim[], settings: object = {}): Promise<Inlet> {
@@ -24,13 +24,13 @@ export async function inletTo(server: PosthornServer, aims: readonly Aim[], sett
   return { id, path, url: `${server.url}/in/${path}` };
 }
 
-/** Makes these the endpoint's routes. */
+/** Replaces the endpoint's routes. */
 export async function reroute(server: PosthornServer, { id }: Inlet, aims: readonly Aim[]): Promise<void> {
   const routes = aims.map((aim) => (typeof aim === 'string' ? { destination: aim } : aim));
   expectStatus(await server.api('PATCH', `/v1/endpoints/${id}`, { routes }), 200);
 }
 
-/** A provider's POST; returns the event's id, or null where the answer gives none. */
+/** Sends a provider's POST. Returns the event id, or null if the response has none. */
 export async function receive(
   { url }: Pick<Inlet, 'url'>,
   body: unknown,
@@ -45,14 +45,14 @@ export async function receive(
   return answer.id ?? null;
 }
 
-/** One after the other, so that their order is known; the body of each is its number as `n`. */
+/** Receives events one after the other, so that their order is known. Each body contains its number as `n`. */
 export async function receiveMany(inlet: Inlet, count: number, fields: object = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) ids.push((await receive(inlet, { n, ...fields })) ?? '');
   return ids;
 }
 
-/** Waits until nothing of what the endpoint received is under way any more. */
+/** Waits until no delivery of the endpoint's events is open. */
 export async function settled(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<void> {
   const open = (): Promise<{ event_id: string }[]> =>
     sql.rows('select event_id from due_deliveries where endpoint_id = $1', [uuidOf(id)]);
@@ -60,8 +60,8 @@ export async function settled(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<void
 }
 
 /**
- * Puts `count` more events and requests beside one that was received: older ones, a millisecond apart, `n` in the body
- * from 1 for the oldest; and nothing of them is delivered. Returns their uuids, oldest first.
+ * Inserts `count` older events and requests beside a received event, one millisecond apart, without deliveries. `n` in
+ * the body counts from 1 for the oldest. Returns their UUIDs, oldest first.
  */
 export async function older(
   sql: Sql,
@@ -89,7 +89,10 @@ export async function older(
   return rows.map(({ id }) => id);
 }
 
-/** One event with a backlog behind it, in an endpoint of its own whose routes are set afterwards, so that nothing was delivered. */
+/**
+ * Creates an endpoint with one received event and a backlog of older ones. The routes are set afterwards, so nothing is
+ * delivered.
+ */
 export async function backlog(
   server: PosthornServer,
   sql: Sql,
@@ -120,7 +123,7 @@ export async function startReplay(
   return expectStatus(await askReplay(server, inlet, body), 202).json;
 }
 
-/** What a replay would do. */
+/** Returns the result of a replay's dry run. */
 export async function dryRun(
   server: PosthornServer,
   inlet: Pick<Inlet, 'id'>,
@@ -133,7 +136,7 @@ export async function jobOf(server: PosthornServer, id: string): Promise<ApiAnsw
   return expectStatus(await server.api('GET', `/v1/replays/${id}`), 200).json;
 }
 
-/** The job as soon as it is in a state. */
+/** Waits until the job has the given state and returns it. */
 export function jobIn(
   server: PosthornServer,
   id: string,
@@ -147,7 +150,7 @@ export function jobIn(
   );
 }
 
-/** Starts a replay and waits for its end. */
+/** Starts a replay and waits until it ends. */
 export async function replayed(
   server: PosthornServer,
   inlet: Pick<Inlet, 'id'>,
@@ -157,7 +160,7 @@ export async function replayed(
   return jobIn(server, id, 'completed');
 }
 
-/** Writes down everything that replays enqueue from now on, in its order, with the transaction that it came with. */
+/** Records every delivery that replays enqueue from now on, in order, with its transaction. */
 export async function watchReplays(sql: Sql): Promise<void> {
   await sql.rows(
     'create table enqueued (n serial, event_id uuid, target_id uuid, endpoint_id uuid, due_at timestamptz, xid xid8)',
@@ -173,7 +176,7 @@ export async function watchReplays(sql: Sql): Promise<void> {
   );
 }
 
-/** What replays have enqueued of an endpoint's events, by when it is due. */
+/** Returns the deliveries that replays have enqueued for the endpoint's events, ordered by due time. */
 export function enqueued(
   sql: Sql,
   { id }: Pick<Inlet, 'id'>,

@@ -10,11 +10,11 @@ import { ReportsStore } from '../../src/modules/feedback/reports.store.js';
 import { StoredReports } from '../../src/modules/feedback/stored-reports.js';
 import type { PosthornServer } from '../support/server.js';
 
-/** The door of the listener, opened by a test on a server's own database. */
+/** Accepts mail reports as the SMTP listener does, directly on the database of a server. */
 export interface ReportDoor {
-  /** A report to the return path of an email, as it stood in the email's envelope. */
+  /** Accepts a report to the return path of an email, as it stood in the email's envelope. */
   toReturnPath(returnPath: string, raw: string): Promise<void>;
-  /** A report to an address of the operator's. */
+  /** Accepts a report to an address of the operator. */
   toOperator(raw: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -37,14 +37,14 @@ export async function openReportDoor({ databaseUrl }: Pick<PosthornServer, 'data
   };
 }
 
-/** What the service itself reads from a return path that is its own. */
+/** Returns the environment and the email id that one of Posthorn's return paths contains. */
 function namedBy(returnPath: string): { environmentId: number; emailId: Id } {
   const local = returnPath.slice(2, returnPath.indexOf('@'));
   const token = local.startsWith('r') ? fromBase32(local.slice(1)) : Buffer.from(local, 'hex');
   return { environmentId: token.readUInt32BE(), emailId: idFromBytes(token.subarray(4, 20)) };
 }
 
-/** A report of Postfix's kind (RFC 3464). */
+/** Builds a delivery report in the format of Postfix (RFC 3464). */
 export function deliveryReport({
   recipient,
   action = 'failed',
@@ -88,7 +88,7 @@ export function deliveryReport({
   ].join('\r\n');
 }
 
-/** A complaint of a provider of mailboxes (RFC 5965), which hides whose it is. */
+/** Builds a mailbox provider's abuse report (RFC 5965), which hides the recipient. */
 export function abuseReport(returned: string, type = 'abuse'): string {
   return [
     'From: feedback@fbl.example.net',

@@ -20,12 +20,12 @@ import {
 
 const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks'];
 
-describe('the end of a retention', () => {
+describe('expiry of events', () => {
   let database: TestDatabase;
   let targets: Targets;
   let sql: Sql;
   let server: PosthornServer;
-  /** `YYYYMMDD`, as it was when the test began: it may go on past midnight. */
+  /** `YYYYMMDD` at the begin of the test, which can run past midnight. */
   let yesterday: string;
 
   beforeEach(async () => {
@@ -51,7 +51,7 @@ describe('the end of a retention', () => {
     server = await startServer({ ...server.env });
   };
 
-  /** Everything of an event is of yesterday from now on. */
+  /** Moves all rows of an event to the partitions of yesterday. */
   async function expire(messageId: string): Promise<void> {
     for (const table of TABLES) {
       await sql.rows(
@@ -82,7 +82,7 @@ describe('the end of a retention', () => {
     return Number(new RegExp(`^\\w*${metric} (\\d+)`, 'm').exec(text)?.[1] ?? NaN);
   };
 
-  it('a delivery that is still open ends as failed with reason expired, where everybody can see it; its partition goes with a later run', async () => {
+  it('a delivery that is still open ends visibly as failed with reason expired; its partition is dropped by a later run', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const id = await send(server, await destinationAt(server, target.url, PATIENT));
     await eventAfter(server, id, 1);
@@ -101,8 +101,8 @@ describe('the end of a retention', () => {
     await until(partitions, (count) => count === 0, WITHIN_MS);
   }, 90_000);
 
-  // Three starts of a server.
-  it('beside a long transaction: nothing that is accepted waits for it, and the partitions go once it is over', async () => {
+  // The test starts the server three times.
+  it('a long transaction blocks no acceptance, and the partitions are dropped once it has ended', async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const id = await send(server, destination);

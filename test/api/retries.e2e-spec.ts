@@ -20,11 +20,11 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Seconds of the specification's schedule. */
+/** Delays of the specification's schedule, in seconds. */
 const NOMINAL = [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 const DAY_SECONDS = 86_400;
 
-/** A delivery as it stood right after a failed attempt. */
+/** State of a delivery directly after a failed attempt. */
 interface Waited {
   attempts: number;
   dueAt: Date;
@@ -41,7 +41,8 @@ describe('retries', () => {
     targets = await startTargets();
     server = await startServer();
     sql = openSql(server);
-    // What a look from outside could miss: a retry that is due at once has run before anybody reads when it was due.
+    // A trigger records it, because polling could miss it: a retry that is due at once runs before a poll can read its
+    // due time.
     await sql.rows(
       'create table waited (event_id uuid, attempts int, due_at timestamptz, first_attempt_at timestamptz, recorded_at timestamptz)',
     );
@@ -75,7 +76,7 @@ describe('retries', () => {
       WITHIN_MS,
     ).then(([first]) => first as Waited);
 
-  /** Lets the time pass that the delivery still has to wait, as if the past lay that much further back. */
+  /** Skips the remaining delay by moving the stored times back by that amount. */
   const skipWait = (messageId: string): Promise<unknown> =>
     sql.rows(
       `update due_deliveries set first_attempt_at = first_attempt_at - (due_at - now()), due_at = now()
@@ -96,7 +97,7 @@ describe('retries', () => {
   const dueInSeconds = ({ dueAt, recordedAt }: Waited): number => (dueAt.getTime() - recordedAt.getTime()) / 1000;
 
   describe('the schedule', () => {
-    it('makes 8 attempts, each inside its nominal step of 28 hours, then the event is a dead letter', async () => {
+    it('makes 8 attempts, each within its nominal step of 28 hours, then the event is a dead letter', async () => {
       const target = targets.open(() => ({ status: 500, body: 'no' }));
       const { config } = PATIENT;
 
@@ -137,7 +138,7 @@ describe('retries', () => {
       expect(waitedMs[1]).toBeLessThanOrEqual(662_000);
     }, 60_000);
 
-    it('of one attempt makes a dead letter at once', async () => {
+    it('with one attempt makes a dead letter at once', async () => {
       const target = targets.open(() => ({ status: 404 }));
 
       const messageId = await send(
@@ -173,13 +174,14 @@ describe('retries', () => {
       expect(dueInSeconds(waited)).toBeLessThanOrEqual(7200);
     });
 
-    it('as a date delays it until then', async () => {
+    it('as a date delays the next attempt until then', async () => {
       const date = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5_400_000);
       const target = targets.open(() => ({ status: 503, headers: { 'retry-after': date.toUTCString() } }));
 
       const messageId = await send(server, await destinationAt(server, target.url, { config: PATIENT.config }));
 
-      // Never sooner; later by what passes between the answer and the commit that records it, from which it is counted.
+      // Never earlier than the date. Later by the time between the answer and the commit that records it, from which
+      // the delay is counted.
       const laterMs = (await firstWait(messageId)).dueAt.getTime() - date.getTime();
       expect(laterMs).toBeGreaterThanOrEqual(-25);
       expect(laterMs).toBeLessThan(60_000);
@@ -187,9 +189,9 @@ describe('retries', () => {
 
     it.each([
       ['beyond a day counts as a day', 503, '9999999', [DAY_SECONDS - 60, DAY_SECONDS]],
-      ['on another status counts for nothing', 500, '7200', [-60, 5]],
-      ['that is none counts for nothing', 503, 'soon', [-60, 5]],
-      ['sooner than the schedule hastens nothing', 429, '0', [-60, 5]],
+      ['on another status is ignored', 500, '7200', [-60, 5]],
+      ['with an invalid value is ignored', 503, 'soon', [-60, 5]],
+      ['earlier than the schedule is ignored', 429, '0', [-60, 5]],
     ])('%s', async (_what, status, value, [least, most]) => {
       const target = targets.open(() => ({ status, headers: { 'retry-after': value } }));
 
@@ -201,7 +203,7 @@ describe('retries', () => {
     });
   });
 
-  describe('an answer', () => {
+  describe('a response', () => {
     it.each([301, 302, 303, 307, 308])('of %i is a failure, and its Location is never called', async (status) => {
       const elsewhere = targets.open();
       const target = targets.open(() => ({ status, headers: { location: elsewhere.url } }));
@@ -228,7 +230,7 @@ describe('retries', () => {
       expect((await eventIn(server, messageId, 'delivered')).attempts).toMatchObject([{ number: 1, status }]);
     });
 
-    it('is shown up to 1 KB', async () => {
+    it('is stored up to 1 KB', async () => {
       const target = targets.open(() => ({ status: 500, body: 'é'.repeat(2000) }));
 
       const messageId = await send(server, await destinationAt(server, target.url, PATIENT));
@@ -350,7 +352,7 @@ describe('retries', () => {
   it.each([
     ['PATCH to disabled', 'PATCH', 'target_disabled'],
     ['DELETE', 'DELETE', 'target_gone'],
-  ])('%s while an attempt is under way: when that fails, its delivery fails too', async (_what, method, reason) => {
+  ])('%s during an attempt: if the attempt fails, its delivery fails too', async (_what, method, reason) => {
     let answer: (() => void) | undefined;
     const target = targets.open(() => new Promise((resolve) => (answer = () => resolve({ status: 500 }))));
     const destination = await destinationAt(server, target.url, PATIENT);
@@ -372,7 +374,7 @@ describe('retries', () => {
     expect(target.posts()).toHaveLength(1);
   });
 
-  it('DELETE of a destination fails what waits for it, and makes no further request', async () => {
+  it('DELETE of a destination fails its pending deliveries, and makes no further request', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, PATIENT);
     const waiting = [await send(server, destination), await send(server, destination)];
@@ -392,7 +394,7 @@ describe('retries', () => {
   });
 });
 
-/** Creating a destination makes a HEAD or GET first. */
+/** The creation of a destination sends a HEAD or GET first. */
 function isProbe({ text }: RawRequest): boolean {
   return !text.startsWith('POST ');
 }

@@ -1,33 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-// Not kernel/ids.js, which would load Nest into every suite.
+// Not from kernel/ids.js, which would load Nest into every suite.
 import { decodeUlid } from '../../src/kernel/ulid.js';
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.js';
 import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 
-/** Long enough for two cores that several suites share; nothing waits longer than it has to. */
+/**
+ * Time-out for conditions, long enough for several suites on two cores. A test continues as soon as its condition
+ * holds.
+ */
 export const WITHIN_MS = 20_000;
 
-/** Decides on one POST; `index` counts those of the same path from 0. */
+/** Returns the answer to one POST. `index` counts the POSTs on the same path from 0. */
 export type AnswerPost = (post: ReceivedRequest, index: number) => Answer | Promise<Answer>;
 
-/** One path of a receiver: a target of its own. */
+/** One path of a receiver, used as a separate target. */
 export interface TargetPath {
   readonly url: string;
-  /** Deliveries so far: the probe of a destination's creation is no POST. */
+  /** Returns the deliveries so far. The probe at the creation of a destination is not a POST. */
   posts(): ReceivedRequest[];
-  /** From the next delivery on. */
+  /** Sets the answer from the next delivery on. */
   answerBy(answer: AnswerPost): void;
   /** Resolves once `count` deliveries have arrived. */
   arrived(count: number, withinMs?: number): Promise<ReceivedRequest[]>;
 }
 
-/** Any number of targets behind one port. */
+/** Any number of targets on one port. */
 export interface Targets {
   readonly receiver: Receiver;
-  /** A target on a path that nobody else has; it answers 200 unless told otherwise. */
+  /** Opens a target on a unique path. It answers 200 by default. */
   open(answer?: AnswerPost): TargetPath;
   close(): Promise<void>;
 }
@@ -66,7 +69,7 @@ export async function startTargets(): Promise<Targets> {
   };
 }
 
-/** The suite's own database: what a test looks at, and how it moves time. */
+/** SQL access to the suite's database, to inspect rows and to move stored times. */
 export interface Sql {
   rows<R = Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>;
   close(): Promise<void>;
@@ -81,7 +84,7 @@ export function openSql({ databaseUrl }: Pick<PosthornServer, 'databaseUrl'>): S
   };
 }
 
-/** A transaction that has written and stays open; the end of its connection rolls it back. */
+/** Begins a transaction that has written and stays open. It rolls back when its connection ends. */
 export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -90,42 +93,42 @@ export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
   return client;
 }
 
-/** The same in another database of the server that the tests share. */
+/** Begins such a transaction in another database of the PostgreSQL server that the tests share. */
 export const beginElsewhere = (): Promise<pg.Client> =>
   beginWriting((process.env['POSTHORN_TEST_PG'] ?? '').replace(/[^/]+$/, 'postgres'));
 
-/** The uuid that a wire id stands for. */
+/** Returns the UUID for an API id. */
 export function uuidOf(wireId: string): string {
   const bytes = decodeUlid(wireId.slice(wireId.indexOf('_') + 1));
   if (bytes === null) throw new Error(`${wireId} is no id.`);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Fails with what the API said instead. */
+/** Throws with the API's answer if the status is not the expected one. */
 export function expectStatus(apiAnswer: ApiAnswer, status: number): ApiAnswer {
   if (apiAnswer.status !== status) throw new Error(`Expected ${status}, got ${apiAnswer.status}: ${apiAnswer.text}`);
   return apiAnswer;
 }
 
-/** Makes an https destination and returns its id. */
+/** Creates an https destination and returns its id. */
 export async function destinationAt(server: PosthornServer, url: string, settings: object = {}): Promise<string> {
   const answer = await server.api('POST', '/v1/destinations', { name: 'A target', type: 'https', url, ...settings });
   return expectStatus(answer, 201).json.id as string;
 }
 
-/** What never comes back by itself during a test, and never opens the circuit. */
+/** Settings under which no retry happens during a test and the circuit never opens. */
 export const PATIENT = {
   retry: { schedule: [0, 3600, 3600] },
   config: { circuit_breaker: { failure_threshold: 1000 } },
 };
 
-/** Sends and returns the message's id. */
+/** Sends a message and returns its id. */
 export async function send(server: PosthornServer, destination: string, fields: object = {}): Promise<string> {
   const body = { destination, event_type: 'test.sent', payload: { hello: 'world' }, ...fields };
   return expectStatus(await server.api('POST', '/v1/send', body), 202).json.message_id as string;
 }
 
-/** Sends many, a few at a time. */
+/** Sends many messages, a few concurrently. */
 export async function sendMany(server: PosthornServer, destination: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   let started = 0;
@@ -139,12 +142,12 @@ export async function sendMany(server: PosthornServer, destination: string, coun
   return ids;
 }
 
-/** The event of a message, in full. */
+/** Returns the full event of a message. */
 export async function eventOf(server: PosthornServer, messageId: string): Promise<ApiAnswer['json']> {
   return expectStatus(await server.api('GET', `/v1/events/${messageId}`), 200).json;
 }
 
-/** The event of a message as soon as it is in a state. */
+/** Waits until the event of a message has the given status and returns it. */
 export async function eventIn(
   server: PosthornServer,
   messageId: string,
@@ -158,7 +161,7 @@ export async function eventIn(
   );
 }
 
-/** The event of a message as soon as it has so many attempts. */
+/** Waits until the event of a message has the given number of attempts and returns it. */
 export async function eventAfter(
   server: PosthornServer,
   messageId: string,
@@ -171,14 +174,17 @@ export async function eventAfter(
   );
 }
 
-/** Moves the time of a delivery's next attempt to now. */
+/** Makes the next attempt of a delivery due now. */
 export async function makeDue(sql: Sql, messageId: string): Promise<void> {
   await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [
     uuidOf(messageId),
   ]);
 }
 
-/** Takes a destination away as one that was deleted before whoever sends to it could be asked. */
+/**
+ * Deletes a destination's row without the checks of the API, as if it had been deleted before its users could be
+ * checked.
+ */
 export async function removeRow(sql: Sql, destination: string): Promise<void> {
   const [row] = await sql.rows<{ environment_id: number }>(
     'delete from destinations where id = $1 returning environment_id',

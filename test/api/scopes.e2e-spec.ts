@@ -6,7 +6,9 @@ import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 type Scope = 'read' | 'write' | 'admin';
 
-/** Who may call what (specification, Authentication 3). A route that is missing here is one that nobody thought about. */
+/**
+ * Required scope of each route (specification, Authentication 3). A route that is missing here has not been decided on.
+ */
 const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/send': 'write',
   'POST /v1/emails': 'write',
@@ -169,9 +171,9 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/audit': 'admin',
   'GET /v1/audit/export': 'admin',
 };
-/** Where no session is taken: agents have keys of their own. */
+/** Routes that accept no session, because agents have their own keys. */
 const KEYS_ALONE = ['POST /mcp'];
-/** The operator's alone, whatever scope somebody has. */
+/** Routes for the operator only, whatever the scope of a key. */
 const OPERATORS = [
   'DELETE /v1/orgs/{id}',
   'GET /v1/operator/audit',
@@ -239,7 +241,7 @@ describe('scopes', () => {
     await server.stop();
   });
 
-  /** A call that gets past the door if it may, and does nothing behind it. */
+  /** Makes a call that changes nothing, even if it is authorized. */
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
     const [method = '', template = ''] = route.split(' ');
     const prefix = PREFIXES[template.split('/')[2] ?? ''] ?? 'dst';
@@ -293,7 +295,7 @@ describe('scopes', () => {
     expectRateLimitHeaders(answer.headers);
   });
 
-  it.each(ROWS)('%s takes scope %s and more, and answers 403 to less', async (route, needed) => {
+  it.each(ROWS)('%s accepts scope %s and higher, and returns 403 for lower ones', async (route, needed) => {
     for (const scope of SCOPES) {
       const answer = await knock(route, as(keys[scope]));
 
@@ -302,14 +304,14 @@ describe('scopes', () => {
         expect(answer.json.error.details).toEqual({ required: needed, scope });
         expectRateLimitHeaders(answer.headers);
       } else {
-        // No such thing, or not enough said: it was let in. (MCP says 400 to what is no message.)
+        // Not found or incomplete: the call was authorized. (MCP returns 400 for an invalid message.)
         expect([200, 201, 202, 404, 422, ...(route === 'POST /mcp' ? [400] : [])]).toContain(answer.status);
       }
     }
   });
 
   it.each(ROWS.filter(([route]) => !route.endsWith(' /v1/session')))(
-    '%s answers a session of role %s as it answers a key of that scope',
+    '%s returns the same for a session of role %s as for a key of that scope',
     async (route) => {
       for (const scope of SCOPES) {
         const [byKey, ...bySession] = [
@@ -338,7 +340,7 @@ describe('scopes', () => {
   );
 
   it.each(['GET /v1/session', 'DELETE /v1/session'])(
-    '%s is about a session, which a key has none of, and needs no environment',
+    '%s needs a session and no environment; 404 for a key',
     async (route) => {
       for (const scope of SCOPES) expectRefusal(await knock(route, as(keys[scope])), 404);
       const { cookie } = await signedInMember(server, sql, 'read');
@@ -346,7 +348,7 @@ describe('scopes', () => {
     },
   );
 
-  it.each(OPERATORS)('401: %s for every scope, and for nobody', async (route) => {
+  it.each(OPERATORS)('401: %s for every scope, and without a key', async (route) => {
     for (const headers of [{ authorization: '' }, asPage(members.admin), ...SCOPES.map((scope) => as(keys[scope]))])
       expectRefusal(await knock(route, headers), 401);
   });
@@ -357,7 +359,7 @@ describe('scopes', () => {
     expect(answer.status).toBe(403);
   });
 
-  it('a scope that is too small changes nothing', async () => {
+  it('a rejected call changes nothing', async () => {
     const before = await server.api('GET', '/v1/org');
 
     const refused = await Promise.all([

@@ -6,18 +6,18 @@ import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
 import { eventIn, expectStatus, openSql, startTargets, WITHIN_MS } from './scene.js';
 
-/** One thing that must not be found, and what it is. */
+/** A text that must not be found, and a description of it. */
 interface Secret {
   what: string;
   text: string;
 }
 
-describe('a service under use', () => {
+describe('a service in use', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
   const secrets: Secret[] = [];
-  /** Every answer but those that are there to show a secret. */
+  /** All responses, except those whose purpose is to return a secret. */
   const answers: { call: string; text: string }[] = [];
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('a service under use', () => {
     await targets.close();
   });
 
-  /** A value that occurs nowhere by chance, to be looked for in the end. */
+  /** Records a unique value, to be searched for at the end. */
   function keep(what: string, text = `${what.replaceAll(/\W/g, '')}${randomBytes(9).toString('hex')}`): string {
     secrets.push({ what, text });
     return text;
@@ -52,7 +52,7 @@ describe('a service under use', () => {
     return answer;
   }
 
-  /** A call whose answer shows a secret, this once. */
+  /** Makes a call whose response contains a secret, and records the secret. */
   async function shown(what: string, method: string, path: string, body?: unknown): Promise<string> {
     const { json } = await server.api(method, path, body);
     const text = String(json.secret ?? json.key);
@@ -62,7 +62,7 @@ describe('a service under use', () => {
   const status = async (expected: number, ...given: Parameters<typeof call>): Promise<ApiAnswer> =>
     expectStatus(await call(...given), expected);
 
-  it('shows a secret in no answer, log line or metric, and keeps none in the clear', async () => {
+  it('reveals no secret in responses, log lines or metrics, and stores none in plain text', async () => {
     const [value, nextValue, brought] = [
       keep('secret value'),
       keep('next value'),
@@ -120,7 +120,7 @@ describe('a service under use', () => {
     expect(found(await everythingStored())).toEqual([]);
   }, 60_000);
 
-  it('headers that authenticate are sealed where they stand, hidden from who only reads, and sent all the same', async () => {
+  it('stored headers with credentials are encrypted, hidden from keys of scope read, and still sent', async () => {
     const [fixed, sent, fanned, owned, received] = ['fixed', 'sent', 'fanned', 'owned', 'received'].map((what) =>
       keep(`${what} header`),
     ) as [string, string, string, string, string];
@@ -201,7 +201,7 @@ describe('a service under use', () => {
     });
   }, 60_000);
 
-  it('the search finds a secret where there is one, in the clear, in base64 and in hex', () => {
+  it('the search of this test finds a secret in plain text, in base64 and in hex', () => {
     const text = keep('planted');
 
     expect(found(`a line with ${text} in it`)).toEqual(['planted']);
@@ -209,7 +209,7 @@ describe('a service under use', () => {
     expect(found(`${Buffer.from(text).toString('base64')}`)).toEqual(['planted']);
   });
 
-  /** Deliveries with the secret in a header, one of which fails first. */
+  /** Makes deliveries with the secret in a header. The first attempt of one of them fails. */
   async function used(url: string, destination: string): Promise<void> {
     const sent = (await status(202, 'POST', '/v1/send', { destination, event_type: 'a', payload: {} })).json
       .message_id as string;
@@ -227,7 +227,7 @@ describe('a service under use', () => {
     await status(409, 'DELETE', path);
   }
 
-  /** Secrets where they do not belong: what is refused must not be repeated. */
+  /** Sends secrets in the wrong fields. Error messages must not repeat them. */
   async function misused({
     destination,
     path,
@@ -293,7 +293,7 @@ describe('a service under use', () => {
       await status(200, 'GET', url);
   }
 
-  /** What of the secrets is in a text, as it is or in one of the ways in which bytes are written. */
+  /** Returns the secrets that a text contains, in plain text or in an encoding. */
   function found(text: string): string[] {
     const forms = (secret: string): string[] => {
       const bytes = Buffer.from(secret);
@@ -302,7 +302,7 @@ describe('a service under use', () => {
     return secrets.filter((secret) => forms(secret.text).some((form) => text.includes(form))).map(({ what }) => what);
   }
 
-  /** Every row of every table, bytes as hex. */
+  /** Returns every row of every table, with bytes as hex. */
   async function everythingStored(): Promise<string> {
     const tables = await sql.rows<{ name: string }>(
       `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,

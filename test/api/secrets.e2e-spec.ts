@@ -21,7 +21,7 @@ describe('signing secrets', () => {
     await targets.close();
   });
 
-  /** Whether a receiver that knows only this secret accepts the delivery, as the reference library judges it. */
+  /** Returns whether the reference library accepts the delivery with only this secret. */
   function accepts(secret: string, { rawBody, headers }: ReceivedRequest): boolean {
     try {
       new Webhook(secret).verify(rawBody, headers as Record<string, string>);
@@ -33,7 +33,7 @@ describe('signing secrets', () => {
 
   const signatures = ({ headers }: ReceivedRequest): string[] => String(headers['webhook-signature']).split(' ');
 
-  /** One kind of secret: where it is read and rotated, and one delivery that it signs. */
+  /** One kind of secret: the path where it is read and rotated, and a delivery signed with it. */
   interface Kind {
     path: string;
     secret(): Promise<string>;
@@ -95,7 +95,7 @@ describe('signing secrets', () => {
       );
     });
 
-    it('while the grace lasts both secrets sign, and what was before them does not', async () => {
+    it('during the grace both secrets sign, and an older secret does not', async () => {
       const first = await kind.secret();
 
       const {
@@ -129,7 +129,7 @@ describe('signing secrets', () => {
       expect([accepts(old, delivery), accepts(secret, delivery)]).toEqual([false, true]);
     });
 
-    it('a grace ends by itself', async () => {
+    it('a grace ends automatically', async () => {
       const old = await kind.secret();
       await kind.rotate({ grace_seconds: 1 });
       const rotatedAtMs = Date.now();
@@ -149,7 +149,7 @@ describe('signing secrets', () => {
       expect(await kind.secret()).toBe(before);
     });
 
-    it('a repeated rotation with one Idempotency-Key rotates once', async () => {
+    it('the same Idempotency-Key twice rotates once', async () => {
       const key = crypto.randomUUID();
       const rotate = (): Promise<ApiAnswer> =>
         server.api('POST', `${kind.path}/rotate`, {}, { 'idempotency-key': key });
@@ -161,7 +161,7 @@ describe('signing secrets', () => {
     });
   });
 
-  it('a destination may bring a secret that its receiver knows', async () => {
+  it('a destination can be created with a secret that its receiver already has', async () => {
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     const target = targets.open();
 
@@ -174,7 +174,7 @@ describe('signing secrets', () => {
   const encoded = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
 
   it.each(['', 'whsec_', 'whsec_####', `whsec_${encoded(23)}`, `whsec_${encoded(65)}`, `whpk_${encoded(32)}`])(
-    '422: the secret %p is none',
+    '422: the secret %p is invalid',
     async (secret) => {
       const answer = await server.api('POST', '/v1/destinations', {
         name: 'A',
@@ -187,7 +187,7 @@ describe('signing secrets', () => {
     },
   );
 
-  it('secrets and credentials are in no answer but their own', async () => {
+  it('secrets and credentials appear only in their own responses', async () => {
     const secret = `whsec_${Buffer.from('0123456789abcdefghijklmnop').toString('base64')}`;
     const id = await destinationAt(server, targets.open().url, { secret });
     const credentials = { accessKeyId: 'AKIAPOSTHORNTEST', secretAccessKey: 'do-not-show-this-to-anybody' };

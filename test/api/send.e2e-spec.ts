@@ -40,7 +40,7 @@ describe('POST /v1/send', () => {
   const secretOf = async (destination: string): Promise<string> =>
     expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json.secret;
 
-  describe('what a receiver gets', () => {
+  describe('request to the receiver', () => {
     it('202: a destination gets one signed POST that a Standard Webhooks library verifies over the raw body', async () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url);
@@ -85,7 +85,7 @@ describe('POST /v1/send', () => {
       expect((await eventIn(server, messageId, 'delivered')).destination).toBe(target.url);
     });
 
-    it('202: while the grace of a rotation lasts the old secret and the new one verify, without a grace only the new one', async () => {
+    it('202: during the grace of a rotation the old and the new secret verify; without a grace only the new one does', async () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url);
       const first = await secretOf(destination);
@@ -114,7 +114,7 @@ describe('POST /v1/send', () => {
       expect(verifiers(behind, [first, second, third])).toEqual([third]);
     });
 
-    it('202: a retry keeps the webhook-id, verifies like the first attempt and is no replay', async () => {
+    it('202: a retry keeps the webhook-id, verifies like the first attempt and is not marked as a replay', async () => {
       const target = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, PATIENT);
 
@@ -133,7 +133,7 @@ describe('POST /v1/send', () => {
     });
   });
 
-  describe('the body is the payload in the very characters of the request, on the first attempt and on a retry', () => {
+  describe('the body has exactly the characters of the payload in the request, on the first attempt and on a retry', () => {
     const PAYLOADS: [string, string][] = [
       ['an integer beyond 2^53', '{"id":12345678901234567890,"small":-9007199254740993}'],
       ['numbers in unusual spellings', '{"a":1.0,"b":1e400,"c":-0,"d":1E+2,"e":0.10000000000000000000001}'],
@@ -168,7 +168,7 @@ describe('POST /v1/send', () => {
       expect((await server.api('GET', `/v1/events/${messageId}`)).text).toContain(`"payload":${payload}`);
     });
 
-    it('a payload of 1 MB arrives whole; one byte more is 413 and nothing is stored', async () => {
+    it('a payload of 1 MB arrives completely; one byte more is 413, and nothing is stored', async () => {
       const target = targets.open();
       const payload = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
       const body = (bytes: number): string =>
@@ -224,7 +224,7 @@ describe('POST /v1/send', () => {
       'user-agent',
       'in valid',
       '',
-    ])('422: %p is forwarded for nobody', async (name) => {
+    ])('422: callers cannot set %p', async (name) => {
       const target = targets.open();
 
       const answer = await server.api('POST', '/v1/send', {
@@ -252,7 +252,7 @@ describe('POST /v1/send', () => {
       expectInvalid(answer, 'schema');
     });
 
-    it('202: a traceparent is handed on as it came, and one that is none is not', async () => {
+    it('202: a valid traceparent is forwarded unchanged, an invalid one is not', async () => {
       const target = targets.open();
       const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
       const body = { destination: target.url, event_type: 'a', payload: {} };
@@ -266,8 +266,8 @@ describe('POST /v1/send', () => {
     });
   });
 
-  describe('where it may go', () => {
-    it('422: an unknown destination, one of the other environment and one that was deleted are the same', async () => {
+  describe('allowed targets', () => {
+    it('422: the same response for an unknown destination, one of the other environment and a deleted one', async () => {
       const target = targets.open();
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
       const deleted = await destinationAt(server, target.url);
@@ -301,7 +301,7 @@ describe('POST /v1/send', () => {
       await target.arrived(1);
     });
 
-    it('202: what goes to a pull destination is stored and delivered without an attempt', async () => {
+    it('202: a message to a pull destination is stored and counts as delivered without an attempt', async () => {
       const created = await server.api('POST', '/v1/destinations', { name: 'Behind a firewall', type: 'pull' });
 
       const messageId = await send(server, created.json.id, { payload: { waits: true } });
@@ -315,7 +315,7 @@ describe('POST /v1/send', () => {
     });
   });
 
-  it('202: the same Idempotency-Key sends once and repeats the first answer, also when both come at once', async () => {
+  it('202: the same Idempotency-Key sends once and repeats the first response, also for concurrent requests', async () => {
     const target = targets.open();
     const key = { 'idempotency-key': randomUUID() };
     const body = { destination: target.url, event_type: 'a', payload: {} };
@@ -331,7 +331,7 @@ describe('POST /v1/send', () => {
     expect(target.posts()).toHaveLength(1);
   });
 
-  it('200: POST /v1/destinations/{id}/test answers with the attempt that it made', async () => {
+  it('200: POST /v1/destinations/{id}/test returns the attempt that it made', async () => {
     const target = targets.open(() => ({ status: 418, body: 'short and stout' }));
     const destination = await destinationAt(server, target.url, PATIENT);
 

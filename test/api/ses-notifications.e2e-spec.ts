@@ -15,7 +15,7 @@ import type { Sql } from './scene.js';
 import { expectStatus, openSql, uuidOf, WITHIN_MS } from './scene.js';
 
 const HOST = 'sns.eu-west-1.amazonaws.com';
-/** Port 443 is the only one that certificates are fetched from; an address of loopback that nothing else uses. */
+/** Certificates are fetched only from port 443, so the test needs an unused loopback address. */
 const SNS_ADDRESS = '127.83.69.83';
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail';
 const CERTIFICATE_PATH = '/SimpleNotificationService-0000.pem';
@@ -114,7 +114,7 @@ const mayListen = hasTool(
     return { ...message, Signature: signer.sign(key).toString('base64') };
   }
 
-  /** As SNS sends it, which has no key of ours. */
+  /** Posts a notification as SNS does, without an API key. */
   const post = (message: object): Promise<ApiAnswer> =>
     server.api('POST', '/v1/providers/ses/notifications', JSON.stringify(message), {
       authorization: '',
@@ -152,7 +152,7 @@ const mayListen = hasTool(
     return id;
   }
 
-  it('in any order and repeated: a bounce and its late delivery, twice each, come to one bounce and one suppression', async () => {
+  it('duplicate notifications in any order: a bounce and its late delivery, twice each, give one bounce and one suppression', async () => {
     const id = await delivered('gone@ses.example');
     const told = signed({
       Message: JSON.stringify({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('gone@ses.example') }),
@@ -181,7 +181,7 @@ const mayListen = hasTool(
     ]);
   });
 
-  it('notifications of the other format name the email by the id that SES gave it; a complaint suppresses', async () => {
+  it('notifications of the other format name the email by its SES id; a complaint suppresses the address', async () => {
     const id = await delivered(['angry@ses.example', 'calm@ses.example']);
     await sql.rows('update emails set provider_message_id = $2 where id = $1', [uuidOf(id), `0100-${id}`]);
 
@@ -196,7 +196,7 @@ const mayListen = hasTool(
     expect((await server.api('GET', '/v1/suppressions/angry@ses.example')).status).toBe(200);
   });
 
-  it('a transient bounce suppresses nobody, a delay is only told, and strangers do not count', async () => {
+  it('a transient bounce suppresses no address, a delay is only reported, and unknown addresses are ignored', async () => {
     const id = await delivered('busy@ses.example');
     await tell({
       eventType: 'DeliveryDelay',
@@ -214,7 +214,7 @@ const mayListen = hasTool(
       expect((await server.api('GET', `/v1/suppressions/${address}`)).status).toBe(404);
   });
 
-  it('401: another key, a changed message, and a topic that is not on the list; nothing is kept, and nothing fetched for the last', async () => {
+  it('401: another key, a changed message, or an unlisted topic; nothing is stored, and for the topic nothing is fetched', async () => {
     const id = await delivered('safe@ses.example');
     const message = signed({
       Message: JSON.stringify({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('safe@ses.example') }),
@@ -244,7 +244,7 @@ const mayListen = hasTool(
     expect((await emailOf(server, id)).status).toBe('delivered');
   });
 
-  it('401: one that was signed more than a week ago, or tomorrow: by then nobody remembers that it was told already', async () => {
+  it('401: signed more than a week ago, or in the future, because duplicates of it would not be detected', async () => {
     const id = await delivered('replayed@ses.example');
     const told = JSON.stringify({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('replayed@ses.example') });
     const at = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
@@ -257,7 +257,7 @@ const mayListen = hasTool(
     await settled(id, 1);
   });
 
-  it('a subscription of one of the topics is confirmed through the gate; while SNS is away it is 503, and SNS asks again', async () => {
+  it('a subscription of a listed topic is confirmed through the egress gate; 503 while SNS is unavailable, and SNS repeats the request', async () => {
     const SubscribeURL = `https://${HOST}/?Action=ConfirmSubscription&TopicArn=${TOPIC}&Token=2336`;
     const confirmation = signed({
       Type: 'SubscriptionConfirmation',
@@ -286,7 +286,7 @@ const mayListen = hasTool(
     );
   });
 
-  it('a notification that comes before the answer that names the email counts as soon as the name is noted', async () => {
+  it('a notification that arrives before the SES id is stored takes effect once it is stored', async () => {
     const id = await delivered('early@ses.example');
     await tell({
       notificationType: 'Bounce',
@@ -305,7 +305,7 @@ const mayListen = hasTool(
     await emailIn(server, id, 'bounced');
   });
 
-  it('what names no email of ours is kept for the operator', async () => {
+  it('a notification that matches no email of Posthorn is stored for the operator', async () => {
     await tell({
       notificationType: 'Bounce',
       mail: { messageId: 'of-somebody-else', source: 'x@y.example' },
@@ -314,7 +314,8 @@ const mayListen = hasTool(
 
     const found = await until(
       async () => {
-        // It is looked at a few times, since a provider may tell early: the clock is moved instead of waiting for it.
+        // The report is retried several times, because a notification can arrive early. The test moves the stored time
+        // instead of waiting.
         await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
         return sql.rows(
           `select state, reason, failures from mail_reports where source = 'ses' and environment_id is null and state <> 'waiting'`,

@@ -9,7 +9,7 @@ import { fieldOf, PlainBrowser } from './signing-in.js';
 
 const ENDED_WITHIN_MS = 5_000;
 
-/** Sessions in the place of keys: for pages of ours alone. */
+/** Sessions instead of keys, for Posthorn's own pages only. */
 describe('a session at the API', () => {
   let server: PosthornServer;
   let second: PosthornServer;
@@ -18,7 +18,7 @@ describe('a session at the API', () => {
 
   beforeAll(async () => {
     targets = await startTargets();
-    // So slowly is a quota full again that what is left can be counted.
+    // The quota refills so slowly that the remaining requests can be counted.
     server = await startServer({ TRUST_PROXY: '127.0.0.0/8', RATE_LIMIT_KEY: '5000/50000' });
     second = await startServer(server.env);
     sql = openSql(server);
@@ -34,8 +34,8 @@ describe('a session at the API', () => {
   const isIn = async (cookie: string, at = server): Promise<boolean> =>
     (await at.api('GET', '/v1/session', undefined, asPage(cookie, null))).status === 200;
 
-  describe('lets in', () => {
-    it('a member, in both environments, with the role of that moment', async () => {
+  describe('accepts', () => {
+    it('a member, in both environments, with the current role', async () => {
       const { id, cookie } = await signedInMember(server, sql, 'read');
       const make = (environment: string): ReturnType<PosthornServer['api']> =>
         server.api('POST', '/v1/destinations', { name: environment, type: 'pull' }, asPage(cookie, environment));
@@ -55,7 +55,7 @@ describe('a session at the API', () => {
       expect((await server.api('GET', `/v1/destinations/${made[0].id}`)).status).toBe(200);
     });
 
-    it("whoever signed in with a key, in the key's environment and no other", async () => {
+    it('a person who signed in with a key, only in the environment of the key', async () => {
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
       const cookie = await cookieOf(server, key);
 
@@ -66,7 +66,7 @@ describe('a session at the API', () => {
       expect(elsewhere.json.error.details).toEqual({ environment: 'test' });
     });
 
-    it('our own origin, and nobody whose answer a shared cache may keep', async () => {
+    it('requests of its own origin, with responses that no shared cache stores', async () => {
       const cookie = await cookieOf(server);
 
       const answer = await server.api(
@@ -80,7 +80,7 @@ describe('a session at the API', () => {
       expectRateLimitHeaders(answer.headers);
     });
 
-    it('without BASE_URL a page writes from every address that leads here, such as the one that a start prints', async () => {
+    it('without BASE_URL, pages from every address of the service, such as the one logged at startup', async () => {
       const cookie = await cookieOf(server);
       const port = new URL(server.url).port;
 
@@ -103,7 +103,7 @@ describe('a session at the API', () => {
     });
 
     it.each([null, 'production', '', 'LIVE'])(
-      '400: nobody who does not say which environment: %j',
+      '400: the environment header is required and must be valid: %j',
       async (environment) => {
         expectRefusal(
           await server.api('GET', '/v1/events', undefined, asPage(await cookieOf(server), environment)),
@@ -112,7 +112,7 @@ describe('a session at the API', () => {
       },
     );
 
-    it('a key goes before a cookie, and a key that is none is not made good by one', async () => {
+    it('a key takes precedence over a cookie, and a cookie does not replace an invalid key', async () => {
       const cookie = await cookieOf(server);
       const { key } = await createKey(server, { scope: 'read', environment: 'test' });
 
@@ -125,14 +125,14 @@ describe('a session at the API', () => {
   describe('401', () => {
     const page = 'x-posthorn-console';
     it.each<[string, Record<string, string>]>([
-      ['the cookie alone, as every site can make a browser send it', { [page]: '' }],
+      ['only the cookie, which any site can make a browser send', { [page]: '' }],
       ['another value of the header', { [page]: 'true' }],
       ['another site', { origin: 'https://evil.example' }],
       ['a page without an origin', { origin: 'null' }],
       ['another port of this host', { origin: 'http://127.0.0.1:1' }],
-      ['a site that the browser calls another', { 'sec-fetch-site': 'cross-site' }],
-      ['one that it calls a neighbour', { 'sec-fetch-site': 'same-site' }],
-      ['an address that somebody typed', { 'sec-fetch-site': 'none' }],
+      ['a cross-site request', { 'sec-fetch-site': 'cross-site' }],
+      ['a same-site request from another origin', { 'sec-fetch-site': 'same-site' }],
+      ['a URL typed into the browser', { 'sec-fetch-site': 'none' }],
       ['two origins', { origin: 'https://evil.example, http://127.0.0.1' }],
       ['no session', { cookie: `posthorn_session_00000000=${'a'.repeat(43)}` }],
       ['no cookie', { cookie: 'a=b' }],
@@ -148,7 +148,7 @@ describe('a session at the API', () => {
       expect(answers[0]?.headers.get('access-control-allow-origin')).toBeNull();
     });
 
-    it('agents have keys of their own: no cookie opens /mcp', async () => {
+    it('agents use their own keys: no cookie authenticates /mcp', async () => {
       expectRefusal(
         await server.api(
           'POST',
@@ -160,7 +160,7 @@ describe('a session at the API', () => {
       );
     });
 
-    it('the question that a browser asks before it sends the header is answered to nobody', async () => {
+    it('a CORS preflight for the header is never allowed', async () => {
       const answer = await fetch(`${server.url}/v1/events`, {
         method: 'OPTIONS',
         headers: {
@@ -191,7 +191,7 @@ describe('a session at the API', () => {
       expectRefusal(await asked(second, cookie, 'GET', '/v1/events'), 401);
     };
 
-    it('when it is signed out of at the API: the cookie is taken away', async () => {
+    it('on a sign-out at the API, which deletes the cookie', async () => {
       const { cookie } = await signedInMember(server, sql, 'read');
 
       await ends(cookie, async () => {
@@ -204,7 +204,7 @@ describe('a session at the API', () => {
       expectRefusal(await server.api('DELETE', '/v1/session', undefined, asPage(cookie, null)), 401);
     });
 
-    it('when it is signed out of on the page', async () => {
+    it('on a sign-out on the page', async () => {
       const browser = new PlainBrowser(server);
       await browser.post('/signin/key', { key: server.apiKey });
 
@@ -219,7 +219,7 @@ describe('a session at the API', () => {
       await ends(cookie, async () => expectStatus(await server.api('DELETE', `/v1/members/${id}`), 204));
     });
 
-    it('when the key is revoked that opened it', async () => {
+    it('when the key that opened it is revoked', async () => {
       const { id, key } = await createKey(server, { scope: 'read' });
 
       await ends(await cookieOf(server, key), async () =>
@@ -227,7 +227,7 @@ describe('a session at the API', () => {
       );
     });
 
-    it('after twelve hours without a request, and after seven days with them: by the time of PostgreSQL', async () => {
+    it('after twelve hours without a request, and after seven days in any case, by the clock of PostgreSQL', async () => {
       const [idle, old] = [await signedInMember(server, sql, 'read'), await signedInMember(server, sql, 'read')];
       expect([await isIn(idle.cookie), await isIn(old.cookie)]).toEqual([true, true]);
 
@@ -249,7 +249,7 @@ describe('a session at the API', () => {
           );
     });
 
-    it('when another one takes its place: a browser that signs in again has a new cookie, and the old one is worth nothing', async () => {
+    it('when another one replaces it: a new sign-in sets a new cookie, and the old one is invalid', async () => {
       const browser = new PlainBrowser(server);
       await browser.post('/signin/key', { key: server.apiKey });
       const before = browser.cookie;
@@ -260,7 +260,7 @@ describe('a session at the API', () => {
       expect(await isIn(browser.cookie)).toBe(true);
     });
 
-    it('and a cookie that somebody else chose is never made a session of', async () => {
+    it('and a cookie chosen by another party never becomes a session', async () => {
       const browser = new PlainBrowser(server);
       const planted = `${await sessionCookieName(server)}=${'x'.repeat(43)}`;
       browser.cookie = planted;
@@ -292,7 +292,7 @@ describe('a session at the API', () => {
       expect(Date.parse(json.expires_at)).toBeLessThanOrEqual(Date.now() + 7 * 86_400_000 + 60_000);
     });
 
-    it('200: a key, which ends its session when it ends itself', async () => {
+    it('200: for a key, returns the key; the session ends when the key expires', async () => {
       const made = await createKey(server, {
         scope: 'read',
         environment: 'test',
@@ -314,7 +314,7 @@ describe('a session at the API', () => {
       expect(Date.parse(json.expires_at)).toBeLessThan(Date.now() + 3_700_000);
     });
 
-    it('404: a key has no session, also where a cookie comes with it', async () => {
+    it('404: a key has no session, even if the request has a cookie too', async () => {
       const cookie = await cookieOf(server);
 
       expectRefusal(await server.api('GET', '/v1/session'), 404);
@@ -323,8 +323,8 @@ describe('a session at the API', () => {
     });
   });
 
-  describe('counts and is told as a key is', () => {
-    it("the sessions of a member share one quota, and that of a key is the key's own", async () => {
+  describe('has the quota and the audit entries of a key', () => {
+    it('the sessions of a member share one quota, and those of a key use the quota of the key', async () => {
       const remaining = async (headers: Record<string, string>): Promise<number> =>
         Number((await server.api('GET', '/v1/org', undefined, headers)).headers.get('ratelimit-remaining'));
       const { key } = await createKey(server, { scope: 'read' });
@@ -347,7 +347,7 @@ describe('a session at the API', () => {
       expect(own).toEqual([4999, 4998, 4997]);
     });
 
-    it('an Idempotency-Key is of the environment, whoever sends it', async () => {
+    it('an Idempotency-Key belongs to the environment, whoever the caller is', async () => {
       const { cookie } = await signedInMember(server, sql, 'write');
       const key = randomUUID();
       const make = (headers: Record<string, string>): ReturnType<PosthornServer['api']> =>
@@ -363,7 +363,7 @@ describe('a session at the API', () => {
       expect(elsewhere.json.id).not.toBe(first.json.id);
     });
 
-    it('the audit log names the member and the session, or the key and the session, and who signed out', async () => {
+    it('the audit log names the member and the session, or the key and the session, also for a sign-out', async () => {
       const { id, email, cookie } = await signedInMember(server, sql, 'write');
       const session = (await server.api('GET', '/v1/session', undefined, asPage(cookie, null))).json.id as string;
       const made = expectStatus(
@@ -400,7 +400,7 @@ describe('a session at the API', () => {
       expect((await server.api('GET', `/v1/audit/export?actor=${id}&format=csv`)).text).toContain(session);
     });
 
-    it('the document offers the cookie beside the key, which comes first', async () => {
+    it('the OpenAPI document lists the cookie as an alternative to the key, which comes first', async () => {
       const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
         components: { securitySchemes: Record<string, object> };
         paths: Record<string, Record<string, { security: object[] }>>;
@@ -417,8 +417,8 @@ describe('a session at the API', () => {
     });
   });
 
-  describe('listens to the stream', () => {
-    /** As an `EventSource` of ours sends it: no header of its own. */
+  describe('reads the event stream', () => {
+    /** Headers of an `EventSource` on one of Posthorn's pages: it cannot set custom headers. */
     const source = (cookie: string, more: Record<string, string> = {}): Record<string, string> => ({
       authorization: '',
       cookie,
@@ -427,7 +427,7 @@ describe('a session at the API', () => {
     });
     const STREAM = '/v1/events/stream';
 
-    it('200: with the cookie alone, in the environment of the query, and hears what happens there', async () => {
+    it('200: with only the cookie, in the environment of the query, and receives its events', async () => {
       const { cookie } = await signedInMember(server, sql, 'read');
       const target = targets.open();
       const [live, test] = [
@@ -446,10 +446,10 @@ describe('a session at the API', () => {
 
     it.each<[number, string, string, Record<string, string>]>([
       [400, 'no environment', '', {}],
-      [400, 'another word', '?environment=all', {}],
+      [400, 'an invalid environment', '?environment=all', {}],
       [401, 'another site', '?environment=live', { origin: 'https://evil.example' }],
-      [401, 'a neighbour', '?environment=live', { 'sec-fetch-site': 'same-site' }],
-      [401, 'an image, a frame, a link', '?environment=live', { accept: '*/*' }],
+      [401, 'a same-site request from another origin', '?environment=live', { 'sec-fetch-site': 'same-site' }],
+      [401, 'an image, a frame or a link', '?environment=live', { accept: '*/*' }],
       [401, 'a page', '?environment=live', { accept: 'text/html,text/event-stream' }],
     ])('%i: %s', async (status, _what, query, headers) => {
       expectRefusal(
@@ -458,18 +458,18 @@ describe('a session at the API', () => {
       );
     });
 
-    it('401: the cookie alone reads nothing else, and changes nothing', async () => {
+    it('401: the cookie alone authenticates no other read and no change', async () => {
       const cookie = await cookieOf(server);
 
       expectRefusal(await server.api('GET', '/v1/events?environment=live', undefined, source(cookie)), 401);
       expectRefusal(await server.api('POST', `${STREAM}?environment=live`, {}, source(cookie)), 404);
     });
 
-    it('400: a key listens to its own environment', async () => {
+    it('400: a key can only read the stream of its own environment', async () => {
       expectRefusal(await server.api('GET', `${STREAM}?environment=test&follow=false`), 400);
     });
 
-    it('ends with session_ended once the session has, on every node: signed out of, or idle while it listened', async () => {
+    it('ends with session_ended when the session ends, on every node: by a sign-out, or idle while the stream is open', async () => {
       const [out, idle] = [await signedInMember(server, sql, 'read'), await signedInMember(server, sql, 'read')];
       const listeners = [
         await listen(server, '?environment=live', source(out.cookie)),

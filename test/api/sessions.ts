@@ -3,7 +3,7 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { expectStatus, type Sql } from './scene.js';
 import { PlainBrowser } from './signing-in.js';
 
-/** What the service's own pages send with their cookie. */
+/** Returns the headers that Posthorn's own pages send with their cookie. */
 export function asPage(
   cookie: string,
   environment: string | null = 'live',
@@ -18,7 +18,7 @@ export function asPage(
   };
 }
 
-/** A call as a page of ours makes it, in the live environment. */
+/** Makes a call as one of Posthorn's own pages, in the live environment. */
 export const asked = (
   server: Pick<PosthornServer, 'api'>,
   cookie: string,
@@ -27,7 +27,7 @@ export const asked = (
   body?: unknown,
 ): Promise<ApiAnswer> => server.api(method, path, body, asPage(cookie));
 
-/** The cookie of a session that a key opens. */
+/** Signs in with a key and returns the session cookie. */
 export async function cookieOf(server: PosthornServer, key = server.apiKey): Promise<string> {
   const browser = new PlainBrowser(server);
   const { status } = await browser.post('/signin/key', { key });
@@ -37,7 +37,7 @@ export async function cookieOf(server: PosthornServer, key = server.apiKey): Pro
 
 const names = new Map<string, Promise<string>>();
 
-/** The name of the installation's session cookie: it ends with an id that only the service knows. */
+/** Returns the name of the installation's session cookie. It ends with an id that only the service knows. */
 export function sessionCookieName(server: PosthornServer): Promise<string> {
   const { url } = server;
   const known = names.get(url) ?? cookieOf(server).then((cookie) => cookie.split('=', 1)[0] ?? '');
@@ -45,7 +45,7 @@ export function sessionCookieName(server: PosthornServer): Promise<string> {
   return known;
 }
 
-/** A member who is signed in, whose code nobody had to mail. */
+/** Returns a signed-in member without a sign-in code by email. */
 export async function signedInMember(
   server: PosthornServer,
   sql: Sql,
@@ -56,7 +56,7 @@ export async function signedInMember(
   return { id, email, cookie: await openSession(server, sql, email) };
 }
 
-/** One more session of a member. */
+/** Opens another session of a member. */
 export async function openSession(server: PosthornServer, sql: Sql, email: string): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await sql.rows(

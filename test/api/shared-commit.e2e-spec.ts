@@ -25,7 +25,7 @@ const seat = (name: string): Statement => ({ name, text: 'insert into seats (id)
 const seats = async (): Promise<{ id: number; xid: string }[]> =>
   (await direct.query('select id, xid from seats order by id')).rows;
 
-/** A statement that is taken along; `onCommitted` has its rows. */
+/** Returns a piggyback statement. `onCommitted` stores its rows. */
 function ride(statement: Statement, values: unknown[]): PiggybackStatement & { rows: unknown[] | null } {
   const taken = {
     statement,
@@ -37,9 +37,9 @@ function ride(statement: Statement, values: unknown[]): PiggybackStatement & { r
 }
 
 describe.each([
-  { way: 'on connections of its own', isPooled: false },
+  { way: 'without a pooler', isPooled: false },
   { way: 'through a pooler', isPooled: true },
-])('a statement that takes another one along, $way', ({ isPooled }) => {
+])('a statement with a piggybacked one, $way', ({ isPooled }) => {
   let kernel: Database;
 
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.each([
 
   afterAll(() => kernel.close());
 
-  it('both hold, by one commit, and each has its rows', async () => {
+  it('both are committed together, and each returns its rows', async () => {
     const along = ride(seat('along'), [2]);
 
     const rows = await kernel.queryPrepared(seat('own'), [1], along);
@@ -64,9 +64,9 @@ describe.each([
 
   it.each([
     { which: 'the first', own: 7, along: 2 },
-    { which: 'the one that was taken along', own: 1, along: 7 },
+    { which: 'the piggybacked one', own: 1, along: 7 },
   ])(
-    'neither holds where $which fails, and both can be had apart, and together, directly after',
+    'neither takes effect if $which fails, and both can run separately, and together, directly afterwards',
     async ({ which, own, along }) => {
       await direct.query('insert into seats (id) values (7)');
       const name = which.length;
@@ -83,7 +83,7 @@ describe.each([
     },
   );
 
-  it('what is taken along does not wait for rows that somebody else holds', async () => {
+  it('a piggybacked statement does not wait for locked rows', async () => {
     await direct.query('insert into seats (id) values (7)');
     await direct.query('begin');
     await direct.query('select from seats where id = 7 for update');
@@ -97,7 +97,7 @@ describe.each([
     }
   });
 
-  it('a statement alone waits for locks as ever, also after it has taken one along', async () => {
+  it('a single statement waits for locks as usual, also after one with a piggybacked statement', async () => {
     await kernel.queryPrepared(seat('own'), [1], ride(seat('along'), [2]));
 
     const [row] = await kernel.queryPrepared<{ lock_timeout: string }>(

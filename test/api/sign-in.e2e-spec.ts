@@ -80,7 +80,7 @@ describe('sign-in', () => {
   };
 
   describe('the page', () => {
-    it('200: runs nothing, loads one stylesheet of ours, and stands in no frame', async () => {
+    it('200: runs no script, loads only one stylesheet of Posthorn, and cannot be framed', async () => {
       const browser = new PlainBrowser(server);
       const page = await browser.get('/signin');
       const style = await browser.get('/pages/style.css');
@@ -95,7 +95,7 @@ describe('sign-in', () => {
       expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
     });
 
-    it('what a stranger puts into its address is text, or is left out', async () => {
+    it('text in the URL is escaped or omitted', async () => {
       const browser = new PlainBrowser(server);
 
       const own = await browser.get(`/signin?return_to=${encodeURIComponent('/x?"><script>alert(1)</script>')}`);
@@ -105,7 +105,7 @@ describe('sign-in', () => {
       expect(foreign.text).not.toContain('evil.example');
     });
 
-    it('a way that is not configured is not offered, and the page says who can', async () => {
+    it('a sign-in method that is not configured is not offered, and the page says who can configure it', async () => {
       const plain = await startServer();
       const page = await new PlainBrowser(plain).get('/signin');
       await plain.stop();
@@ -116,7 +116,7 @@ describe('sign-in', () => {
   });
 
   describe('with an API key', () => {
-    it("303: the cookie is nobody else's to read, and the page leads back", async () => {
+    it('303: the cookie is not readable by scripts or other sites, and the page leads back', async () => {
       const browser = new PlainBrowser(server);
 
       const answer = await browser.post('/signin/key', { key: server.apiKey, return_to: '/signin?a=b' });
@@ -129,7 +129,7 @@ describe('sign-in', () => {
       expect(await isIn(browser, second)).toBe(true);
     });
 
-    it('401: a key that is none opens nothing', async () => {
+    it('401: an invalid key opens no session', async () => {
       const browser = new PlainBrowser(server);
 
       const answer = await browser.post('/signin/key', { key: 'ek_live_000000000000000000000000' });
@@ -139,7 +139,7 @@ describe('sign-in', () => {
     });
 
     it.each(['https://evil.example/', '//evil.example', '/\\evil.example'])(
-      '303: leads to nobody else: %s',
+      '303: does not redirect to another site: %s',
       async (return_to) => {
         const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey, return_to });
 
@@ -165,7 +165,7 @@ describe('sign-in', () => {
   });
 
   describe('with a code', () => {
-    it('303: the member is in, once for each code', async () => {
+    it('303: the member is signed in, once for each code', async () => {
       const { email, id } = await member();
       const browser = new PlainBrowser(server);
       const given = await codeFor(browser, email);
@@ -186,7 +186,7 @@ describe('sign-in', () => {
       });
     });
 
-    it('401: after five wrong ones the right one is none either', async () => {
+    it('401: after five wrong codes the right one is rejected too', async () => {
       const { email } = await member();
       const browser = new PlainBrowser(server);
       const { ticket, code } = await codeFor(browser, email);
@@ -199,7 +199,7 @@ describe('sign-in', () => {
       expect((await browser.post('/signin/code', { ticket, code })).status).toBe(401);
     });
 
-    it('401: a code is worth nothing without the ticket of the browser that asked for it', async () => {
+    it('401: a code is invalid without the ticket of the browser that requested it', async () => {
       const { email } = await member();
       const { code } = await codeFor(new PlainBrowser(server), email);
 
@@ -208,7 +208,7 @@ describe('sign-in', () => {
       expect([answer.status, answer.cookie]).toEqual([401, null]);
     });
 
-    it('a member of several organizations says which, and the code is used up by that alone', async () => {
+    it('a member of several organizations chooses one, and only the choice uses up the code', async () => {
       const { email } = await member();
       const other = expectStatus(
         await server.api(
@@ -231,7 +231,7 @@ describe('sign-in', () => {
       expect((await server.api('GET', '/v1/sessions', undefined, as(other.key))).json.data).toHaveLength(1);
     });
 
-    it('a stranger sees what a member sees, and gets no mail', async () => {
+    it('an unknown address gets the same page as a member, and no email', async () => {
       const { email } = await member();
       const shown = (page: string): string => page.replace(/value="[A-Za-z0-9_-]{43}"/, '');
       const [known, unknown] = [
@@ -244,7 +244,7 @@ describe('sign-in', () => {
       expect(mails.some(({ to }) => to.includes(`nobody-${people}@customer.example`))).toBe(false);
     });
 
-    it('429: five codes an hour from one place, also at once, and one that was mailed goes on counting', async () => {
+    it('429: five codes per hour from one address, also concurrently; a code that was sent stays counted', async () => {
       const { email } = await member();
       const browser = new PlainBrowser(server);
       const given = await codeFor(browser, email);
@@ -259,7 +259,7 @@ describe('sign-in', () => {
       expect((await browser.post('/signin/code', given)).status).toBe(303);
     });
 
-    it('a stranger who asks for codes until he gets no more locks nobody out, also from many places', async () => {
+    it('requesting codes for a member until 429 does not lock the member out, even from many addresses', async () => {
       const { email } = await member();
       const home = await signedIn(email);
       const strangers = Array.from({ length: 8 }, () => new PlainBrowser(server));
@@ -274,7 +274,7 @@ describe('sign-in', () => {
       expect(asked.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(8 * 6 - 20);
       expect((await new PlainBrowser(server).post('/signin/email', { email })).status).toBe(429);
       home.cookie = '';
-      // Theirs are on their way for a while: one of them would be taken for the code that is asked for now.
+      // These codes are still being sent. One of them could be mistaken for the code requested next.
       const codes = asked.filter(({ status }) => status === 200).length + 1;
       await until(
         async () => mails.filter(({ to }) => to.includes(email)).length,
@@ -285,7 +285,7 @@ describe('sign-in', () => {
       expect((await home.post('/signin/code', await codeFor(home, email))).status).toBe(303);
     });
 
-    it("429: the same for an address that is nobody's", async () => {
+    it('429: also for an unknown address', async () => {
       const browser = new PlainBrowser(server);
       const answers = [];
       for (let i = 0; i < 6; i += 1)
@@ -294,7 +294,7 @@ describe('sign-in', () => {
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
     });
 
-    it('the code is in no table, and in no log', async () => {
+    it('the code is in no table and no log', async () => {
       const { email } = await member();
       const { code, ticket } = await codeFor(new PlainBrowser(server), email);
       const [row] = await sql.rows<{ row: string }>(
@@ -308,7 +308,7 @@ describe('sign-in', () => {
     });
   });
 
-  describe('an application that is granted a key', () => {
+  describe('an application that gets a key', () => {
     const admin = async (): Promise<string> => {
       const email = `admin-${people}@customer.example`;
       expectStatus(await server.api('POST', '/v1/members', { email, role: 'admin' }), 201);
@@ -317,7 +317,7 @@ describe('sign-in', () => {
     const notices = (email: string): { raw: string }[] =>
       mails.filter(({ to, raw }) => to.includes(email) && raw.includes('An application was given access'));
 
-    it('the admins and the member who approved it are told by mail, and nobody else', async () => {
+    it('the admins and the member who approved it are notified by email, and no others', async () => {
       const [boss, other, { email }] = [await admin(), `other-${people}@customer.example`, await member('read')];
       expectStatus(await server.api('POST', '/v1/members', { email: other, role: 'write' }), 201);
       const browser = await signedIn(email);
@@ -351,7 +351,7 @@ describe('sign-in', () => {
       await sql.rows(`update members set role = 'read' where email = $1`, [boss]);
     });
 
-    it('a program that signs in with a code of its own, too', async () => {
+    it('a program that signs in by the device flow is reported too', async () => {
       const boss = await admin();
       const browser = new PlainBrowser(server);
       await browser.post('/signin/key', { key: server.apiKey });
@@ -402,7 +402,7 @@ describe('sign-in', () => {
       );
     });
 
-    it('ends when an administrator ends it, and is listed no more', async () => {
+    it('ends when an admin ends it, and is no longer listed', async () => {
       const { email } = await member();
       const browser = await signedIn(email);
       const find = async () =>
@@ -416,7 +416,7 @@ describe('sign-in', () => {
       expect(await find()).toBeUndefined();
     });
 
-    it('takes a new role at once, and says it', async () => {
+    it('gets a new role at once, and shows it', async () => {
       const { email, id } = await member('read');
       const browser = await signedIn(email);
       expect((await browser.get('/signin')).text).toContain('<dd>read</dd>');
@@ -426,7 +426,7 @@ describe('sign-in', () => {
       expect((await browser.get('/signin')).text).toContain('<dd>write</dd>');
     });
 
-    it('ends after twelve hours without a request, and after seven days with them', async () => {
+    it('ends after twelve hours without a request, and after seven days in any case', async () => {
       const { email } = await member();
       const [idle, old] = [await signedIn(email), new PlainBrowser(server)];
       await old.post('/signin/key', { key: server.apiKey });
@@ -449,7 +449,7 @@ describe('sign-in', () => {
       );
     });
 
-    it('sign-out asks for its own token, ends it, and takes the cookie away', async () => {
+    it('sign-out requires its own CSRF token, ends the session, and deletes the cookie', async () => {
       const browser = new PlainBrowser(server);
       await browser.post('/signin/key', { key: server.apiKey });
       const { cookie } = browser;
@@ -477,19 +477,19 @@ describe('sign-in', () => {
     });
   });
 
-  describe('what another site sends', () => {
+  describe('requests from another site', () => {
     it.each<Record<string, string>>([
       { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
       { origin: 'null', 'sec-fetch-site': 'same-origin' },
       { 'sec-fetch-site': 'same-site' },
-    ])('403: %j signs nobody in', async (headers) => {
+    ])('403: a sign-in with %j is rejected', async (headers) => {
       const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey }, headers);
 
       expect([answer.status, answer.cookie]).toEqual([403, null]);
       expect(answer.headers.get('content-type')).toContain('text/html');
     });
 
-    it('415: a form is taken by pages alone, and pages take nothing else', async () => {
+    it('415: only pages accept a form, and they accept nothing else', async () => {
       expectRefusal(
         await server.api('POST', '/v1/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' }),
         415,
@@ -499,7 +499,7 @@ describe('sign-in', () => {
   });
 
   describe('members', () => {
-    it('403: a key of the test environment makes nobody a member of both', async () => {
+    it('403: a key of the test environment cannot create a member, who would have access to both', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
 
       expectRefusal(
@@ -508,7 +508,7 @@ describe('sign-in', () => {
       );
     });
 
-    it('409: one admin stays, and an address is a member once', async () => {
+    it('409: the last admin cannot be removed, and an address can be a member only once', async () => {
       const { id, email } = await member('admin');
 
       expectRefusal(await server.api('POST', '/v1/members', { email, role: 'read' }), 409);
@@ -517,7 +517,7 @@ describe('sign-in', () => {
       await sql.rows('update members set role = $1 where email = $2', ['read', email]);
     });
 
-    it('422: what is no address', async () => {
+    it('422: an invalid address', async () => {
       expectRefusal(
         await server.api('POST', '/v1/members', { email: 'Ada <ada@customer.example>', role: 'read' }),
         422,
@@ -525,7 +525,7 @@ describe('sign-in', () => {
     });
   });
 
-  it('429: tries are counted by client address, over every way', async () => {
+  it('429: attempts are counted per client address, over all sign-in methods', async () => {
     const browser = new PlainBrowser(second);
     const answers = [];
     for (let i = 0; i < 25 && answers.at(-1) !== 429; i += 1)

@@ -50,7 +50,7 @@ describe('settings of signatures', () => {
     return { body: String(post?.rawBody), signature: String(post?.headers[name]) };
   }
 
-  it('201: shown with every default in force and without the secret', async () => {
+  it('201: returned with every effective default and without the secret', async () => {
     const { json } = await create({ legacy_signature: LEGACY, asymmetric: true, concurrency: 7 });
 
     expect(json).toMatchObject({ asymmetric: true, concurrency: 7, legacy_signature: SHOWN });
@@ -58,7 +58,7 @@ describe('settings of signatures', () => {
     expect(await read(json.id)).toEqual(json);
   });
 
-  it('200: a change keeps the secret that it does not name, and takes the one that it does', async () => {
+  it('200: a change keeps an omitted secret, and replaces a given one', async () => {
     const target = targets.open();
     const id = await destinationAt(server, target.url, { legacy_signature: LEGACY });
 
@@ -81,7 +81,7 @@ describe('settings of signatures', () => {
     expect(renewed.version).toBe(kept.version + 1);
   });
 
-  it('200: null removes it with its secret', async () => {
+  it('200: null removes the legacy signature with its secret', async () => {
     const target = targets.open();
     const id = await destinationAt(server, target.url, { legacy_signature: LEGACY });
 
@@ -96,7 +96,7 @@ describe('settings of signatures', () => {
     );
   });
 
-  it('200: null puts concurrency and asymmetric back to their defaults', async () => {
+  it('200: null restores the defaults of concurrency and asymmetric', async () => {
     const id = await destinationAt(server, targets.open().url, { concurrency: 1, asymmetric: true });
 
     expect((await patch(id, { concurrency: null, asymmetric: null })).json).toMatchObject({
@@ -120,36 +120,36 @@ describe('settings of signatures', () => {
     ['a template without the body', { legacy_signature: { ...LEGACY, content: '{id}' } }, 'legacy_signature.content'],
     ['a value without the signature', { legacy_signature: { ...LEGACY, format: 'v1' } }, 'legacy_signature.format'],
     [
-      'a secret that is no hex',
+      'a secret that is not hex',
       { legacy_signature: { ...LEGACY, secret: 'abc', secret_encoding: 'hex' } },
       'legacy_signature.secret',
     ],
     [
-      'a secret that is no base64',
+      'a secret that is not base64',
       { legacy_signature: { ...LEGACY, secret: '####', secret_encoding: 'base64' } },
       'legacy_signature.secret',
     ],
     [
-      'an encoding of no secret',
+      'a secret encoding without a secret',
       { legacy_signature: { header: 'X-A', secret_encoding: 'hex' } },
       'legacy_signature.secret_encoding',
     ],
-    ['no concurrency at all', { concurrency: 0 }, 'concurrency'],
+    ['a concurrency of 0', { concurrency: 0 }, 'concurrency'],
     ['too much concurrency', { concurrency: 1001 }, 'concurrency'],
     ['half an attempt', { concurrency: 1.5 }, 'concurrency'],
-    ['a word for a switch', { asymmetric: 'yes' }, 'asymmetric'],
+    ['a string instead of a boolean', { asymmetric: 'yes' }, 'asymmetric'],
   ])('422: %s', async (_what, settings, path) => {
     expectInvalid(await create(settings), 'schema', path);
   });
 
-  it('422: a static header that the old signature has taken', async () => {
+  it('422: a static header with the name of the legacy signature header', async () => {
     const id = await destinationAt(server, targets.open().url, { legacy_signature: LEGACY });
 
     expectInvalid(await patch(id, { headers: { 'X-ACME-signature': 'a' } }), 'schema', 'legacy_signature.header');
     expect(await read(id)).toMatchObject({ version: 1, headers: {} });
   });
 
-  it("404 and 422: what an application's endpoint owns does not exist for who names its id", async () => {
+  it('404 and 422: the internal destination of an application endpoint cannot be addressed by its id', async () => {
     const { url } = targets.open();
     const [listed, owned] = [await destinationAt(server, url), await destinationAt(server, url)];
     await sql.rows(

@@ -13,7 +13,7 @@ import { startServer } from '../support/server.js';
 import type { TargetPath, Targets } from './scene.js';
 import { destinationAt, expectStatus, send, startTargets } from './scene.js';
 
-/** What `GET …/secret` says. */
+/** Response of `GET …/secret`. */
 interface Keys {
   secret: string;
   public_key: string | null;
@@ -29,7 +29,7 @@ const STRIPE = {
 };
 const PAYLOAD = { id: 'evt_1', object: 'event', name: 'Zoë 😀', amount: 12.5 };
 
-/** A mode: the settings, and whether the keys are rotated before the delivery. */
+/** A signing mode: the settings, and whether the keys are rotated before the delivery. */
 const MODES: [string, object, boolean][] = [
   ['v1', {}, false],
   ['v1 and v1a', { asymmetric: true }, false],
@@ -43,7 +43,7 @@ const MODES: [string, object, boolean][] = [
   ],
 ];
 
-/** A package for this is in few machines' Python: the path of one that has both. */
+/** Path of a Python with both verifier packages, which few machines have installed. */
 const { POSTHORN_TEST_PYTHON: PYTHON } = process.env;
 const hasVerifiers = hasTool(
   {
@@ -54,7 +54,7 @@ const hasVerifiers = hasTool(
   () => hasPythonModules(PYTHON, 'standardwebhooks', 'svix'),
 );
 
-/** Reads deliveries as JSON; prints why one is refused, and nothing else. */
+/** Reads deliveries as JSON. Prints the reason of each rejection, and nothing else. */
 const PYTHON_VERIFIERS = `
 import base64, json, sys
 import standardwebhooks, svix
@@ -74,7 +74,7 @@ print("done")
 describe('signatures', () => {
   let server: PosthornServer;
   let targets: Targets;
-  /** What was delivered, with a secret and whether it must verify: for verifiers in other languages. */
+  /** Deliveries with a secret and the expected result, for the verifiers in other languages. */
   const delivered: {
     mode: string;
     secret: string;
@@ -111,7 +111,7 @@ describe('signatures', () => {
       .split(' ')
       .map((part) => part.slice(0, part.indexOf(',')));
 
-  /** Which of the official JavaScript verifiers accept a delivery. */
+  /** Returns the result of each official JavaScript verifier for a delivery. */
   function accepted(secret: string, { rawBody, headers }: ReceivedRequest): boolean[] {
     return [StandardWebhook, SvixWebhook].map((Verifier) => {
       try {
@@ -123,7 +123,7 @@ describe('signatures', () => {
     });
   }
 
-  /** Whether a `v1a` signature of the delivery is one of this public key: no JavaScript package verifies them. */
+  /** Returns whether a `v1a` signature of the delivery matches this public key. No JavaScript package verifies them. */
   function acceptsAsymmetric(publicKey: string, post: ReceivedRequest): boolean {
     const x = Buffer.from(publicKey.slice('whpk_'.length), 'base64').toString('base64url');
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
@@ -173,7 +173,7 @@ describe('signatures', () => {
     },
   );
 
-  it('the verifiers of GitHub and Stripe accept the old header, also of a replay', async () => {
+  it('the verifiers of GitHub and Stripe accept the legacy header, also of a replay', async () => {
     const target = targets.open();
     const id = await destinationAt(server, target.url, { legacy_signature: GITHUB });
 
@@ -212,7 +212,7 @@ describe('signatures', () => {
     expect(await verifyGithub(OLD_SECRET, signed, header(post, 'x-hub-signature-256'))).toBe(true);
   });
 
-  it('asymmetric signatures begin and end with the setting, and come back with another key', async () => {
+  it('asymmetric signatures start and stop with the setting, and start again with a new key', async () => {
     const target = targets.open();
     const id = await destinationAt(server, target.url);
     const plain = await keysOf(id);
@@ -238,7 +238,7 @@ describe('signatures', () => {
     expect(second.public_key).not.toBe(first.public_key);
   });
 
-  it('without a grace the old key pair stops at once, and with one it ends by itself', async () => {
+  it('without a grace the old key pair stops at once; with a grace it stops automatically', async () => {
     const target = targets.open();
     const id = await destinationAt(server, target.url, { asymmetric: true });
     const old = await keysOf(id);

@@ -1,21 +1,21 @@
 import type { PosthornServer } from '../support/server.js';
 
-/** An answer of a page: what a browser would see, without following redirects. */
+/** Response of a page as a browser receives it, without following redirects. */
 export interface PageAnswer {
   status: number;
   headers: Headers;
   text: string;
-  /** The cookie that was set, as a `Cookie` header sends it; null for none. */
+  /** Cookie that was set, in the format of a `Cookie` header; null if none was set. */
   cookie: string | null;
 }
 
 let browsers = 0;
 
-/** A browser without JavaScript: forms, one cookie, and the headers that browsers send. */
+/** A browser without JavaScript: it submits forms, keeps one cookie and sends the headers of a browser. */
 export class PlainBrowser {
   cookie = '';
 
-  /** Where the service trusts this machine as a proxy, every browser comes from an address of its own. */
+  /** Each browser has its own client address if the service trusts this machine as a proxy. */
   constructor(
     private readonly server: Pick<PosthornServer, 'url'>,
     private readonly address = `198.18.${(browsers >> 8) & 255}.${browsers++ & 255}`,
@@ -53,7 +53,7 @@ export class PlainBrowser {
   }
 }
 
-/** The value of a hidden field of a page. */
+/** Returns the value of a hidden field of a page. */
 export function fieldOf(page: string, name: string): string {
   return new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
 }

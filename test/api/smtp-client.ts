@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import type { PosthornServer } from '../support/server.js';
 import { expectStatus } from './scene.js';
 
-/** The port that a server tells at its start, with LOG_LEVEL info. */
+/** Returns the SMTP port that the server logs at startup. Requires LOG_LEVEL info. */
 export function smtpPortOf(server: PosthornServer): number {
   const port = /Mail for \S+ on port (\d+)/.exec(server.logs())?.[1];
   if (port === undefined) throw new Error(`The server names no port for mail. It wrote:\n${server.logs()}`);
   return Number(port);
 }
 
-/** A conversation, line by line. */
+/** An SMTP session, line by line. */
 export class SmtpTalk {
   private text = '';
   private closed = false;
@@ -27,7 +27,7 @@ export class SmtpTalk {
       });
   }
 
-  /** With its greeting read, unless something else is to be said first. */
+  /** Opens a session and reads the greeting, unless `before` has to be sent first. */
   static async open(port: number, before = ''): Promise<SmtpTalk> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -35,7 +35,7 @@ export class SmtpTalk {
     return new SmtpTalk(socket);
   }
 
-  /** Greeted, and with EHLO said. */
+  /** Opens a session, reads the greeting and sends EHLO. */
   static async greeted(port: number, before = ''): Promise<SmtpTalk> {
     const talk = await SmtpTalk.open(port, before);
     await talk.answer();
@@ -43,7 +43,7 @@ export class SmtpTalk {
     return talk;
   }
 
-  /** The next whole answer; `closed` once the other side has gone. */
+  /** Returns the next complete reply, or `closed` once the server has closed the connection. */
   async answer(): Promise<string> {
     for (;;) {
       const match = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(this.text);
@@ -56,19 +56,19 @@ export class SmtpTalk {
     }
   }
 
-  /** One line, and its answer. */
+  /** Sends one line and returns the reply. */
   say(line: string): Promise<string> {
     this.write(`${line}\r\n`);
     return this.answer();
   }
 
-  /** As it is, in Latin-1. */
+  /** Writes text unchanged, in Latin-1. */
   write(text: string | Buffer): void {
     if (typeof text === 'string') this.socket.write(text, 'latin1');
     else this.socket.write(text);
   }
 
-  /** A whole transaction: the answer to the last thing that was said. */
+  /** Runs a whole transaction and returns the reply to the last command. */
   async send(to: string | readonly string[], message: string, from = 'sender@example.org'): Promise<string> {
     const first = await this.say(`MAIL FROM:<${from}>`);
     if (!first.startsWith('250')) return first;
@@ -91,7 +91,7 @@ export class SmtpTalk {
   }
 }
 
-/** One message over a connection of its own. */
+/** Sends one message over a new connection. */
 export async function sendMail(
   port: number,
   to: string | readonly string[],
@@ -108,7 +108,7 @@ export async function sendMail(
 
 let made = 0;
 
-/** A message that no other is like. */
+/** Builds a unique message. */
 export function mailText(subject = 'Hello', fields: readonly string[] = ['From: Anna <anna@example.org>']): string {
   made += 1;
   return [
@@ -120,7 +120,7 @@ export function mailText(subject = 'Hello', fields: readonly string[] = ['From: 
   ].join('\r\n');
 }
 
-/** An alias that nobody else has; the answer of the API. */
+/** Creates a unique alias and returns the API's answer. */
 export async function createAlias(
   server: PosthornServer,
   fields: object = {},
@@ -134,7 +134,10 @@ export async function createAlias(
   };
 }
 
-/** A recipient's first answer while caches of five seconds may still know better. */
+/**
+ * Returns the reply to RCPT in a new session, or the reply to MAIL if that was rejected. Caches of five seconds can
+ * still hold an older state.
+ */
 export async function rcpt(port: number, address: string, mail = 'MAIL FROM:<sender@example.org>'): Promise<string> {
   const talk = await SmtpTalk.greeted(port);
   try {

@@ -17,7 +17,7 @@ const PLATFORM = 'posthorn.example';
 const MX = `mx.${PLATFORM}`;
 const METRICS_TOKEN = 'for-the-scraper';
 const TLS_FOLDER = path.resolve(import.meta.dirname, '..', 'support', 'tls');
-/** Whose connections begin with a PROXY header. */
+/** Connections from this address begin with a PROXY header. */
 const BALANCER = '127.0.0.2';
 const hasSwaks = isSwaksUsable();
 
@@ -36,12 +36,12 @@ interface Row {
   message_id: string | null;
 }
 
-describe('mail that comes in', () => {
+describe('incoming email', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   /** ROLE=all. */
   let server: PosthornServer;
-  /** ROLE=smtp with a certificate, behind a balancer, on the same database, whose link can be cut. */
+  /** ROLE=smtp with a certificate, behind a load balancer, on the same database, over a link that the test can cut. */
   let edge: PosthornServer;
   let sql: Sql;
   let port: number;
@@ -93,7 +93,7 @@ describe('mail that comes in', () => {
   }
 
   describe('250', () => {
-    it('250 2.6.0 with the id: the message is there, byte for byte, with its envelope', async () => {
+    it('250 2.6.0 with the id: the message is stored byte for byte, with its envelope', async () => {
       const alias = await createAlias(server);
       const text = `${mailText('Grüße')}\r\n..dots\r\n.\r\nend`;
 
@@ -115,7 +115,7 @@ describe('mail that comes in', () => {
       });
     });
 
-    it('a +tag is ignored, the null sender is taken, and an alias that is named twice gets one message', async () => {
+    it('a +tag is ignored, the null sender is accepted, and an alias given twice gets one message', async () => {
       const alias = await createAlias(server);
       const tagged = alias.address.replace('@', '+invoice.42@');
 
@@ -125,18 +125,18 @@ describe('mail that comes in', () => {
       ]);
     });
 
-    it('an exact alias comes before the catch-all, which takes everything else of its domain', async () => {
+    it('an exact alias takes precedence over the catch-all, which gets all other addresses of its domain', async () => {
       const domainId = await receivingDomain('exact.customer.example');
       const all = await createAlias(server, { kind: 'custom', domainId, localPart: '*' });
       const exact = await createAlias(server, { kind: 'custom', domainId, localPart: 'support' });
 
       for (const local of ['support', 'Support+x', 'anything', 'postmaster', 'b+nothing-of-ours'])
         await sendMail(port, `${local}@Exact.Customer.example`, mailText());
-      // What begins as a return path does belongs to nobody's alias.
+      // An address with the prefix of a return path does not belong to an alias.
       expect([(await rowsOf(exact)).length, (await rowsOf(all)).length]).toEqual([2, 2]);
     });
 
-    it('several messages over one connection, and one to many aliases: a row for each, committed together', async () => {
+    it('several messages on one connection, and one message to many aliases: a row for each, committed together', async () => {
       const aliases = await Promise.all([1, 2, 3].map(() => createAlias(server)));
       const talk = await SmtpTalk.greeted(port);
 
@@ -151,7 +151,7 @@ describe('mail that comes in', () => {
       expect(await Promise.all(aliases.map(async (alias) => (await rowsOf(alias)).length))).toEqual([3, 3, 3]);
     });
 
-    it('the same message again, by either process: 250 without a second one; without a Message-ID, or from another sender, it is another one', async () => {
+    it('a duplicate, at any process, gets 250 and is not stored again; without a Message-ID, or from another sender, it is a new message', async () => {
       const alias = await createAlias(server);
       const text = mailText();
       const bare = 'From: anna@example.org\r\nSubject: none\r\n\r\nx';
@@ -175,7 +175,7 @@ describe('mail that comes in', () => {
       expect(await rowsOf(alias)).toHaveLength(4);
     });
 
-    it('copies at once over ten connections are one message', async () => {
+    it('concurrent copies on ten connections are one message', async () => {
       const alias = await createAlias(server);
       const text = mailText();
 
@@ -184,7 +184,7 @@ describe('mail that comes in', () => {
       expect(await rowsOf(alias)).toHaveLength(1);
     });
 
-    it('nodemailer delivers, over STARTTLS too', async () => {
+    it('nodemailer delivers, also over STARTTLS', async () => {
       const alias = await createAlias(server);
       await until(
         () => rcpt(edgePort, alias.address),
@@ -212,7 +212,7 @@ describe('mail that comes in', () => {
       }
       const rows = await rowsOf(alias);
       expect(rows.map(({ tls }) => tls?.split(' ')[0] ?? null)).toEqual([null, expect.stringMatching(/^TLSv1\.[23]$/)]);
-      // Large ones are blobs under the message's id.
+      // Large messages are stored as blobs under the message id.
       expect(rows.map(({ raw }) => raw)).toEqual([null, null]);
       const chunks = await sql.rows<{ content: Buffer }>(
         'select content from blob_chunks where id = $1 order by ordinal',
@@ -225,7 +225,7 @@ describe('mail that comes in', () => {
       ]);
     });
 
-    it('mail to the operator is kept as a report, cut at 1 MB, and comes to no alias', async () => {
+    it('a message to the operator is stored as a report, truncated at 1 MB, and reaches no alias', async () => {
       const before = await sql.rows('select 1 from inbox_messages');
 
       for (const to of ['postmaster', `Abuse@${PLATFORM}`, `postmaster@bounce.${PLATFORM}`]) {
@@ -255,7 +255,7 @@ describe('mail that comes in', () => {
         () => rcpt(edgePort, alias.address),
         (answer) => answer.startsWith('250'),
       );
-      // This process must not stand still meanwhile: the link to the database is in it.
+      // Asynchronous, because this process contains the link to the database.
       const swaks = async (at: number, ...more: string[]): Promise<string> => {
         const child = spawn('swaks', [
           '--server',
@@ -281,7 +281,7 @@ describe('mail that comes in', () => {
   });
 
   describe('refusals', () => {
-    it('550 5.1.1 for an alias that is not there, and for a return path that we never gave out', async () => {
+    it('550 5.1.1 for an unknown alias, and for a return path that was never issued', async () => {
       await receivingDomain('known.customer.example');
 
       expect(await rcpt(port, `nobody.default@${PLATFORM}`)).toMatch(/^550 5\.1\.1 /);
@@ -308,7 +308,7 @@ describe('mail that comes in', () => {
       expect(await rcpt(port, alias.address)).toMatch(/^450 4\.2\.1 /);
     });
 
-    it('552 5.3.4 above what the alias takes: as it is declared, and as it is; one that takes it gets it', async () => {
+    it('552 5.3.4 above the size limit of the alias, by the declared and by the actual size; another alias with a higher limit gets the message', async () => {
       const small = await createAlias(server, { maxSizeBytes: 2_000 });
       const large = await createAlias(server);
       const text = `${mailText()}\r\n${'x'.repeat(70)}\r\n`.padEnd(3_000, 'y');
@@ -324,7 +324,7 @@ describe('mail that comes in', () => {
       ]).toEqual([['too_large'], [null]]);
     });
 
-    it('552 5.3.4 above what the listener takes', async () => {
+    it('552 5.3.4 above the size limit of the listener', async () => {
       const alias = await createAlias(server);
 
       expect(await rcpt(port, alias.address, `MAIL FROM:<a@example.org> SIZE=${41 * 1024 * 1024}`)).toMatch(
@@ -336,7 +336,7 @@ describe('mail that comes in', () => {
       expect(await rowsOf(alias)).toEqual([]);
     });
 
-    it('550 5.7.1 from a sender who is not allowed; one who is gets through, and others of the same message keep theirs', async () => {
+    it('550 5.7.1 for a sender that is not allowed; an allowed sender is accepted, and other recipients of the message get it', async () => {
       const picky = await createAlias(server, { allowedSenders: ['@example.org'] });
       const open = await createAlias(server);
       const from = (...fields: string[]) => mailText('x', fields);
@@ -357,7 +357,7 @@ describe('mail that comes in', () => {
       expect((await rowsOf(open)).map(({ reason }) => reason)).toEqual([null]);
     });
 
-    it('554 5.4.6 for mail that goes round in circles', async () => {
+    it('554 5.4.6 for a mail loop', async () => {
       const alias = await createAlias(server);
       const hops = (count: number, by: string): string =>
         mailText(
@@ -374,7 +374,7 @@ describe('mail that comes in', () => {
       expect(await rowsOf(alias)).toHaveLength(1);
     });
 
-    it('452 4.5.3 for the recipient behind the hundredth, and the others get theirs', async () => {
+    it('452 4.5.3 for each recipient after the hundredth, and the others get the message', async () => {
       const alias = await createAlias(server);
       const talk = await SmtpTalk.greeted(port);
       await talk.say('MAIL FROM:<a@example.org>');
@@ -389,7 +389,7 @@ describe('mail that comes in', () => {
       talk.close();
     });
 
-    it("503 and 501 for what comes out of order or can't be read; AUTH is not there, nor STARTTLS without a certificate", async () => {
+    it('503 and 501 for commands out of order or with invalid syntax; AUTH is not offered, nor STARTTLS without a certificate', async () => {
       const talk = await SmtpTalk.open(port);
       expect(await talk.answer()).toBe(`220 ${MX} ESMTP`);
       const offers = await talk.say('EHLO client.example');
@@ -410,7 +410,7 @@ describe('mail that comes in', () => {
       talk.close();
     });
 
-    it('451 4.3.0 while storage is away, with nothing stored; and the same message is taken once it is back', async () => {
+    it('451 4.3.0 while the database is unavailable, and nothing is stored; the same message is accepted once it is back', async () => {
       const alias = await createAlias(server);
       await until(
         () => rcpt(edgePort, alias.address),
@@ -439,7 +439,7 @@ describe('mail that comes in', () => {
       talk.close();
     });
 
-    it('a removed alias is refused by every process within five seconds, also in a conversation that had named it', async () => {
+    it('every process rejects a removed alias within five seconds, also in a session that had already named it', async () => {
       const alias = await createAlias(server);
       await until(
         () => rcpt(edgePort, alias.address),
@@ -464,7 +464,7 @@ describe('mail that comes in', () => {
     });
   });
 
-  describe('clients that mean no good', () => {
+  describe('malicious clients', () => {
     it.each([
       ['LF.LF', '\n.\n'],
       ['CRLF.LF', '\r\n.\n'],
@@ -477,7 +477,7 @@ describe('mail that comes in', () => {
       ['CRLF.NUL CRLF', '\r\n.\0\r\n'],
       ['CR LF LF.CRLF', '\r\n\n.\r\n'],
       ['CRLF .. CRLF', '\r\n..\r\n'],
-    ])('smuggling with %s: one message, and no command of it is obeyed', async (_name, end) => {
+    ])('smuggling with %s: one message, and its embedded commands are not executed', async (_name, end) => {
       const [alias, other] = await Promise.all([createAlias(server), createAlias(server)]);
       const talk = await SmtpTalk.greeted(port);
       await talk.say('MAIL FROM:<sender@example.org>');
@@ -494,7 +494,7 @@ describe('mail that comes in', () => {
       talk.close();
     });
 
-    it('a client that goes away in the middle of DATA leaves nothing, however it goes, and everybody else is served', async () => {
+    it('a client that disconnects during DATA in any way leaves nothing, and other clients are served', async () => {
       const alias = await createAlias(server);
       for (const [size, isReset] of [
         [100, false],
@@ -516,7 +516,7 @@ describe('mail that comes in', () => {
       expect(await rowsOf(alias)).toHaveLength(1);
     });
 
-    it('a connection that only makes words is ended with 421 4.7.0, and so is one that guesses recipients', async () => {
+    it('a connection that sends only pointless commands is closed with 421 4.7.0, and so is one that guesses recipients', async () => {
       const noops = await SmtpTalk.greeted(port);
       noops.write('NOOP\r\n'.repeat(400));
       let last = '';
@@ -530,7 +530,7 @@ describe('mail that comes in', () => {
       guesser.close();
     });
 
-    it('421 4.7.0 behind the twentieth connection of an address; when they have gone there is room again', async () => {
+    it('421 4.7.0 after the twentieth connection of an address; once these are closed, new ones are accepted', async () => {
       const talks = await Promise.all(Array.from({ length: 24 }, () => SmtpTalk.open(port)));
 
       const greetings = await Promise.all(talks.map((talk) => talk.answer()));
@@ -546,7 +546,7 @@ describe('mail that comes in', () => {
       expect(await until(greeting, (said) => said.startsWith('220'))).toMatch(/^220 /);
     });
 
-    it('whoever talks too soon, or speaks HTTP, is shown out', async () => {
+    it('a client that sends before the greeting, or speaks HTTP, is disconnected', async () => {
       const soon = await SmtpTalk.open(port, 'EHLO client.example\r\n');
       expect(await soon.answer()).toMatch(/^421 /);
       const http = await SmtpTalk.open(port);
@@ -554,7 +554,7 @@ describe('mail that comes in', () => {
       expect(await http.say('GET / HTTP/1.1')).toMatch(/^421 /);
     });
 
-    it('control characters and endless lines in commands are refused', async () => {
+    it('control characters and overlong lines in commands are rejected', async () => {
       const talk = await SmtpTalk.greeted(port);
       expect(await talk.say('MAIL FROM:<a\rb@example.org>')).toMatch(/^501 /);
       expect(await talk.say(`EHLO ${'x'.repeat(400)}`)).toMatch(/^501 /);
@@ -563,8 +563,8 @@ describe('mail that comes in', () => {
     });
   });
 
-  describe('a process of its own', () => {
-    it('ROLE=smtp answers for its health, and takes nothing else', async () => {
+  describe('a separate process', () => {
+    it('ROLE=smtp serves its health endpoint and no other routes', async () => {
       const ready = await edge.api('GET', '/health/ready');
 
       expect([ready.status, ready.json.parts?.smtp ?? ready.json]).toEqual([
@@ -574,7 +574,7 @@ describe('mail that comes in', () => {
       expect((await fetch(`${edge.url}/in/default/none`, { method: 'POST', body: '{}' })).status).toBe(404);
     });
 
-    it("a balancer's PROXY header names the client; without one it gets no greeting, and nobody else may send one", async () => {
+    it('the PROXY header of the load balancer names the client; without it the balancer gets no greeting, and other clients cannot send it', async () => {
       const alias = await createAlias(server);
       await until(
         () => rcpt(edgePort, alias.address),
@@ -617,7 +617,7 @@ describe('mail that comes in', () => {
       stranger.close();
     });
 
-    it('what was said in plain text before STARTTLS is not obeyed behind it', async () => {
+    it('plain-text commands sent ahead of STARTTLS are not executed after it', async () => {
       const alias = await createAlias(server);
       await until(
         () => rcpt(edgePort, alias.address),
@@ -637,7 +637,7 @@ describe('mail that comes in', () => {
       secure.destroy();
     });
 
-    it('metrics tell connections, messages, refusals by code, bytes and the time to the commit', async () => {
+    it('metrics show connections, messages, rejections by code, bytes and the time to the commit', async () => {
       const { text } = await server.api('GET', '/metrics', undefined, { authorization: `Bearer ${METRICS_TOKEN}` });
 
       for (const line of [

@@ -49,7 +49,7 @@ const REGION = 'eu-west-1';
     return queueUrl;
   }
 
-  /** Takes messages out of a queue until there are so many. */
+  /** Receives messages from a queue until the given number has arrived. */
   async function received(queueUrl: string, count: number): Promise<Message[]> {
     const messages: Message[] = [];
     await until(
@@ -98,7 +98,7 @@ const REGION = 'eu-west-1';
     Object.fromEntries(Object.entries(attributes).map(([name, { StringValue = '' }]) => [name, StringValue]));
 
   describe('change', () => {
-    it('200: other credentials are in force from then on', async () => {
+    it('200: new credentials apply from then on', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl, { credentials: moto.otherCredentials });
 
@@ -111,7 +111,7 @@ const REGION = 'eu-west-1';
       expect(await received(queueUrl, 1)).toHaveLength(1);
     });
 
-    it('422 credentials, or schema for half of them and none: those that are stored stay', async () => {
+    it('422 of the credentials check, or of the schema for half of them or none; the stored ones stay', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl);
       const patch = (credentials: object | null): Promise<ApiAnswer> =>
@@ -127,7 +127,7 @@ const REGION = 'eu-west-1';
   });
 
   describe('create', () => {
-    it('201: the queue was asked for its attributes, and no answer and no log has the credentials', async () => {
+    it('201: the attributes of the queue are checked, and no response or log contains the credentials', async () => {
       const created = await create(await makeQueue());
       const id = created.json.id as string;
       await send(server, id);
@@ -148,7 +148,7 @@ const REGION = 'eu-west-1';
       expect(server.logs()).not.toContain(moto.credentials.secretAccessKey);
     });
 
-    it("201: an endpoint of its own wins over the host of the queue's URL", async () => {
+    it('201: an explicit endpoint takes precedence over the host of the queue URL', async () => {
       const queueUrl = await makeQueue();
 
       const created = await create(
@@ -160,7 +160,7 @@ const REGION = 'eu-west-1';
       expect(created).toMatchObject({ status: 201, json: { validation: 'valid' } });
     });
 
-    it('422 connectivity: there is no such queue, and nothing is stored', async () => {
+    it('422 connectivity: the queue does not exist, and nothing is stored', async () => {
       const before = await count();
 
       const answer = await create(`${moto.url}/123456789012/nothing-here`);
@@ -189,13 +189,13 @@ const REGION = 'eu-west-1';
       expectInvalid(await create(`${moto.url}/123456789012/q`, fields, config), 'schema', path);
     });
 
-    it('422 connectivity: an address that the gate refuses', async () => {
+    it('422 connectivity: an address that the egress gate rejects', async () => {
       const answer = await create(`${moto.url}/123456789012/q`, {}, { endpoint: 'http://169.254.169.254/' });
 
       expectInvalid(answer, 'connectivity', 'config.endpoint');
     });
 
-    it('200 {ok: false} from check, which takes no config', async () => {
+    it('200 {ok: false} from check, which accepts no config', async () => {
       const answer = await server.api('POST', '/v1/destinations/check', {
         type: 'sqs',
         url: `${moto.url}/123456789012/q`,
@@ -206,7 +206,7 @@ const REGION = 'eu-west-1';
   });
 
   describe('deliver', () => {
-    it("the body is the payload's very characters, and verifies with the attributes", async () => {
+    it('the body is the payload, character for character, and verifies with the attributes', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl, { headers: { 'x-tenant': '42' } });
       const payload = '{"amount": 1.50, "who":"J\u00f6rg \u{1f600}"}';
@@ -233,7 +233,7 @@ const REGION = 'eu-west-1';
       ]);
     });
 
-    it('many at once arrive once each', async () => {
+    it('many concurrent messages arrive once each', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl);
 
@@ -266,7 +266,7 @@ const REGION = 'eu-west-1';
       expect(valueOf(replay, 'webhook-replayed')).toBe('true');
     });
 
-    it("FIFO: the destination's own group", async () => {
+    it('FIFO: the configured group of the destination', async () => {
       const queueUrl = await makeQueue({ FifoQueue: 'true' });
       const id = await destinationFor(queueUrl, {}, { messageGroupId: 'all' });
 
@@ -275,7 +275,7 @@ const REGION = 'eu-west-1';
       expect((await received(queueUrl, 1))[0]?.Attributes?.['MessageGroupId']).toBe('all');
     });
 
-    it('a payload that the queue never takes fails, is not tried again, and its neighbours arrive', async () => {
+    it('a payload that the queue permanently rejects fails, is not retried, and other messages arrive', async () => {
       const queueUrl = await makeQueue({ MaximumMessageSize: '1024' });
       const id = await destinationFor(queueUrl, {}, { circuit_breaker: { failure_threshold: 1 } });
 
@@ -296,8 +296,8 @@ const REGION = 'eu-west-1';
     });
   });
 
-  describe('when it fails', () => {
-    it('a queue that was deleted is a hard failure: the circuit opens, and validate says stale', async () => {
+  describe('failures', () => {
+    it('a deleted queue is a hard failure: the circuit opens, and validate returns stale', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl, {}, { circuit_breaker: { failure_threshold: 1 } });
       await sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl }));
@@ -322,8 +322,8 @@ const REGION = 'eu-west-1';
       expect((await eventOf(server, messageId)).status).toBe('retrying');
     });
 
-    // The last one: nothing is left of moto after it.
-    it('a server that is away: 422 connectivity on create, stale on validate, and an attempt with its reason', async () => {
+    // The last test, because it stops moto.
+    it('an unavailable server: 422 connectivity on create, stale on validate, and an attempt with its reason', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl);
       await moto.stop();

@@ -8,10 +8,10 @@ import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { eventAfter } from './scene.js';
 
-/** The schema takes no more; longer ones are refused by it before anybody looks at them. */
+/** Maximum length in the schema, which rejects longer URLs before any other check. */
 const URL_LENGTH_MAX = 2048;
 
-/** Spellings of this host, to be tried on the port of a listener that would notice. */
+/** Spellings of this host. The test tries them with the port of a listener that records connections. */
 const LOOPBACK_HOSTS = [
   '127.0.0.1',
   '127.1',
@@ -60,19 +60,19 @@ describe('SSRF', () => {
 
   afterAll(() => canary.close());
 
-  describe('with no network opened', () => {
+  describe('with no network allowed', () => {
     let server: PosthornServer;
     let hostile: Hostile;
 
     beforeAll(async () => {
-      // Plain http is open, so that it can't be what a URL is refused for.
+      // Plain http is allowed, so that it cannot be the reason of a rejection.
       server = await startServer({ EGRESS_ALLOW_CIDRS: '', EGRESS_ALLOW_HTTP: 'true' });
       hostile = new Hostile(server);
     });
 
     afterAll(() => server.stop());
 
-    /** Refused on all three ways in; the sentence must not tell what a name resolves to. */
+    /** Expects a rejection on create, check and send. The message must not reveal the address of a name. */
     async function expectRefused({ url, resolvesTo }: Pick<HostileUrl, 'url' | 'resolvesTo'>): Promise<void> {
       const [created, checked] = await Promise.all([hostile.create(url), hostile.check(url)]);
       expectRefusal(created, 422);
@@ -93,18 +93,21 @@ describe('SSRF', () => {
       'http://10.0.0.1/',
       'http://localhost/',
       'https://example.com:22/',
-    ])('422: what the gate refuses is of check connectivity, with its sentence: %s', async (url) => {
-      for (const answer of [
-        await hostile.create(url),
-        await hostile.send(url),
-        await server.api('POST', '/v1/destinations', { name: 'Hostile', type: 'mirror', url }),
-      ]) {
-        expect(expectInvalid(answer, 'connectivity')).toHaveLength(1);
-        expect(answer.json.error.message).toMatch(/^[A-Z"].*\.$/);
-      }
-    });
+    ])(
+      '422: a rejection by the egress gate is reported by the connectivity check, with its explanation: %s',
+      async (url) => {
+        for (const answer of [
+          await hostile.create(url),
+          await hostile.send(url),
+          await server.api('POST', '/v1/destinations', { name: 'Hostile', type: 'mirror', url }),
+        ]) {
+          expect(expectInvalid(answer, 'connectivity')).toHaveLength(1);
+          expect(answer.json.error.message).toMatch(/^[A-Z"].*\.$/);
+        }
+      },
+    );
 
-    it('there are enough of them', () => {
+    it('the list contains at least sixty URLs', () => {
       expect(HOSTILE_URLS.length).toBeGreaterThanOrEqual(60);
     });
 
@@ -118,7 +121,7 @@ describe('SSRF', () => {
       await expectRefused(hostileUrl);
     });
 
-    it('a listener on this host sees no connection, however its address is written', async () => {
+    it('a listener on this host gets no connection, for any spelling of its address', async () => {
       const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
       const hosts = [
         ...LOOPBACK_HOSTS,
@@ -156,7 +159,7 @@ describe('SSRF', () => {
       await open.stop();
     });
 
-    it('422: PATCH leads no destination to a closed address', async () => {
+    it('422: PATCH cannot set a forbidden address', async () => {
       const [{ id }] = (await server.api('GET', '/v1/destinations?type=https')).json.data;
 
       expectRefusal(
@@ -165,7 +168,7 @@ describe('SSRF', () => {
       );
     });
 
-    it('nothing of what was refused is stored', async () => {
+    it('nothing of the rejected requests is stored', async () => {
       const [destinations, events] = await Promise.all(
         ['/v1/destinations', '/v1/events?event_type=hostile'].map((path) => server.api('GET', path)),
       );
@@ -175,7 +178,7 @@ describe('SSRF', () => {
     });
   });
 
-  describe('with plain http closed', () => {
+  describe('with plain http forbidden', () => {
     let server: PosthornServer;
 
     beforeAll(async () => {
@@ -184,7 +187,7 @@ describe('SSRF', () => {
 
     afterAll(() => server.stop());
 
-    it('http is refused even where the network is open', async () => {
+    it('http is rejected even in an allowed network', async () => {
       const [hostile, before] = [new Hostile(server), canary.connections];
 
       for (const url of [`http://127.0.0.1:${canary.port}/`, 'http://example.com/', `HTTP:127.0.0.1:${canary.port}`]) {
@@ -196,7 +199,7 @@ describe('SSRF', () => {
     });
   });
 
-  describe('with loopback opened', () => {
+  describe('with loopback allowed', () => {
     let server: PosthornServer;
     let metricsPort: number;
     let hostile: Hostile;
@@ -218,7 +221,7 @@ describe('SSRF', () => {
 
     const OWN_HOSTS = ['127.0.0.1', '127.1', '0.0.0.0', '127.0.0.2', '[::1]', '[::ffff:127.0.0.1]'];
 
-    it.each(OWN_HOSTS)('the ports of the service itself are refused at %s', async (host) => {
+    it.each(OWN_HOSTS)('the ports of the service itself are rejected at %s', async (host) => {
       for (const port of [new URL(server.url).port, metricsPort]) {
         const url = `http://${host}:${port}/v1/send`;
 
@@ -231,7 +234,7 @@ describe('SSRF', () => {
       }
     });
 
-    it('the port of the service itself is refused by name, at connect at the latest', async () => {
+    it('the port of the service itself is rejected by host name too, at the latest on connect', async () => {
       const url = `http://localhost:${new URL(server.url).port}/health/live`;
 
       expectRefusal(await hostile.create(url), 422);
@@ -241,7 +244,7 @@ describe('SSRF', () => {
       expect(attempts[0]).toMatchObject({ status: null, error: 'blocked' });
     });
 
-    it('networks that are not opened stay closed', async () => {
+    it('networks that are not allowed stay closed', async () => {
       for (const url of [
         'http://10.0.0.1/',
         'http://169.254.169.254/latest/meta-data/',
@@ -253,7 +256,7 @@ describe('SSRF', () => {
       }
     });
 
-    it('a redirect to a closed address is a failure and is not followed', async () => {
+    it('a redirect to a forbidden address is a failure and is not followed', async () => {
       const redirect =
         'HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n';
       const redirecting = await rawReceiver((socket) => socket.write(redirect));

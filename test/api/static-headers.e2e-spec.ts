@@ -13,7 +13,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets } fro
 const TOKEN = 'a token that only the receiver and its owner know';
 const EVIL = { 'X-Internal-Token': 'evil', 'x-own': "the provider's" };
 
-/** Callers of a receive URL are not trusted. Static headers of a destination always win over theirs. */
+/** Callers of a receive URL are not trusted. Static headers of a destination always override theirs. */
 describe('static headers of a destination', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -43,7 +43,7 @@ describe('static headers of a destination', () => {
     return target.posts().at(-1)?.headers as Record<string, string | undefined>;
   };
 
-  it('win over a received header of the same name, in a delivery that we sign; other received headers are kept', async () => {
+  it('override a received header of the same name in a signed delivery; other received headers are kept', async () => {
     const { endpoint, target, destination } = await receiving();
 
     const id = await accepted(server, endpoint, json({ a: 1 }, EVIL));
@@ -58,9 +58,9 @@ describe('static headers of a destination', () => {
     ['in capitals', { 'X-INTERNAL-TOKEN': 'evil' }],
     ['repeated', { 'x-internal-token': ['evil', 'eviler'] }],
     ['empty', { 'x-internal-token': '' }],
-    // RFC 3875, section 4.1.18: CGI and WSGI give both names one variable, HTTP_X_INTERNAL_TOKEN.
+    // RFC 3875, section 4.1.18: CGI and WSGI map both names to one variable, HTTP_X_INTERNAL_TOKEN.
     ['with underscores', { X_Internal_Token: 'evil', 'x-internal_token': 'evil' }],
-  ])('win over the same name %s', async (_how, sent) => {
+  ])('override the same name %s', async (_how, sent) => {
     const { endpoint, target } = await receiving();
 
     const { status, json: answer } = await provide(server, endpoint.at, {
@@ -75,7 +75,7 @@ describe('static headers of a destination', () => {
     ]);
   });
 
-  it('win over what a transform sets, which may copy what a stranger sent', async () => {
+  it('override the headers set by a transform, which may copy received ones', async () => {
     const code = `export default (event) => ({ ...event, headers: { ...event.headers, 'x-internal-token': event.headers['x-own'], 'x-new': 'n' } })`;
     const { endpoint, target } = await receiving({ transform: { engine: 'managed', code, timeoutMs: 2_000 } });
 
@@ -84,7 +84,7 @@ describe('static headers of a destination', () => {
     expect(headers).toMatchObject({ 'x-internal-token': TOKEN, 'x-new': 'n' });
   });
 
-  it('win in a replay of an event that was received before they were configured, and in a test of the endpoint', async () => {
+  it('override in a replay of an event received before they were configured, and in a test of the endpoint', async () => {
     const { endpoint, target, destination } = await receiving({}, { headers: {} });
     const id = await accepted(server, endpoint, json({}, EVIL));
     expect(await deliveredAt(target, id)).toMatchObject({ 'x-internal-token': 'evil' });
@@ -105,7 +105,7 @@ describe('static headers of a destination', () => {
     ).toEqual([TOKEN, TOKEN, TOKEN]);
   });
 
-  it('win at a mirror, and are the only ones of their name in what is signed by hand', async () => {
+  it('override at a mirror, and are the only headers of their name in a manually signed delivery', async () => {
     const { endpoint, target } = await receiving({}, { type: 'mirror' });
     const https = await receiving();
 
@@ -124,7 +124,7 @@ describe('static headers of a destination', () => {
     });
   });
 
-  it('of a pull destination: what a stranger sent under their names is not shown', async () => {
+  it('of a pull destination: received headers of the same names are not shown', async () => {
     const pull = expectStatus(
       await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull', headers: HEADERS }),
       201,
@@ -148,7 +148,7 @@ describe('static headers of a destination', () => {
     ]);
   });
 
-  it('lose to the headers of a send and of an event for an application: their caller has a key', async () => {
+  it('are overridden by the headers of a send and of an application event, whose callers have a key', async () => {
     const [target, own] = [targets.open(), targets.open()];
     const destination = await destinationAt(server, target.url, { headers: HEADERS });
     const application = await applicationOf(server);
@@ -162,7 +162,7 @@ describe('static headers of a destination', () => {
     expect(emitted?.headers).toMatchObject({ 'x-internal-token': TOKEN, 'x-static': 'of the caller' });
   });
 
-  it("are still nobody's event: the event shows what was received", async () => {
+  it('do not change the event, which shows the received headers', async () => {
     const { endpoint } = await receiving();
 
     const id = await accepted(server, endpoint, json({}, EVIL));
@@ -170,7 +170,7 @@ describe('static headers of a destination', () => {
     expect((await eventOf(server, id)).headers).toMatchObject({ 'x-internal-token': 'evil' });
   });
 
-  describe('422: the literal (hidden) as the value of a header, which readers are shown in place of a secret', () => {
+  describe('422: the literal (hidden) as a header value, which read keys get in place of a secret', () => {
     const hidden = { 'x-ok': 'ok', Authorization: '(hidden)' };
 
     it('of a destination, new and changed; the stored value stays', async () => {
@@ -209,7 +209,7 @@ describe('static headers of a destination', () => {
       });
     });
 
-    it('of a send, an event for an application and an email', async () => {
+    it('of a send, an application event and an email', async () => {
       const destination = await destinationAt(server, targets.open().url);
       const application = await applicationOf(server);
 
@@ -236,7 +236,7 @@ describe('static headers of a destination', () => {
       });
     });
 
-    it("of an endpoint's answers", async () => {
+    it("of an endpoint's responses", async () => {
       const endpoint = await inbound(server);
       const rules = {
         rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { headers: { 'x-a': '(hidden)' } } }],
@@ -259,7 +259,7 @@ describe('static headers of a destination', () => {
       await change(server, endpoint, { response: { type: 'static', headers: { 'x-a': 'hidden' } } });
     });
 
-    it('200: other texts that look like it are values like any other', async () => {
+    it('200: similar texts are ordinary values', async () => {
       const headers = { 'x-a': 'hidden', 'x-b': '(HIDDEN)', 'x-c': 'Bearer (hidden)' };
       const destination = await destinationAt(server, targets.open().url, { headers });
 

@@ -21,15 +21,18 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** A worker goes by a new name every 30 s; claims that it never heard of fall back when the old name goes, 30 s later. */
+/**
+ * A worker takes a new name every 30 s. Claims that it does not know of are released when the old name expires, 30 s
+ * later.
+ */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
-describe('while PostgreSQL is away', () => {
+describe('while PostgreSQL is unavailable', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   let server: PosthornServer;
   let targets: Targets;
-  /** Past the link. */
+  /** Connects directly to the database, not through the link. */
   let sql: Sql;
 
   beforeAll(async () => {
@@ -80,12 +83,12 @@ describe('while PostgreSQL is away', () => {
     expect(target.posts()).toHaveLength(10);
   }, 60_000);
 
-  it('what was claimed or accepted by a statement whose answer was lost is delivered once, without a restart', async () => {
+  it('deliveries claimed or accepted by a statement whose response was lost are made once, without a restart', async () => {
     const retried = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const accepted = targets.open();
     const body = { destination: accepted.url, event_type: 'answer.lost', payload: {} };
     const key = { 'idempotency-key': randomUUID() };
-    // A connection of before the outage may still be found dead, which is 503 to who had it.
+    // A connection from before the outage can turn out to be dead, which gives 503 to the request that uses it.
     const destination = await until(
       () => destinationAt(server, retried.url, PATIENT).catch(() => ''),
       (id) => id !== '',

@@ -25,7 +25,10 @@ const NO_SESSIONS = {} as SessionAuthenticator;
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** A month of events, each with a delivery and an attempt at its time, as they came: 4,000 of each in each day's partition. */
+/**
+ * Inserts a month of events in the order of arrival, each with a delivery and an attempt at its time: 4,000 of each per
+ * daily partition.
+ */
 function fill(today: number): string[] {
   const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
     ['events', 'deliveries', 'attempts'].map(
@@ -46,7 +49,10 @@ function fill(today: number): string[] {
   ];
 }
 
-/** The comments of stream.store.ts: which index serves what, however much is stored; and how often it is asked. */
+/**
+ * Checks the comments of stream.store.ts: which index serves each statement, for any amount of data, and how often the
+ * statements run.
+ */
 describe('the stream, with 120,000 events in 35 partitions', () => {
   let database: TestDatabase;
   let kernel: Database;
@@ -57,7 +63,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     database = await createDatabase('migrated');
     const source = await dataSource(database.url, 1).initialize();
     for (const statement of fill(Math.floor(Date.now() / DAY_MS))) await source.query(statement);
-    // What autovacuum does of itself, block ranges included.
+    // Autovacuum would do this by itself, including the block ranges.
     for (const table of ['events', 'deliveries', 'attempts']) await source.query(`vacuum (analyze) ${table}`);
     kernel = new Database(source, { databaseUrl: database.url } as Config);
     client = await (kernel as unknown as { readPool: { pool: pg.Pool } }).readPool.pool.connect();
@@ -72,24 +78,24 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
 
   async function planOf(from: StreamPosition, mode: 'generic' | 'custom'): Promise<Plan> {
     const { database: recording, recorded } = recorder();
-    // There is no row to present.
+    // The recording database returns no row to present.
     await new StreamStore(recording).read([1], from, null, 1_000).catch(() => undefined);
     const [statement] = recorded;
     if (!statement) throw new Error('Nothing was asked.');
     return explain(client, statement, mode);
   }
 
-  it.each(['generic', 'custom'] as const)('%s: while nothing is new, no partition is looked at', async (mode) => {
-    // Other databases of the server have transactions too: a place that none of them comes to.
+  it.each(['generic', 'custom'] as const)('%s: without new changes, no partition is scanned', async (mode) => {
+    // Other databases of the server use transaction ids too, so the test takes a position that they cannot reach.
     const plan = await planOf({ ...now, xid: now.xid + 1_000_000_000n }, mode);
 
     expect([plan.scanned, plan.indexes]).toEqual([[], ['cluster_epochs_pkey']]);
     expect(plan.pages).toBeLessThan(20);
   });
 
-  // Of what is found each costs its joins besides: some 500 changes.
+  // Each result also costs its joins: about 500 changes.
   it.each(['generic', 'custom'] as const)(
-    '%s: what is new within the hour is looked for by ids and block ranges, and then joined by keys',
+    '%s: changes of the last hour are found by ids and block ranges, then joined by keys',
     async (mode) => {
       const plan = await planOf({ ...now, xid: 1n, atMs: now.atMs - 3_600_000 }, mode);
 
@@ -106,7 +112,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     ['organization', 1_000, 'This organization has 1000 streams'],
     ['process', 2_000, 'Too many streams are'],
   ] as const)(
-    '429 for one more than a %s may have open, %d, and room again once one has left',
+    '429 for one stream more than a %s can have open, %d, and accepted again once one is closed',
     async (whose, max, said) => {
       const stream = new EventStream(
         new StreamStore(kernel),
@@ -141,7 +147,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     },
   );
 
-  it('nobody who listens costs no statement, and 200 who do cost one for all of them', async () => {
+  it('no statement runs without listeners, and 200 listeners share one', async () => {
     const asked: Statement[] = [];
     const counting = {
       read: (statement: Statement, values: unknown[]) => (
@@ -182,7 +188,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     );
     const whileTheyListened = asked.length;
     for (const listener of listeners) stream.leave(listener);
-    // The turn that was under way may still ask; behind it nobody does, for eight times the time between two.
+    // A poll in progress can still run a statement. After it none runs for eight poll intervals.
     await rest(500);
     asked.length = 0;
     await rest(2_000);

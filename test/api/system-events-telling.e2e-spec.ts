@@ -23,7 +23,7 @@ import { allTold, countOf, endWindows, listen } from './telling.js';
 const TYPE: SystemEventType = 'circuit.opened';
 const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-7000-8000-000000000002'] as const;
 
-/** Signals as if so many destinations had opened their circuits just now. */
+/** Inserts signals as if that many destinations had opened their circuits just now. */
 async function addSignals(sql: Sql, subjects: number, each: number): Promise<void> {
   await sql.rows(
     `
@@ -76,7 +76,7 @@ describe('signals in the database', () => {
       )
     )[0] ?? { rows: 0, count: 0 };
 
-  it('are noted if and only if the transaction around them commits', async () => {
+  it('are stored if and only if their transaction commits', async () => {
     const [own] = databases as [Database];
     const store = new SignalsStore(own);
 
@@ -93,7 +93,7 @@ describe('signals in the database', () => {
     expect(await sums()).toEqual({ rows: 2, count: 2 });
   });
 
-  it('three that fold at once, while others note and one takes a batch, lose no count and double none', async () => {
+  it('three concurrent folds, with concurrent inserts and a batch, neither lose nor double a count', async () => {
     const [[noting, ...folding], [batches]] = [
       signalsOf() as [SignalsStore, ...SignalsStore[]],
       batchesOf() as [BatchesStore],
@@ -120,7 +120,7 @@ describe('signals in the database', () => {
     expect(after.rows).toBeLessThan(600);
   });
 
-  it('folded, are one a subject, with the sum, both ends of the time, and what was said last', async () => {
+  it('are folded to one per subject, with the sum, the first and last time, and the latest details', async () => {
     const [store] = signalsOf() as [SignalsStore];
     for (const count of [1, 2, 3])
       await store.insert({ environmentId: 1, type: TYPE, subject: ONE, details: { said: count }, count });
@@ -139,7 +139,7 @@ describe('signals in the database', () => {
     expect(await store.fold()).toBe(0);
   });
 
-  it('of a type are one batch at a time, which one of many takes, and the next one a minute later', async () => {
+  it('of a type are taken by one of many processes as one batch at a time, the next one a minute later', async () => {
     const [store] = signalsOf() as [SignalsStore];
     const stores = batchesOf();
     await note(store);
@@ -161,7 +161,7 @@ describe('signals in the database', () => {
     expect(await stores[0]?.ready()).toEqual([{ environmentId: 1, type: TYPE }]);
   });
 
-  it("that a dead process took are another one's once its lease is over, and not before", async () => {
+  it('taken by a process that died can be taken by another one once its lease has expired, not before', async () => {
     const [[store], [first, second]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore, BatchesStore]];
     await note(store);
     await first.begin(batch(OTHER));
@@ -173,7 +173,7 @@ describe('signals in the database', () => {
     expect(await first.claim()).toEqual([]);
   });
 
-  it('an empty batch does not make the next signal wait', async () => {
+  it('an empty batch does not delay the next signal', async () => {
     const [[store], [batches]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore]];
     await batches.begin(batch(ONE));
     await batches.end(batch(ONE));
@@ -183,7 +183,7 @@ describe('signals in the database', () => {
     expect(await batches.ready()).toEqual([{ environmentId: 1, type: TYPE }]);
   });
 
-  it('shows a hundred subjects, and counts them all', async () => {
+  it('a batch shows a hundred subjects, and counts all of them', async () => {
     const [[store], [batches]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore]];
     await sql.rows(`
       insert into system_signals (environment_id, type, subject, details, count, first_at, last_at)
@@ -202,7 +202,7 @@ describe('signals in the database', () => {
     expect([but.length, but[0]?.count, but[0]?.total, but[0]?.subjects]).toEqual([100, 250, (250 * 251) / 2, 250]);
   });
 
-  it('statements go by the indexes that their comments promise', async () => {
+  it('statements use the indexes named in their comments', async () => {
     const asked: [string, (signals: SignalsStore, batches: BatchesStore) => Promise<unknown>, string][] = [
       ['unknown', (signals) => signals.unknown(), 'system_signals_unknown_idx'],
       ['describe', (signals) => signals.describe(1, new Map([[ONE, {}]])), 'system_signals_unknown_idx'],
@@ -242,7 +242,7 @@ describe('signals in the database', () => {
   });
 });
 
-describe('telling, by workers beside an api', () => {
+describe('sending system events, with workers beside an api process', () => {
   let targets: Targets;
   let server: PosthornServer;
   let sql: Sql;
@@ -273,7 +273,7 @@ describe('telling, by workers beside an api', () => {
   const eventIds = async (): Promise<string[]> =>
     (await sql.rows<{ id: string }>('select id from events where event_type = $1', [TYPE])).map(({ id }) => id);
 
-  it('20,000 destinations at once are one event, which shows a hundred of them, and no matter of the process that is api only', async () => {
+  it('20,000 destinations at once give one event that shows a hundred of them; the api process takes no part', async () => {
     const ear = await listen(server, targets);
     await addSignals(sql, 20_000, 1);
 
@@ -291,7 +291,7 @@ describe('telling, by workers beside an api', () => {
     expect([await count(server), await count(worker)]).toEqual([undefined, '1']);
   }, 90_000);
 
-  it('two workers tell everything once', async () => {
+  it('two workers send everything once', async () => {
     const ear = await listen(server, targets);
     await Promise.all([startWorker(), startWorker()]);
 
@@ -304,14 +304,14 @@ describe('telling, by workers beside an api', () => {
     expect(countOf(ear.heard(TYPE))).toBe(350);
   }, 90_000);
 
-  it('a process that died before the event was accepted, and one that died after: another one tells it once', async () => {
+  it('if a process dies before or after the event is accepted, another one sends it once', async () => {
     const before = await eventIds();
     const ear = await listen(server, targets);
     await sql.rows(
       `insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`,
     );
     await startWorker();
-    // The second time the batch is there again, as if it had not been deleted behind the first.
+    // In the second round the batch is restored, as if it had not been deleted after the first event.
     for (let death = 1; death <= 2; death += 1) {
       await addSignals(sql, 3, 2);
       await sql.rows(
@@ -331,7 +331,7 @@ describe('telling, by workers beside an api', () => {
     }
   }, 60_000);
 
-  it('killed with kill -9 again and again: every event comes once, and every signal is in one', async () => {
+  it('with repeated kill -9, every event arrives once, and every signal is in exactly one', async () => {
     const before = await eventIds();
     const ear = await listen(server, targets);
     let noted = 0;
@@ -369,7 +369,7 @@ describe('telling, by workers beside an api', () => {
   }, 120_000);
 });
 
-describe('telling, in one process', () => {
+describe('sending system events, in one process', () => {
   let targets: Targets;
   let sql: Sql;
   let server: PosthornServer;
@@ -439,7 +439,7 @@ describe('telling, in one process', () => {
     expect(perTarget).toEqual(new Map(dead.map((id) => [id, 15])));
   }, 90_000);
 
-  it('reaches listeners of extensions, with and without a destination, and calls them again when they fail', async () => {
+  it('calls the listeners of extensions, with and without a destination, and again if they fail', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-listener-'));
     const root = path.resolve(import.meta.dirname, '..', '..');
     mkdirSync(path.join(folder, 'node_modules', '@nestjs'), { recursive: true });
@@ -480,7 +480,7 @@ describe('telling, in one process', () => {
   }, 60_000);
 });
 
-/** An extension as its author might write it without TypeScript. */
+/** An extension as an author without TypeScript writes it. */
 const LISTENER = `
 import { Inject, Module } from '@nestjs/common';
 import { SystemEvents } from 'posthorn';

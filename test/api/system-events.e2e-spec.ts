@@ -26,7 +26,7 @@ import { allTold, countOf, endWindows, listen } from './telling.js';
 const ULID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ONCE = { ...PATIENT, retry: { max_attempts: 1 } };
 
-describe("the service's own events", () => {
+describe('system events', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
@@ -44,7 +44,7 @@ describe("the service's own events", () => {
     await targets.close();
   });
 
-  /** Each test is the first to hear of anything, at a destination of its own. */
+  /** Each test has its own destination, without events of earlier tests. */
   beforeEach(async () => {
     await allTold(sql);
     await endWindows(sql);
@@ -70,7 +70,7 @@ describe("the service's own events", () => {
     expect(enabled).toEqual([{ destination, name: 'Orders', by: 'api', count: 1 }]);
   });
 
-  it('destination.disabled: not when it was disabled before, and not for any other change', async () => {
+  it('destination.disabled: not if it was disabled before, and not for any other change', async () => {
     const destination = await destinationAt(server, targets.open().url);
     await patch(destination, { name: 'Renamed' });
     await patch(destination, { status: 'active' });
@@ -130,7 +130,7 @@ describe("the service's own events", () => {
     expect(countOf(ear.heard('circuit.opened'))).toBe(1);
   });
 
-  it('circuit.opened: nothing is told of an ad-hoc URL, which has no name', async () => {
+  it('circuit.opened: not for an ad-hoc URL, which has no name', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const failed = await sendMany(server, target.url, 10);
     const open = `select from circuits where state = 'open' and target_id = (select target_id from events where id = $1)`;
@@ -145,7 +145,7 @@ describe("the service's own events", () => {
     expect(ear.target.posts()).toEqual([]);
   });
 
-  it('event.dead_lettered: how many of which target, with the latest of them; inbound endpoints are not counted again', async () => {
+  it('event.dead_lettered: the number per target, with the latest event; inbound endpoints are not counted again', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, { name: 'Dead', ...ONCE });
     const inlet = await inletTo(server, [destination]);
@@ -173,7 +173,7 @@ describe("the service's own events", () => {
     expect(last).toEqual([...all].sort().reverse().slice(0, 10));
   });
 
-  it('endpoint.verification_failing: with the tenth signature in a row that does not hold', async () => {
+  it('endpoint.verification_failing: at the tenth consecutive invalid signature', async () => {
     const endpoint = await inbound(server, { preset: 'standard-webhooks' });
     await setSecret(server, endpoint, whsec());
     const forged = json(
@@ -195,7 +195,7 @@ describe("the service's own events", () => {
     expect(event.status).toBe('quarantined');
   });
 
-  it('endpoint.verification_failing: not for an endpoint that takes everything', async () => {
+  it('endpoint.verification_failing: not for an endpoint without verification', async () => {
     const endpoint = await inbound(server, {});
 
     for (let i = 0; i < 12; i += 1) await accepted(server, endpoint);
@@ -204,7 +204,7 @@ describe("the service's own events", () => {
     expect(ear.heard('endpoint.verification_failing')).toEqual([]);
   });
 
-  it('replay.completed: with what it counted', async () => {
+  it('replay.completed: with its counts', async () => {
     const inlet = await inletTo(server, [await destinationAt(server, targets.open().url)]);
     for (const id of await receiveMany(inlet, 4)) await eventIn(server, id, 'delivered');
 
@@ -275,7 +275,7 @@ describe("the service's own events", () => {
     ]);
   });
 
-  it('are ordinary events: listed under their type, and sent again with the same id', async () => {
+  it('are ordinary events: listed under their type, and replayed with the same id', async () => {
     await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
     await ear.hears('destination.disabled');
 
@@ -296,7 +296,7 @@ describe("the service's own events", () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('of the system destination itself are not sent to it: there is no loop', async () => {
+  it('about the system destination are not sent to it, which prevents a loop', async () => {
     await patch(ear.destination, { config: { circuit_breaker: { failure_threshold: 1 } }, retry: { max_attempts: 1 } });
     ear.target.answerBy(() => ({ status: 500 }));
     const other = await destinationAt(server, targets.open().url);
@@ -322,7 +322,7 @@ describe("the service's own events", () => {
     expect(ear.target.posts()).toHaveLength(1);
   });
 
-  it('leave the system destination out, and tell of the others that it stands among', async () => {
+  it('omit the system destination, and report the other destinations disabled with it', async () => {
     const other = await destinationAt(server, targets.open().url, { name: 'Another' });
     await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
     await ear.hears('destination.disabled');
@@ -342,7 +342,7 @@ describe("the service's own events", () => {
     const shown = async (): Promise<string | null> =>
       expectStatus(await server.api('GET', '/v1/org'), 200).json.system_destination;
 
-    it('200: named, kept by other changes, and null for none', async () => {
+    it('200: set, kept by other changes, and null for none', async () => {
       expect(await shown()).toBe(ear.destination);
       expectStatus(await server.api('PATCH', '/v1/org', { name: 'Acme' }), 200);
       expect(await shown()).toBe(ear.destination);
@@ -354,7 +354,7 @@ describe("the service's own events", () => {
       expect(ear.target.posts()).toEqual([]);
     });
 
-    it('422: what is no destination of this environment, and nothing else is changed either', async () => {
+    it('422: not a destination of this environment, and nothing else is changed either', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
 
       expectInvalid(await change(`dst_${ULID}`), 'schema', 'system_destination');
@@ -370,7 +370,7 @@ describe("the service's own events", () => {
       });
     });
 
-    it("422: the destination of an application's endpoint", async () => {
+    it("422: the internal destination of an application's endpoint", async () => {
       const id = uuidOf(`dst_${ULID}`);
       await sql.rows(
         `
@@ -382,7 +382,7 @@ describe("the service's own events", () => {
       expectInvalid(await change(`dst_${ULID}`), 'schema', 'system_destination');
     });
 
-    it('shows none once the destination is deleted, and tells nobody', async () => {
+    it('shows null once the destination is deleted, and sends no system events', async () => {
       expectStatus(await server.api('DELETE', `/v1/destinations/${ear.destination}`), 204);
 
       expect(await shown()).toBeNull();
@@ -395,7 +395,7 @@ describe("the service's own events", () => {
       expect(data).toEqual([]);
     });
 
-    it('is of one environment: what happens in the other one is not told here', async () => {
+    it('belongs to one environment: changes in the other one are not sent to it', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
       const test: PosthornServer = {
         ...server,
@@ -414,7 +414,7 @@ describe("the service's own events", () => {
     });
   });
 
-  it('replay.completed: of a job over a list of events its action, and what a cancellation ended', async () => {
+  it('replay.completed: for a job on a list of events, its action, and the number of cancelled deliveries', async () => {
     const { id } = expectStatus(
       await server.api('POST', '/v1/replays', { action: 'cancel', filter: { event_type: 'nothing' } }),
       202,
@@ -437,7 +437,7 @@ describe("the service's own events", () => {
     ]);
   });
 
-  it('replay.completed: a job that is stopped before it starts is over at once, and told once', async () => {
+  it('replay.completed: a job stopped before it starts ends at once, and is reported once', async () => {
     const api = await startServer({ ...server.env, ROLE: 'api', DATABASE_URL: server.databaseUrl });
     try {
       const held = await inletTo(server, []);
@@ -448,7 +448,7 @@ describe("the service's own events", () => {
       const items = await itemsOf('replay.completed');
       await allTold(sql);
       expect(items).toHaveLength(1);
-      // A worker may have been faster than the stop: then it is the worker who says so.
+      // A worker can be faster than the stop. Then the worker reports the end of the job.
       expect(items[0]).toMatchObject({
         replay: id,
         state: first.json.state === 'stopped' ? 'stopped' : expect.any(String),

@@ -7,7 +7,7 @@ import { until } from './polling.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
 import { destinationAt, expectStatus, WITHIN_MS } from './scene.js';
 
-/** A payload of the service's own. */
+/** Payload of a system event. */
 export interface Told {
   type: string;
   timestamp: string;
@@ -21,17 +21,17 @@ export interface Told {
   };
 }
 
-/** Where the service's own events of one environment go. */
+/** Destination and target of an environment's system events. */
 export interface Ear {
   destination: string;
   target: TargetPath;
-  /** What has come so far of a type: each verified by its signature and its schema. */
+  /** Returns the system events of a type received so far. The signature and the schema of each are verified. */
   heard(type: string): Told[];
-  /** The same, as soon as it is enough. */
+  /** Waits until the received events satisfy `isEnough`, and returns them. */
   hears(type: string, isEnough?: (told: Told[]) => boolean, withinMs?: number): Promise<Told[]>;
 }
 
-/** Names a new destination as the one for the service's own events. */
+/** Creates a destination and makes it the system destination. */
 export async function listen(server: PosthornServer, targets: Targets): Promise<Ear> {
   const target = targets.open();
   const destination = await destinationAt(server, target.url, { name: 'Ops' });
@@ -54,15 +54,15 @@ export async function listen(server: PosthornServer, targets: Targets): Promise<
   };
 }
 
-/** How often it happened, over all that was told. */
+/** Returns the sum of the counts of all events. */
 export const countOf = (told: readonly Told[]): number => told.reduce((sum, { data }) => sum + data.count, 0);
 
-/** From now on the next signal of every type goes out at once. */
+/** Ends all aggregation windows, so that the next signal of every type is sent at once. */
 export async function endWindows(sql: Sql): Promise<void> {
   await sql.rows(`update system_tellings set opened_at = opened_at - interval '1 hour'`);
 }
 
-/** As soon as nothing waits to be told or to be found out any more; without waiting for windows. */
+/** Waits until no signal is pending, ending all aggregation windows meanwhile. */
 export async function allTold(sql: Sql): Promise<void> {
   const waiting = async (): Promise<unknown[]> => {
     await endWindows(sql);
@@ -77,7 +77,7 @@ function verified({ headers, rawBody }: ReceivedRequest, secret: string, check: 
   return told;
 }
 
-/** Against the schemas that the service itself gives out. */
+/** Returns a function that validates events against the schemas that the API publishes. */
 async function checkOf(server: PosthornServer): Promise<(told: Told) => void> {
   const { data } = expectStatus(await server.api('GET', '/v1/system-events'), 200).json;
   const ajv = new Ajv2020.Ajv2020({ allErrors: true, strictRequired: false });

@@ -6,19 +6,22 @@ import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js'
 import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
-/** Of organizations, and not of one environment: the other environment's keys see them. */
+/** Lists of the organization instead of one environment: keys of the other environment see them too. */
 const OF_BOTH = new Set(['members', 'sessions']);
 
 const WAYS = ['key', 'session of a key', 'session of a member'] as const;
 type Way = (typeof WAYS)[number];
 
-/** What an environment has, and what must never show in another one. */
+/** Objects of an environment, which must never be visible in another one. */
 interface Environment {
   mode: 'live' | 'test';
-  /** Another organization's. */
+  /** Whether it belongs to another organization. */
   isForeign: boolean;
   key: string;
-  /** The ways in which its people call: by its key, with a session that the key opened, with that of a member, an admin. */
+  /**
+   * Headers by authentication method: with its key, with a session opened by the key, and with the session of a member
+   * with the role admin.
+   */
   ways: Record<Way, Record<string, string>>;
   ids: {
     destinations: string;
@@ -31,7 +34,7 @@ interface Environment {
     message: string;
     routeId: string;
     requestId: string;
-    /** An application, and the endpoint that it has. */
+    /** An application, and its endpoint. */
     application: string;
     app: string;
     'event-types': string;
@@ -44,7 +47,7 @@ interface Environment {
   target: TargetPath;
 }
 
-/** A route's path with the ids of one environment. */
+/** Returns a route's path with the ids of one environment. */
 function filled(path: string, id: string, { routeId, requestId, application }: Environment['ids']): string {
   return path
     .replace('{app}', application)
@@ -53,7 +56,7 @@ function filled(path: string, id: string, { routeId, requestId, application }: E
     .replace('{requestId}', requestId);
 }
 
-/** Bodies that would do something if the id were found. */
+/** Request bodies that would have an effect if the id were found. */
 const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v1/destinations/{id}': { name: 'Taken over', status: 'disabled' },
   'POST /v1/destinations/{id}/secret/rotate': { grace_seconds: 0 },
@@ -174,7 +177,7 @@ describe('tenancy', () => {
     return { mode, isForeign, key, ways, target, ids };
   }
 
-  /** The server as the owner of a key sees it. */
+  /** Returns the server with another API key. */
   function actingAs(key: string): PosthornServer {
     return {
       ...server,
@@ -190,7 +193,7 @@ describe('tenancy', () => {
     [live, foreign],
   ];
 
-  /** Calls every route that takes an id, with the ids that `owner` has. */
+  /** Calls every route with an id, using the ids of `owner`. */
   async function knock(
     headers: Record<string, string>,
     { isForeign, ids }: Environment,
@@ -229,7 +232,7 @@ describe('tenancy', () => {
   }
 
   it.each(WAYS)(
-    '404: every route with the id of a thing of another environment or organization, by the %s of a stranger, and the thing stays as it is',
+    '404: every route with the id of an object of another environment or organization, by the %s of a stranger, and the object stays unchanged',
     async (way) => {
       const [before, answers] = [await snapshot(), [] as [string, ApiAnswer][]];
 
@@ -244,7 +247,7 @@ describe('tenancy', () => {
     },
   );
 
-  it('403: every route with the ids of the other environment, by the session of a key that says it is there', async () => {
+  it('403: every route with ids of the other environment, by the session of a key that requests that environment', async () => {
     const before = await snapshot();
 
     for (const [stranger, owner] of [
@@ -265,7 +268,7 @@ describe('tenancy', () => {
     expect(await snapshot()).toEqual(before);
   });
 
-  /** Everything of both environments that a route could have changed. */
+  /** Returns everything in the environments that a route could have changed. */
   async function snapshot(): Promise<unknown[]> {
     const seen: unknown[] = [];
     for (const { key, ids, target } of [live, test, foreign]) {
@@ -294,7 +297,7 @@ describe('tenancy', () => {
     return seen;
   }
 
-  it('404: an id of the other environment is answered like one that does not exist', async () => {
+  it('404: an id of the other environment gets the same response as an unknown id', async () => {
     const [others, unknown] = await Promise.all(
       [test.ids.destinations, `${test.ids.destinations.slice(0, -4)}0000`].map((id) =>
         server.api('GET', `/v1/destinations/${id}`, undefined, as(live.key)),
@@ -336,7 +339,7 @@ describe('tenancy', () => {
     return json.data;
   }
 
-  it('lists show one environment, whatever they are filtered by', async () => {
+  it('lists show one environment, with any filter', async () => {
     for (const [stranger, owner] of pairs()) {
       for (const path of [
         '/v1/destinations',
@@ -364,7 +367,7 @@ describe('tenancy', () => {
     }
   });
 
-  it('each environment signs ad-hoc URLs with a secret of its own', async () => {
+  it('each environment signs ad-hoc URLs with its own secret', async () => {
     const [one, other] = await Promise.all(
       [live, test].map(({ key }) => server.api('GET', '/v1/signing-secret', undefined, as(key))),
     );
@@ -373,7 +376,7 @@ describe('tenancy', () => {
     expect(one?.json.secret).not.toBe(other?.json.secret);
   });
 
-  it('a redrive stays in its environment', async () => {
+  it('a redrive is limited to its environment', async () => {
     const dead = targets.open(() => ({ status: 500 }));
     const owner = actingAs(live.key);
     const destination = await destinationAt(owner, dead.url, { retry: { max_attempts: 1 } });

@@ -12,7 +12,7 @@ describe('a unit of work', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    // One connection: one that is not given back is missed at once.
+    // A single connection, so that a leaked one is noticed at once.
     kernel = new Database(await dataSource(database.url, 1).initialize(), {
       databaseUrl: database.url,
       isPooled: false,
@@ -25,7 +25,7 @@ describe('a unit of work', () => {
     await database?.drop();
   });
 
-  it('that ends while its transaction begins gives the connection back, and writes nothing', async () => {
+  it('that ends while its transaction begins releases the connection, and writes nothing', async () => {
     let begun: Promise<unknown> = Promise.resolve();
     const unit = kernel.unitOfWork(async () => {
       begun = kernel.transaction(() => kernel.query(SEAT, [1]));

@@ -16,8 +16,8 @@ import { run } from '../support/program.js';
 import { type DomainsScene, PLATFORM, recordsOf, startDomainsScene } from './domains.js';
 import { expectStatus, uuidOf } from './scene.js';
 
-/** What mail asks of the domains, on the database of a server that customers use. */
-describe('domains for mail', () => {
+/** Queries of the email modules about domains, on the database of a running server. */
+describe('domains for email', () => {
   let scene: DomainsScene;
   let database: Database;
   let sending: VerifiedSendingDomains;
@@ -52,7 +52,7 @@ describe('domains for mail', () => {
     await scene.close();
   });
 
-  it('mail is sent from a verified domain of the environment, neither from one below it nor from one above', async () => {
+  it('email can be sent from a verified domain of the environment, but not from its subdomains or parent domains', async () => {
     const { id, domain } = await scene.verified('email-send');
 
     expect(await sending.find(environment, domain)).toMatchObject({ id: uuidOf(id), domain });
@@ -61,7 +61,7 @@ describe('domains for mail', () => {
     expect(await sending.find(environment + 1, domain)).toBeNull();
   });
 
-  it('none is sent from a pending domain, a webhook domain, and one that lost its proof for good', async () => {
+  it('email cannot be sent from a pending domain, a webhook domain, or one that permanently lost its verification', async () => {
     const [pending, webhook, lost] = [
       await scene.create('email-send'),
       await scene.verified('webhook'),
@@ -76,7 +76,7 @@ describe('domains for mail', () => {
     for (const { domain } of [pending, webhook, lost]) expect(await sending.find(environment, domain)).toBeNull();
   });
 
-  it("the return path is the domain's own once its records are seen, else the platform's, and none without a platform domain", async () => {
+  it('the return path uses the domain itself once its records are found, otherwise the platform domain; without a platform domain there is none', async () => {
     const domain = await scene.create('email-send');
     scene.publish(recordsOf(domain, 'ownership', 'dkim'));
     await scene.verify(domain.id);
@@ -96,7 +96,7 @@ describe('domains for mail', () => {
     expect((await sendingWithoutPlatform.find(environment, domain.domain))?.returnPathHost).toBeNull();
   });
 
-  it('what is signed is verified by the record that the operator publishes', async () => {
+  it('signatures verify with the record that the operator publishes', async () => {
     const { selector, privateKey } = await sending.signingKey();
     const { out } = await run('dns', scene.server.env);
 
@@ -114,7 +114,7 @@ describe('domains for mail', () => {
     );
   });
 
-  it('mail is received on a verified domain of kind email, over all environments, and on no other', async () => {
+  it('email is received on verified domains of kind email, in all environments, and on no others', async () => {
     const [email, sends, pending] = [
       await scene.verified('email'),
       await scene.verified('email-send'),
@@ -138,7 +138,7 @@ describe('domains for mail', () => {
     ]);
   });
 
-  it('whoever uses a domain in a transaction keeps it from being converted until that ends', async () => {
+  it('a transaction that uses a domain blocks its conversion until the transaction ends', async () => {
     const { id } = await scene.verified('email');
     let converted: Promise<number> = Promise.resolve(0);
     let isDone = false;
@@ -150,7 +150,7 @@ describe('domains for mail', () => {
           isDone = true;
           return answer.status;
         });
-        // It has come as far as the lock.
+        // The conversion has reached the lock.
         for (let looks = 0; looks < 200; looks += 1) {
           const [row] = await scene.sql.rows<{ waiting: number }>(
             `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
