@@ -6,22 +6,26 @@ import { type Caller, grants } from '#kernel/tenant.js';
 import { portalRefusal, type PortalRequest } from './portal-requests.js';
 import type { Access } from './request.js';
 
-/** What is known of who calls, once the gate has authenticated: a caller with a tenant, the operator, or neither. */
+/** Result of authentication in the gate: a caller with a tenant, the operator, or neither. */
 export interface Presented {
   caller: Caller | null;
   isOperator: boolean;
 }
 
 /**
- * Who may use a route that says what it needs. A provider of an extension that extends this takes the place of the scopes: it
- * is asked before a body is read, and once more by the guard in front of the handler. It must not wait, and must not throw.
+ * Decides whether a request may use a route that declares its access.
+ *
+ * A provider of an extension that extends this class replaces the scopes. It is called before the body is read, and
+ * again by the guard in front of the handler. It must be synchronous and must not throw.
  */
 export abstract class AccessRule {
-  /** Why not, or undefined for who may. */
+  /** Returns the reason for a rejection, or undefined if the request is allowed. */
   abstract refusal(access: Access, presented: Presented): ApiError | undefined;
 }
 
-/** Each scope includes the ones before it (specification, Authentication 3); the operator's routes are the operator's alone. */
+/**
+ * Each scope includes the ones before it (specification, Authentication 3). Operator routes accept only the operator.
+ */
 export class ScopeRule extends AccessRule {
   override refusal(access: Access, { caller, isOperator }: Presented): ApiError | undefined {
     if (access === 'public') return undefined;
@@ -39,7 +43,7 @@ export class ScopeRule extends AccessRule {
   }
 }
 
-/** The rule that holds in this process: that of an extension, or the scopes. */
+/** The access rule in use: that of an extension, or the scopes. */
 @Injectable()
 export class AccessRules implements OnModuleInit {
   private rule: AccessRule = new ScopeRule();
@@ -55,7 +59,7 @@ export class AccessRules implements OnModuleInit {
     if (own !== undefined) this.rule = own;
   }
 
-  /** The tokens of customers' portals are held to the marks of routes, whatever rule an extension brings. */
+  /** Portal tokens are limited to the routes that are marked for them, whatever rule an extension provides. */
   refusal(access: Access, presented: Presented & PortalRequest): ApiError | undefined {
     const portal = presented.caller?.portal;
     return portal === undefined || access === 'public'
@@ -67,7 +71,7 @@ export class AccessRules implements OnModuleInit {
 const NO_KEY =
   'Send a valid API key as `Authorization: Bearer ek_…`. This one is missing, unknown, expired or revoked.';
 
-/** 401: missing, unknown, expired and revoked look the same on purpose. */
+/** Returns a 401 error. Missing, unknown, expired and revoked keys get the same message on purpose. */
 export function unauthenticated(message = NO_KEY): ApiError {
   return new ApiError('unauthenticated', message);
 }

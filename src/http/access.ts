@@ -4,38 +4,50 @@ import { type Caller, type PortalPermission, type Scope as KeyScope, type Tenant
 import { unauthenticated } from './access-rules.js';
 import { withRouteConfig } from './route-config.js';
 
-/** The route is the operator's: it needs the OPERATOR_KEY of the installation, and reaches no tenant's data. */
+/** The route is for the operator: it needs the installation's OPERATOR_KEY and reaches no tenant's data. */
 export const OperatorOnly = (): MethodDecorator => withRouteConfig({ access: 'operator' });
 
-/** The route needs a key of at least this scope (specification, Authentication 3); below `/v1` a session of that role will do as well. */
+/**
+ * The route needs a key of at least this scope (specification, Authentication 3). Below `/v1`, a session whose member
+ * has that role is accepted too.
+ */
 export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ access: scope });
 
-/** The route answers without a key. `uncounted` takes it out of the rate limits: for probes of the operator only. */
+/**
+ * The route answers without a key. `uncounted` exempts it from the rate limits, which is only for the operator's
+ * probes.
+ */
 export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =>
   withRouteConfig({ access: 'public', ...options });
 
-/** The route serves people, who need no key for it: what goes wrong before or in the handler is told as a page. */
+/** The route serves an HTML page without a key. Errors before or in the handler are shown as a page. */
 export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
 
-/** The route is about the session itself, so that a session need not say which of its environments it means. */
+/** The route is about the session itself, so a session need not name an environment. */
 export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
 
 /**
- * The route also answers the token of a customers' portal, for its own application (`:app` of the path, by its `app_` id) and with this
- * permission. A route without it answers none. Of the body it takes only `fields`, where they are named.
+ * The route also accepts the token of a customer portal with this permission, for the token's own application (`:app`
+ * in the path, as an `app_` id).
+ *
+ * A route without this decorator rejects such tokens. If `fields` is given, a portal token may set only these fields of
+ * the body.
  */
 export const TakesPortalToken = (
   permission: PortalPermission,
   options: { fields?: readonly string[] } = {},
 ): MethodDecorator => withRouteConfig({ portal: { permission, ...options } });
 
-/** The route only reads, and a browser's `EventSource` is let in with the cookie of a session alone; the query has `environment`. */
+/**
+ * The route only reads. A browser's `EventSource` may use it with just a session cookie, and names the environment in
+ * the query (`environment`).
+ */
 export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSource: true });
 
-/** The caller of a scoped route. */
+/** Parameter decorator: the caller of a scoped route. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => callerOf(context));
 
-/** The tenant of the caller of a scoped route. */
+/** Parameter decorator: the tenant of the caller of a scoped route. */
 export const CurrentTenant = createParamDecorator(
   (_: unknown, context: ExecutionContext): Tenant => callerOf(context).tenant,
 );

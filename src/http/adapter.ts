@@ -13,7 +13,9 @@ import { coalesceSocketWrites } from './coalesced-writes.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
 
-/** What a socket must have to be told that its bytes are no request; `net.Socket` without importing it. */
+/**
+ * The members of a socket that are needed to reject bytes that are not a request. `net.Socket` without importing it.
+ */
 interface ClientSocket {
   readonly writable: boolean;
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
@@ -21,23 +23,23 @@ interface ClientSocket {
   destroy(): void;
 }
 
-/** What is seen of a request before it is routed; `http.IncomingMessage` without importing it. */
+/** A request before it is routed. `http.IncomingMessage` without importing it. */
 export interface HostedRequest {
   url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** 1 MiB of payload and room for what stands around it. */
+/** 1 MiB of payload plus room for the fields around it. */
 const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
-/** A request must have arrived by then: against clients that send a byte a minute. */
+/** Time by which the whole request must have arrived, against clients that send one byte a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Longer than the idle time-out of the usual load balancers, which must be the ones to close. */
+/** Longer than the idle timeout of common load balancers. The load balancer must be the side that closes. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Answers to Node's parser errors and to CONNECT; every other error is 400. */
+/** Answers to Node's parser errors and to CONNECT. Every other error is 400. */
 const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request line and headers are larger than 16 KB.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Payload Too Large', 'The chunk extensions are too large.'],
@@ -45,23 +47,26 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: st
   CONNECT: ['400 Bad Request', 'CONNECT is for proxies, and this is none.'],
 };
 
-/** Fastify with nothing of its own in the answers: no parsers, no request log, no error bodies. */
+/** Fastify without its own parsers, request log and error bodies. */
 export class EdgeAdapter extends FastifyAdapter {
-  /** Answers what the router itself refuses; `configureApp` sets it. */
+  /** Answers requests that the router itself rejects. `configureApp` sets it. */
   answerUnrouted: (error: Error, request: FastifyRequest, reply: FastifyReply) => void = (error, _, reply) => {
     reply.send(error);
   };
 
-  /** Where a request leads by its host instead of its path; null for one that goes by its path. Set by whoever serves other hosts. */
+  /**
+   * Maps a request to a URL by its host instead of its path. Returns null for a request that is routed by its path. Set
+   * by the module that serves custom hosts.
+   */
   urlByHost: ((request: HostedRequest) => string | null) | null = null;
 
-  /** Nest would add parsers for JSON and forms here; ours are registered by `configureApp`. */
+  /** Nest would add parsers for JSON and forms here. `configureApp` registers Posthorn's instead. */
   override registerParserMiddleware(): void {}
 }
 
 /**
- * The HTTP server. Requests are named `req_` + ULID; the client's address is the socket's, whatever headers say, except those
- * of proxies in the networks that `trustProxy` names.
+ * Creates the HTTP server. Request ids are `req_` + ULID. The client's address is that of the socket. Forwarding
+ * headers count only if they come from a proxy in the networks of `trustProxy`.
  */
 export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly string[] = []): EdgeAdapter {
   const requestId = (): string => ids.nextShown('req');
@@ -74,9 +79,10 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Our own check answers with the envelope; Node's would answer with nothing.
+    // Posthorn's own check of the Host header answers with the error envelope. Node's check would answer without a
+    // body.
     http: { requireHostHeader: false },
-    // What arrives on open connections during the drain is served, and told that the connection closes.
+    // During the drain, requests that arrive on open connections are served, with `Connection: close`.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2048 },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -85,19 +91,25 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
   });
   const { server } = adapter.getInstance();
   server.on('connection', coalesceSocketWrites);
-  // Without a listener Node closes the connection of a CONNECT without a word.
+  // Without a listener, Node closes the connection of a CONNECT without an answer.
   server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
   return adapter;
 }
 
-/** Fastify makes a child logger for every request; ours says the request id where it logs, which is rarely. */
+/**
+ * Returns a logger that does not create a child for every request, as Fastify would. Posthorn adds the request id to
+ * the few lines that it logs.
+ */
 function withoutChildren(logger: Logger): FastifyBaseLogger {
   const single = Object.create(logger) as FastifyBaseLogger;
   single.child = () => single;
   return single;
 }
 
-/** Bytes that are no HTTP request. Like Node itself it says nothing once an answer has begun on this connection. */
+/**
+ * Rejects bytes that are not an HTTP request. Like Node, it sends nothing if an answer has already begun on this
+ * connection.
+ */
 function refuseSocket(error: Pick<ConnectionError, 'code'>, socket: ClientSocket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy();
   const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];

@@ -12,7 +12,7 @@ import type { RouteHandler } from './routes.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an entry is made of, beside the request. */
+/** Dependencies of an audit entry, besides the request. */
 interface Audited {
   route: RouteHandler;
   showing: Showing;
@@ -21,9 +21,10 @@ interface Audited {
 const MADE_NOTHING = 200;
 
 /**
- * Runs a route that changes something as one unit of work with its entry in the audit log: PostgreSQL commits both, or neither. An
- * effect that cannot be part of a transaction begins after the entry is committed (`Database.commitEarly`). See ADR 20. One
- * instance for each route that is audited, so that no other route pays for it.
+ * Runs a route that changes data in one unit of work with its audit entry, so that PostgreSQL commits both or neither.
+ *
+ * An effect that cannot be part of a transaction starts after the entry is committed (`Database.commitEarly`). See ADR
+ * 20. Each audited route has its own instance, so that other routes have no overhead.
  */
 export class AuditInterceptor implements NestInterceptor {
   constructor(
@@ -48,7 +49,10 @@ export class AuditInterceptor implements NestInterceptor {
     );
   }
 
-  /** A collection that answers 200 where it makes things with another status: what was asked for was there, or was only tried. Nothing of it differs. */
+  /**
+   * Returns true if a creating route answered 200 instead of its usual status: the resource existed already, or the
+   * call was a dry run. Nothing changed then.
+   */
   private hasMadeNothing(context: ExecutionContext): boolean {
     const { route, showing } = this.audited;
     if (route.method !== 'POST' || showing.about !== 'collection') return false;
@@ -86,14 +90,17 @@ export class AuditInterceptor implements NestInterceptor {
     if (shown === 'nothing') return answered;
     if (shown === 'content') return outlineOf(answered ?? {});
     const now = await shown(context);
-    // What a rotation made is another thing than what was rotated.
+    // A rotation creates a new resource, with another id than the rotated one.
     const made = answered?.['id'];
     return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
       ? { ...now, made }
       : now;
   }
 
-  /** `keys` of `/v1/keys/:id/rotate`: the last word of the path that is followed by an id, or the last of all; where something is made, the collection. */
+  /**
+   * Returns `keys` for `/v1/keys/:id/rotate`: the last path segment that is followed by an id, or the first segment if
+   * there is none. For a route that creates, the collection.
+   */
   private resourceType(): string {
     const {
       route: { method, path },
@@ -105,7 +112,10 @@ export class AuditInterceptor implements NestInterceptor {
     return (at < 0 ? words[0] : words[at]) ?? '';
   }
 
-  /** That of what was made, or of what the path names last: its id, also where a caller named it by his own uid or an address. */
+  /**
+   * Returns the id of the created resource, or of the last resource in the path. It returns the id even if the caller
+   * used a `uid` or an address of their own.
+   */
   private resourceId({ params }: FastifyRequest, shown: Fields | null, answered: Fields | null): string | null {
     const {
       route: { method },
@@ -120,8 +130,8 @@ export class AuditInterceptor implements NestInterceptor {
 }
 
 /**
- * Puts the interceptor around every route that may change something and is no traffic, inside the unit of work of an
- * `Idempotency-Key`. Called before the routes are made.
+ * Adds the interceptor to every route that may change data and is not traffic, inside the unit of work of an
+ * `Idempotency-Key`. Must be called before the routes are created.
  */
 export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, database: Database): void {
   for (const route of routes) {
@@ -158,7 +168,10 @@ function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOper
 
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Of an answer that may show what was sent or received: ids, counts and flags. An erased payload must not live on in here. */
+/**
+ * Returns only ids, counts and flags of an answer that may contain sent or received content. An erased payload must not
+ * survive in the audit log.
+ */
 function outlineOf(answered: Fields): Fields {
   return Object.fromEntries(
     Object.entries(answered).filter(

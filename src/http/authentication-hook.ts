@@ -11,12 +11,12 @@ import { type Counted, type QuotaVerdict, RateLimiter } from './rate-limiter.js'
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
-/** Longer than any token of ours; nothing longer is looked at. */
+/** Longer than any token that Posthorn issues. Longer values are not examined. */
 const BEARER_LENGTH_MAX = 512;
 
 /**
- * The first thing that happens to a request, before its body is read: who is calling, how much is left of the quota,
- * and whether that caller may use the route.
+ * First step of every request, before its body is read: authenticates the caller, counts the request against the quotas
+ * and checks access to the route.
  */
 @Injectable()
 export class AuthenticationHook {
@@ -30,8 +30,9 @@ export class AuthenticationHook {
   ) {}
 
   /**
-   * Fastify hook. Fails with 400, 401, 403, 429 or 503; the headers of the request id and the quota are set by then.
-   * Callbacks instead of `await`: this runs on every request, and each promise that is saved shows.
+   * Fastify hook. Fails with 400, 401, 403, 429 or 503, after the headers of the request id and the quota are set.
+   *
+   * It uses callbacks instead of `await`, because it runs on every request and each promise has a measurable cost.
    */
   authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('x-request-id', request.id);
@@ -59,12 +60,13 @@ export class AuthenticationHook {
         request.caller = caller;
         this.countAndCheck(request, reply, done);
       },
-      // An error of the authenticator's storage is counted like a request without a key, and so is a guess too many.
+      // A storage error of the authenticator, and a rejected credential lookup, are counted like a request without a
+      // key.
       (error: Error) => void this.authenticateUnrouted(request, reply).then(() => done(error), done),
     );
   }
 
-  /** For requests that the router itself refuses: counted by address, with the same headers. Throws 429. */
+  /** Counts a request that the router itself rejects, by address, and sets the same headers. Throws 429. */
   async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
     const tooMany = limit(reply, await this.count(request));
@@ -72,15 +74,21 @@ export class AuthenticationHook {
   }
 
   /**
-   * Returns the origin that our own pages have: that of BASE_URL, and without one the origin that the request was sent to. The console
-   * is then at every address that the service listens on, and a browser sends a cookie to no other host than its own.
+   * Returns the origin of Posthorn's own pages: that of BASE_URL, or without one the origin that the request was sent
+   * to.
+   *
+   * Without BASE_URL the console therefore works on every address of the listener. This is safe, since a browser sends
+   * a cookie only to its own host.
    */
   private ownOrigin(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl } = this.config;
     return (configuredBaseUrl === null ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** Somebody who is signed in, in the place of a key. What he is answered is for no cache: a cookie does not keep a shared one away, as a key does. */
+  /**
+   * Authenticates a session instead of a key. The answer is not cacheable: unlike the Authorization header, a cookie
+   * does not prevent shared caches from storing it.
+   */
   private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('cache-control', 'no-store');
     const asked = environmentAsked(request);
@@ -113,8 +121,8 @@ export class AuthenticationHook {
   }
 
   /**
-   * The first thing that is wrong with the request, once its headers are written. Who may not use the route is told so here,
-   * before anybody reads what he sends; the guard in front of the handler goes by the same rule.
+   * Returns the first problem of a request, after its headers are set. Rejecting here avoids reading the body of a
+   * caller without access. The guard in front of the handler applies the same rule.
    */
   private check(
     request: FastifyRequest,
@@ -131,7 +139,10 @@ export class AuthenticationHook {
     return refused;
   }
 
-  /** Null when both quotas are off. A key that is not valid costs its guess: it is counted like no key, by address. */
+  /**
+   * Returns null if no quota is configured. A request with an invalid key is counted by address, like one without a
+   * key.
+   */
   private count({ caller, ip }: FastifyRequest): QuotaVerdict | Promise<QuotaVerdict> | null {
     const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;
@@ -149,7 +160,10 @@ export class AuthenticationHook {
   }
 }
 
-/** Compared as hashes in constant time: neither its length nor where it differs shows. */
+/**
+ * Compares hashes in constant time, so that neither the length of the key nor the position of the first difference
+ * leaks.
+ */
 function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
   return (
     operatorKey !== null &&
@@ -157,7 +171,7 @@ function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
   );
 }
 
-/** The value of `Authorization: Bearer …`, or null when there is none that could be a key. */
+/** Returns the value of `Authorization: Bearer …`, or null if it is missing or cannot be a key. */
 export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGTH_MAX): string | null {
   if (header === undefined || header.length > lengthMax || !/^bearer +[^ ]/i.test(header)) return null;
   return header.slice(header.indexOf(' ')).trim();
@@ -173,7 +187,10 @@ function limit(reply: FastifyReply, quotaVerdict: QuotaVerdict | null): ApiError
   return new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
 }
 
-/** RFC 9112, section 3.2, asks for 400 without Host and for more than one. U+0000 in a path or query would be an error of PostgreSQL's text. */
+/**
+ * Rejects requests without Host or with more than one, as RFC 9112, section 3.2, requires. Rejects U+0000 in a path or
+ * query, which PostgreSQL's text cannot hold.
+ */
 function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
   const hosts = hostCount(raw.rawHeaders);
   if (hosts === 0 && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
@@ -183,7 +200,10 @@ function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
 
 const severalHosts = (): ApiError => badRequest('Send one Host header.');
 
-/** Node keeps the first of several, a proxy in front of us may have gone by the last. Names stand at the even places. */
+/**
+ * Counts Host headers in the raw headers, where names have the even indexes. Node keeps the first of several, while a
+ * proxy in front may have used the last.
+ */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { withRouteConfig } from './route-config.js';
 
-/** The route takes bodies of up to so many bytes, instead of what others take. */
+/** The route accepts bodies of up to `bytes` bytes, instead of the default limit. */
 export const BodyLimit = (bytes: number): MethodDecorator => withRouteConfig({ bodyBytesMax: bytes });
 
-/** Fastify asks its own routes for the limit, which Nest's do not say: it is carried over as each of them is made. */
+/** Copies the body limit of each Nest route to its Fastify route as it is created, because Nest does not pass it on. */
 export function registerBodyLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const { bodyBytesMax } = route.config ?? {};

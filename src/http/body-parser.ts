@@ -5,12 +5,12 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 /** `application/json`, any other `…/json`, and the `+json` suffix (RFC 6839), with or without parameters. */
 const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 
-/** Bodies whose text has escapes that a JSON string of PostgreSQL cannot hold; the body pipe looks at those alone. */
+/** Bodies that contain escapes which PostgreSQL cannot store. Only these are searched for unstorable characters. */
 const suspects = new WeakSet<object>();
 
 /**
- * Makes JSON the only body that is read; every other type is 415. A context that takes raw bodies registers its own
- * parsers inside its own Fastify plugin, where they are not seen from here.
+ * Makes JSON the only accepted body type. Every other type is rejected with 415. A module that accepts raw bodies
+ * registers its own parsers inside its own Fastify plugin, which this function does not affect.
  */
 export function registerJsonParser(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -23,12 +23,12 @@ export function registerJsonParser(fastify: FastifyInstance): void {
   });
 }
 
-/** Whether a parsed body may contain U+0000 or half a surrogate pair. */
+/** Returns whether a parsed body may contain U+0000 or half of a surrogate pair. */
 export function isSuspect(body: object): boolean {
   return suspects.has(body);
 }
 
-/** Decodes strictly and parses; undefined for an empty body. Throws 400 and 415. */
+/** Decodes UTF-8 strictly and parses JSON. The value is undefined for an empty body. Throws 400 and 415. */
 export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
@@ -62,13 +62,16 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    // The excerpt that V8 adds would repeat the body in logs and answers.
+    // The excerpt in V8's message would repeat the body in logs and answers.
     const [, position] = /at position (\d+)/.exec((error as Error).message) ?? [];
     throw badRequest(`The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}.`);
   }
 }
 
-/** An own key `__proto__` does nothing by itself, but becomes the prototype of whatever the object is assigned to. */
+/**
+ * Removes own keys `__proto__`. They are harmless by themselves, but become the prototype of any object that they are
+ * assigned to.
+ */
 function dropPrototypes(value: unknown): void {
   const rest: unknown[] = [value];
   while (rest.length > 0) {

@@ -1,12 +1,12 @@
 import type { Fault } from '#kernel/errors.js';
 import { FAULTS_MAX } from './faults.js';
 
-/** U+0000, and halves of surrogate pairs: JSON can write them, PostgreSQL's text and jsonb cannot hold them. */
+/** U+0000 and unpaired surrogates: JSON can express them, PostgreSQL's text and jsonb cannot store them. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
 const MESSAGE = 'must not contain U+0000 or half of a surrogate pair';
 
-/** Faults of strings and names that cannot be stored, except below the top-level fields `verbatim`. */
+/** Returns the faults of strings and field names that cannot be stored. Skips the top-level fields in `verbatim`. */
 export function unstorable(body: object, verbatim: ReadonlySet<string>): Fault[] {
   const faults: Fault[] = [];
   const rest: [path: string, value: unknown][] = [];

@@ -1,6 +1,6 @@
 /**
- * Who an address belongs to, for counting: an IPv4 address itself, the /64 of an IPv6 address, since one host may
- * use all of it. Takes what a socket says of its peer.
+ * Returns the network that an address is counted under: an IPv4 address itself, or the /64 of an IPv6 address, since
+ * one host may use all of it. Accepts the peer address of a socket.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address;

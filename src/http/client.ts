@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The one who sent a request, as far as somebody has to know who makes him wait. */
+/** The client of a request, for code that makes the client wait. */
 export interface Client {
-  /** The connection is over: nobody would hear an answer. */
+  /** Returns true if the connection is closed, so that an answer would be lost. */
   isGone(): boolean;
 }
 

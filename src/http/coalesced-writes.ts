@@ -1,4 +1,4 @@
-/** What a stream hands to `_writev`. */
+/** An element of the list that a stream passes to `_writev`. */
 export interface PendingChunk {
   readonly chunk: string | Uint8Array;
   readonly encoding: BufferEncoding | 'buffer';
@@ -6,15 +6,20 @@ export interface PendingChunk {
 
 type Done = (error?: Error | null) => void;
 
-/** What is needed of a client's connection; `net.Socket` without importing it. Both are the interface of `stream.Writable` to who implements one. */
+/**
+ * The members of a client's connection that are used here. `net.Socket` without importing it. Both methods are part of
+ * the interface that implementers of `stream.Writable` provide.
+ */
 export interface WritingConnection {
   _write(chunk: string | Uint8Array, encoding: BufferEncoding | 'buffer', done: Done): void;
   _writev?: ((chunks: PendingChunk[], done: Done) => void) | null;
 }
 
 /**
- * Lets a connection write at once what is one chunk but for empty ones. `node:http` ends each answer with an empty one
- * behind head and body, and gathering both for `writev` costs more than writing the one.
+ * Makes a connection write directly if only one of the pending chunks is not empty.
+ *
+ * `node:http` ends each answer with an empty chunk after head and body. Gathering both for `writev` costs more than
+ * writing the one chunk.
  */
 export function coalesceSocketWrites(connection: WritingConnection): void {
   const writev = connection._writev;

@@ -3,17 +3,24 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ContentCoding, preferredCoding } from './content-coding.js';
 
-/** Below this the headers and the call cost more than the bytes. */
+/** Below this size the headers and the call cost more than the saved bytes. */
 const BYTES_MIN = 1_024;
-/** What is compressed at once: on the threads that name servers and files need too, so the rest goes out as it is. */
+/**
+ * Maximum number of concurrent compressions. They run on the thread pool that DNS lookups and file access need too, so
+ * further answers are sent uncompressed.
+ */
 const RUNNING_MAX = 2;
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
 
 /**
- * What is compressed: answers to reads of the API, and its document. Not what is pulled: consumers fetch all day, and the cores are for
- * deliveries. Not what shows a secret, in whichever answer: its length would tell of it to who may choose what stands beside it (BREACH).
- * The rest is read with a bearer key, which no foreign page can make a browser send.
+ * Answers that are compressed: GET answers of the API, and the OpenAPI document.
+ *
+ * - Not pulled messages, because consumers fetch continuously and the CPU is for deliveries.
+ * - Not answers that contain a secret: their length would reveal it to an attacker who controls text beside it
+ *   (BREACH).
+ *
+ * All other answers need a bearer key, which a foreign page cannot make a browser send.
  */
 const COMPRESSED = /^\/(?:v1\/(?!pull\b)|openapi\.json$)/;
 const SHOWS_SECRET = /secret|\/keys\b|\/raw$|\/payload$/;
@@ -28,7 +35,9 @@ const ENCODERS: Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 type Sent = (error: null, payload: unknown) => void;
 
-/** Compresses large answers for who accepts it: before Fastify counts their bytes, and off the event loop. */
+/**
+ * Compresses large answers for clients that accept it, before Fastify computes their length, and off the event loop.
+ */
 export function registerCompression(fastify: FastifyInstance): void {
   let running = 0;
   fastify.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent) => {
@@ -62,6 +71,6 @@ function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: u
     return false;
   const route = request.routeOptions.url ?? '';
   if (!COMPRESSED.test(route) || SHOWS_SECRET.test(route)) return false;
-  // What names its very bytes, or is in a form already, stays as it is.
+  // An answer that is already encoded, or that refers to its exact bytes, stays unchanged.
   return !['content-encoding', 'content-range', 'etag'].some((header) => reply.hasHeader(header));
 }

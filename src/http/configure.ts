@@ -23,9 +23,10 @@ import { checkRoutes, listRoutes } from './routes.js';
 import { closeBodies, compileChecks } from './schemas.js';
 
 /**
- * Puts the edge in front of an app that was created on `createAdapter()` and imports `HttpModule`. Called once, between
- * `NestFactory.create` and `init` or `listen`. Throws when a route does not say who may call it, when two have one
- * name, and when the schema of a body cannot be compiled.
+ * Installs the HTTP edge on an app that was created on `createAdapter()` and imports `HttpModule`.
+ *
+ * Call it once, between `NestFactory.create` and `init` or `listen`. Throws if a route does not declare its access, if
+ * two routes have the same name, or if the schema of a body cannot be compiled.
  */
 export function configureApp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -48,7 +49,7 @@ export function configureApp(app: NestFastifyApplication): void {
   serveDocs(app, document);
 }
 
-/** What it makes when it is first asked, and that from then on. */
+/** Returns a function that creates its value on the first call and then returns the same value. */
 function once<Made extends object>(make: () => Made): () => Made {
   let made: Made | null = null;
   return () => (made ??= make());
@@ -59,7 +60,7 @@ const REQUEST_FIELDS = ['edge', 'caller', 'idempotency', 'bodyFault', 'rawBody',
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const gate = app.get(AuthenticationHook);
   const filter = app.get(EnvelopeFilter);
-  // All at once and before any request, so that requests keep one shape.
+  // Declares all fields before the first request, so that request objects keep one hidden class.
   for (const field of REQUEST_FIELDS) fastify.decorateRequest(field, null as never);
   fastify.decorateRequest('isOperator', false);
   if (app.get(Config).trustProxy.length > 0) {
@@ -78,21 +79,25 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
       () => filter.answer(error, request, reply),
       (refusal: unknown) => filter.answer(refusal, request, reply),
     );
-  // RFC 9110, section 10.1.1: an expectation that is not known may be ignored; Node's own answer would have no envelope.
+  // RFC 9110, section 10.1.1, allows a server to ignore an unknown expectation. Node's own answer would lack the error
+  // envelope.
   const { server } = fastify;
   server.on('checkExpectation', (request: unknown, response: unknown) => server.emit('request', request, response));
 }
 
 const requests = new Logger('http');
 
-/** Of a token that an extension vouches for, its subject. */
+/** Returns the log fields that identify a caller. For a token that an extension authenticates, its subject. */
 function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
   if (portal !== undefined) return { portal_session_id: showId('pls', portal.id) };
   if (session !== undefined) return { session_id: showId('ses', session.id) };
   return keyId.startsWith('token:') ? { subject: keyId.slice('token:'.length) } : { key_id: showId('ek', keyId) };
 }
 
-/** At `debug` only; what failed on our side is logged at `error` by the filter. Never the query: it may hold secrets. */
+/**
+ * Logs a response, at `debug` only. The filter logs server errors at `error`. The query is never logged, because it may
+ * contain secrets.
+ */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
   const fields = {

@@ -1,19 +1,19 @@
-/** What is needed of an answer that has not begun; `http.ServerResponse` without importing it. */
+/** The members that are used of an answer that has not begun. `http.ServerResponse` without importing it. */
 interface Answer {
   headersSent: boolean;
   shouldKeepAlive: boolean;
 }
 
-/** What is needed of a client's connection; `net.Socket` without importing it. */
+/** The members that are used of a client's connection. `net.Socket` without importing it. */
 interface ClientConnection {
   readonly bytesRead: number;
-  /** The answer that is being made on it. */
+  /** The answer that is in progress on this connection. */
   readonly _httpMessage?: Answer | null;
   once(event: 'close', listener: () => void): unknown;
   destroy(): void;
 }
 
-/** What is needed of the server; `http.Server` without importing it. */
+/** The members that are used of the server. `http.Server` without importing it. */
 export interface DrainedServer {
   on(event: 'connection', listener: (connection: ClientConnection) => void): unknown;
   prependListener(event: 'request', listener: (request: unknown, answer: Answer) => void): unknown;
@@ -23,16 +23,16 @@ export interface DrainedServer {
 const SWEEP_MS = 100;
 
 /**
- * Lets go of the connections that clients keep open, without breaking one of them off under a request.
+ * Closes clients' keep-alive connections at shutdown without interrupting a request.
  *
- * Whoever sends requests is told by `Connection: close` to send the next one over another connection, so that in the end
- * those are left on which nothing is sent. Closing one of them at once would meet the requests that are on their way.
+ * Answers carry `Connection: close`, so that clients send their next request over another connection. The connections
+ * that remain are idle. Closing one immediately would break requests that are in flight.
  */
 export class ConnectionDrain {
   private readonly connections = new Set<ClientConnection>();
   private sweeping: NodeJS.Timeout | null = null;
 
-  /** Before the server listens. */
+  /** Must be called before the server listens. */
   constructor(private readonly server: DrainedServer) {
     server.on('connection', (connection) => {
       this.connections.add(connection);
@@ -40,7 +40,10 @@ export class ConnectionDrain {
     });
   }
 
-  /** From now on every answer, also one to a request that has arrived, ends its connection. New connections are taken. */
+  /**
+   * From now on every answer ends its connection, including answers to requests that have already arrived. New
+   * connections are still accepted.
+   */
   announce(): void {
     this.server.prependListener('request', (_request, answer) => {
       answer.shouldKeepAlive = false;
@@ -51,11 +54,12 @@ export class ConnectionDrain {
   }
 
   /**
-   * Closes what is idle, again and again until `stop`: an idle connection would hold up the server's close until its
-   * client lets go, and one that was opened and never used for a minute.
+   * Closes idle connections repeatedly until `stop`. Otherwise a connection that stays idle would delay the server's
+   * close until the client closes it, and an unused one by a minute.
    */
   closeIdle(): void {
-    // Right after the sockets were read: what has arrived by then is a request, and its connection not idle.
+    // `setImmediate` runs right after the sockets were read. A request that has arrived by then marks its connection as
+    // busy.
     this.sweeping = setInterval(() => setImmediate(() => this.sweep()), SWEEP_MS);
   }
 

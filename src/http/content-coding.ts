@@ -1,8 +1,11 @@
-/** What bytes are packed as here, best first. */
+/** Supported content codings, best first. */
 export const CONTENT_CODINGS = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
-/** What a client prefers of what there is, by RFC 9110, section 12.5.3; null for bytes as they are. Among equals Brotli, which is smaller. */
+/**
+ * Returns the client's preferred coding among those offered (RFC 9110, section 12.5.3), or null for no coding. Among
+ * equal weights Brotli wins, because it is smaller.
+ */
 export function preferredCoding(
   accepted: string | undefined,
   offered: readonly ContentCoding[] = CONTENT_CODINGS,
@@ -16,7 +19,7 @@ export function preferredCoding(
   }
   const weightOf = (coding: ContentCoding): number => weights.get(coding) ?? weights.get('*') ?? 0;
   const best = Math.max(0, ...offered.map(weightOf));
-  // Bytes as they are count only when somebody prefers them in so many words.
+  // No coding wins only if the client explicitly weights `identity` higher.
   if (best === 0 || best < (weights.get('identity') ?? 0)) return null;
   return offered.find((coding) => weightOf(coding) === best) ?? null;
 }

@@ -7,22 +7,27 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
-/** Keys, sessions and tokens of portals that nobody has, which one client address may have looked up; fewer where its whole quota is smaller. */
+/**
+ * Maximum number of unknown keys, sessions and portal tokens that one client address may look up. Lower if the
+ * address's whole quota is smaller.
+ */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
-/** How many credentials are remembered as real, and how many addresses are counted at least. */
+/** Maximum number of known credentials that are remembered, and minimum number of addresses that are counted. */
 const ENTRIES_MAX = 10_000;
 
 /**
- * Bounds what guesses at keys and sessions cost: a credential that was not seen here lately is looked up in PostgreSQL only while
- * its sender has guesses left, and one that turns out to be real costs him none. So whoever guesses without end costs no queries, and
- * takes nothing from those who share his address and are known here. Counted by each process for itself.
+ * Limits the cost of guessed keys and sessions.
+ *
+ * A credential that this process has not seen recently is looked up in PostgreSQL only while its sender has lookups
+ * left. A lookup that finds a real credential is refunded. Endless guessing therefore causes no queries. It does not
+ * affect known callers who share the address. Each process counts separately.
  */
 @Injectable()
 export class CredentialLookupLimiter {
   private readonly limiter: MemoryRateLimiter;
   private readonly quota: Quota | null;
-  /** Hashes of credentials that were real when they were looked up, the longest unused ones first. */
+  /** Hashes of credentials that were real when they were looked up, least recently used first. */
   private readonly real = new Set<string>();
 
   constructor(config: Config, clock: Clock) {
@@ -31,7 +36,10 @@ export class CredentialLookupLimiter {
     this.quota = whole !== null && whole.count / whole.periodMs > GUESSES.count / GUESSES.periodMs ? GUESSES : whole;
   }
 
-  /** What the cache has of a credential, by its hash. Rejects with 429 for a sender who has guessed too often; `from` is his address, null where nobody guesses. */
+  /**
+   * Returns the cached credential by its hash. Rejects with 429 if the sender has looked up too many unknown
+   * credentials. `from` is the sender's address, or null to skip the limit.
+   */
   look<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
     return cache.fresh(hashHex) ?? this.lookUpLimited(cache, hashHex, from);
   }
@@ -41,7 +49,7 @@ export class CredentialLookupLimiter {
       from === null || this.quota === null || this.real.has(hashHex)
         ? null
         : { id: clientNetwork(from), quota: this.quota };
-    // Taken before anything is asked: many guesses at once are no more than one after the other.
+    // Counted before the lookup, so that concurrent guesses cannot exceed the limit.
     if (counted !== null) this.take(counted);
     const found = await cache.get(hashHex).catch((error: unknown) => {
       if (counted !== null) this.limiter.refund(counted);

@@ -1,4 +1,4 @@
-/** What Swagger UI passes to its interceptors of a call. */
+/** The request that Swagger UI passes to its request interceptor. */
 export interface UiRequest {
   url: string;
   method: string;
@@ -10,16 +10,16 @@ export interface UiResponse {
   ok: boolean;
   status: number;
   url: string;
-  /** A Blob where the type of the answer is no text. */
+  /** A Blob if the answer's type is not text. */
   text?: unknown;
 }
 
-/** An operation, as Swagger UI passes it to its sorter: an Immutable.js map. */
+/** An operation as Swagger UI passes it to its sorter: an Immutable.js map. */
 export interface UiOperation {
   get(key: 'path' | 'method'): string;
 }
 
-/** The page's own memory: by kind, the ids that replace the placeholders of the examples, the latest first. */
+/** State of the page: by kind, the ids that replace the placeholders of the examples, latest first. */
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };
@@ -28,14 +28,18 @@ interface Page {
 }
 
 /*
- * Each function below runs in the browser. The page has its text and nothing else of this module, so a function uses no name from outside.
+ * Each function below runs in the browser. The page gets only the function's source text, so a function must not use
+ * any name from this module.
  */
 
-/** Replaces the placeholder ids of a call by the latest ids that the page has seen, so that operations can be tried in order without copying ids. */
+/**
+ * Replaces the placeholder ids of a call with the latest ids that the page has seen, so that operations can be tried in
+ * order without copying ids.
+ */
 export function fillInIds(request: UiRequest): UiRequest {
   const page = globalThis as Page;
   const known = page.posthornExamples ?? {};
-  // Messages and events of an application, emails and received mail are found below their own paths alone.
+  // Messages and events of an application, emails and received mail exist only below their own paths.
   const place = /\/v1\/(app|emails|aliases)\//.exec(request.url)?.[1] ?? '';
   const latest = (kind: string): string | undefined => known[`${place}/${kind}`]?.[0] ?? known[kind]?.[0];
   const filled = (text: string): string =>
@@ -47,15 +51,17 @@ export function fillInIds(request: UiRequest): UiRequest {
       );
   request.url = filled(request.url);
   if (typeof request.body === 'string') request.body = filled(request.body);
-  // The Model Context Protocol asks for both types. Swagger UI sends the one that is selected.
+  // The Model Context Protocol requires both types. Swagger UI sends only the selected one.
   if (request.url.endsWith('/mcp')) request.headers['accept'] = 'application/json, text/event-stream';
   page.posthornDeleting = request.method.toUpperCase() === 'DELETE' ? request.url : '';
   return request;
 }
 
 /**
- * Remembers the ids of an answer, and forgets the id that a DELETE named. An answer of status 200 adds only events, messages, requests and
- * jobs: a placeholder must not stand for a destination or a key that was merely listed.
+ * Remembers the ids in an answer, and forgets the id that a DELETE named.
+ *
+ * A 200 answer adds only events, messages, requests and jobs. A placeholder must not refer to a destination or a key
+ * that was only listed.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;
@@ -75,9 +81,9 @@ export function rememberIds(response: UiResponse): UiResponse {
   )) {
     if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind)) continue;
     add(`${place}/${kind}`, id);
-    // An application's endpoint is no endpoint that receives.
+    // An application's endpoint is not an endpoint that receives requests.
     if (place !== 'app' || kind !== 'ep') add(kind, id);
-    // A message is also found as an event by its own id.
+    // A message is also available as an event with the same id.
     if (kind === 'msg') add(`${place}/evt`, id);
     if (kind === 'msg') add('evt', id);
   }
@@ -85,13 +91,13 @@ export function rememberIds(response: UiResponse): UiResponse {
   if (cursor !== undefined) add('cursor', cursor);
   const view = /mail-views\?token=([\w.-]+)/.exec(text)?.[1];
   if (view !== undefined) add('view', view);
-  // Lists are newest first, as the memory is.
+  // Lists are newest first, like the remembered ids.
   for (const [kind, values] of Object.entries(fresh))
     known[kind] = [...new Set([...values, ...(known[kind] ?? [])])].slice(0, 100);
   return response;
 }
 
-/** Orders the operations of a section: those that delete come last, the deepest first. The sort is stable. */
+/** Sorts the operations of a section: deletions come last, those with the longest path first. The sort is stable. */
 export function deleteLast(a: UiOperation, b: UiOperation): number {
   const rank = (operation: UiOperation): number =>
     operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0;
@@ -99,8 +105,10 @@ export function deleteLast(a: UiOperation, b: UiOperation): number {
 }
 
 /**
- * Opens the section to begin with. The others stay closed: with 150 rows to show, Swagger UI keeps only those in sight in the page, and drops
- * the input of a row that is scrolled away. Earlier versions kept the key in the browser, which is removed.
+ * Opens the first section and leaves the others closed.
+ *
+ * With 150 visible rows, Swagger UI keeps only those in view in the page and drops the input of a row that is scrolled
+ * away. Also removes the key that earlier versions stored in the browser.
  */
 export function openFirst(): void {
   const page = globalThis as Page;

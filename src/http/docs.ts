@@ -7,7 +7,10 @@ import { JSON_TYPE } from './envelope.js';
 import { isIngestHost } from './forwarded.js';
 import { TRY_IT_OUT, type TryItOut } from './openapi-sections.js';
 
-/** Everything that Swagger UI needs comes from here; its styles are inline and its icons are data URLs. */
+/**
+ * Content security policy. Everything that Swagger UI needs is served from here. Its styles are inline and its icons
+ * are data URLs.
+ */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -24,16 +27,17 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** What the page says beside the document's own description. */
+/** Introduction that the page adds to the document's description. */
 const FIRST_STEPS = `**To try it out:** press *Authorize* and paste a key. Go through the page from top to bottom: open an operation, press
 *Try it out*, then *Execute*. The first example of every operation works as it is, unless its description names what it needs first. Ids
 that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` are placeholders: the page replaces each by the latest id of its kind that an answer on this page
 contained. The *Request URL* and the *Curl* command of an answer show what was sent. A reload forgets the key and the ids.`;
 
 /**
- * Serves the document at /openapi.json and Swagger UI at /docs, which keeps no key. GET / redirects people to the console, or to
- * Swagger UI where there is no console, and programs to the document. Most processes are never asked, so `document` is called for the first who asks: a start
- * should not wait for what they would say.
+ * Serves the document at /openapi.json and Swagger UI at /docs, which stores no key.
+ *
+ * GET / redirects browsers to the console, or to Swagger UI if there is no console, and programs to the document.
+ * `document` is called on the first request: most processes never serve it, and building it would delay the start.
  */
 export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -45,15 +49,15 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
     const isPerson = (request.headers.accept ?? '').includes('text/html');
-    // The router knows whether this process serves the console: by its role, by CONSOLE, and by what was built.
+    // The router knows whether this process serves the console. That depends on its role, on CONSOLE, and on the build.
     const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
     const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
-    // Without BASE_URL a proxy may serve this below a path that is not known here: the address is relative then.
+    // Without BASE_URL a proxy may serve this below an unknown path, so the redirect is relative.
     reply
       .header('vary', 'accept')
       .redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
   });
-  // Per route, so that no other answer pays for it.
+  // Added per route, so that other answers have no overhead.
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url.startsWith('/docs')) route.onSend = protect;
   });
@@ -73,14 +77,14 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
 }
 
-/** An operation, as far as the page changes it. */
+/** The members of an operation that the page changes. */
 interface Operation {
   description?: string;
   parameters?: Parameter[];
   [TRY_IT_OUT]?: TryItOut;
 }
 
-/** A parameter, as far as Swagger UI reads it. */
+/** The members of a parameter that Swagger UI reads. */
 interface Parameter {
   required?: boolean;
   description?: string;
@@ -88,8 +92,8 @@ interface Parameter {
 }
 
 /**
- * The document as Swagger UI shows it. It fills in what a schema calls its default and hides what it calls its examples:
- * of optional parameters both are said in words.
+ * Returns the document for Swagger UI. Swagger UI fills in a schema's default and hides its examples, so both become
+ * text for optional parameters.
  */
 function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);

@@ -13,14 +13,17 @@ import { sendPage } from './pages/page.js';
 import { readBodyOn } from './unread-body.js';
 
 /**
- * The one place that turns an error into an answer: errors of handlers, pipes and interceptors, of hooks and parsers,
- * of the router, and unknown paths all end here.
+ * Turns every error into an answer: errors of handlers, pipes, interceptors, hooks, parsers and the router, and unknown
+ * paths.
  */
 @Catch()
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  /** Returns further headers of an error's answer, such as where to sign in and which pages may read it; set by the context whose routes need them. */
+  /**
+   * Returns additional headers for an error's answer, such as the sign-in location and CORS headers. Set by the module
+   * whose routes need them.
+   */
   headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
@@ -33,7 +36,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     await this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
-  /** Never throws. Does nothing once an answer has begun. */
+  /** Sends the answer to an error. Never throws. Does nothing once an answer has begun. */
   async answer(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       if (error instanceof AlreadyAnswered) replay(reply, error.answer);
@@ -45,7 +48,7 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
-    // Around the other routes that take a key stands the interceptor, which has looked before the handler ran.
+    // For the other routes that accept a key, the interceptor has checked it before the handler ran.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
       const earlier = await this.idempotency.find(idempotency);
@@ -86,17 +89,17 @@ export class EnvelopeFilter implements ExceptionFilter {
       : new ApiError('not_found', 'There is nothing at this path, or not with this method.');
   }
 
-  /** What a handler itself calls unavailable needs no stack. */
+  /** An `unavailable` error that a handler throws itself is logged without a stack. */
   private log(status: number, error: unknown, request: FastifyRequest): void {
     const line = `${request.method} ${pathOf(request)} ${status}: ${error instanceof Error ? error.message : String(error)}`;
-    // A balancer asks every second, and is told what is wrong.
+    // A load balancer polls every second and gets the reason in the answer.
     if (pathOf(request) === '/health/ready') this.logger.debug(line, { request_id: request.id });
     else if (error instanceof ApiError) this.logger.warn(line, { request_id: request.id });
     else this.logger.error(line, { request_id: request.id, err: error });
   }
 }
 
-/** Never the query: it may hold what a log must not. */
+/** Returns the path without the query, which may contain secrets and must not be logged. */
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
 }

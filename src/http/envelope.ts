@@ -2,17 +2,17 @@ import { HttpException } from '@nestjs/common';
 import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { ApiError, badRequest, type ErrorType, notFound, unavailable } from '#kernel/errors.js';
 
-/** The content type of every answer of the API. */
+/** Content type of every answer of the API. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A whole answer: what the exception filter sends, and what an idempotency record keeps of it. */
+/** A complete answer, as the exception filter sends it and an idempotency record stores it. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The statuses of the specification's error table, and of contract section 3. */
+/** Status codes of the specification's error table, and of contract section 3. */
 const STATUS: Readonly<Record<ErrorType, number>> = {
   bad_request: 400,
   unauthenticated: 401,
@@ -33,7 +33,7 @@ const TYPE_OF_STATUS = new Map(Object.entries(STATUS).map(([type, status]) => [s
 
 const MB = 1_048_576;
 
-/** What Fastify refuses by itself, by its error code. */
+/** Errors that Fastify itself raises, by error code. */
 const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (bodyBytesMax) =>
     new ApiError('payload_too_large', `The body is larger than ${Math.floor(bodyBytesMax / MB)} MB.`),
@@ -46,7 +46,10 @@ const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError
     unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
 };
 
-/** What the caller is told of an error. One that is not ours to tell becomes `internal`, without its message. `bodyBytesMax` is the route's. */
+/**
+ * Converts an error into the `ApiError` that the caller sees. An unexpected error becomes `internal`, without its
+ * message. `bodyBytesMax` is the route's limit in bytes.
+ */
 export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof HttpException) return fromHttpException(error, bodyBytesMax);
@@ -63,10 +66,10 @@ export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   );
 }
 
-/** The status of an error. */
+/** Returns the HTTP status of an error. */
 export const statusOf = (error: ApiError): number => STATUS[error.type];
 
-/** The answer to an error: the envelope of the specification and the headers that belong to its type. */
+/** Returns the answer to an error: the specification's envelope and the headers of its type. */
 export function answerOf(error: ApiError, requestId: string): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (error.type === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
@@ -77,7 +80,7 @@ export function answerOf(error: ApiError, requestId: string): ErrorAnswer {
   return { status: statusOf(error), headers, body: envelope(error, requestId) };
 }
 
-/** The specification knows one type for every 5xx but 501. */
+/** The specification has one type for every 5xx status except 501. */
 function envelope({ type, message, details }: ApiError, requestId: string): string {
   const wireType = type === 'unavailable' ? 'internal' : type;
   return JSON.stringify({ error: { type: wireType, message, request_id: requestId, details } });
@@ -88,7 +91,7 @@ function retryAfterOf(error: ApiError): number | undefined {
   return error.type === 'unavailable' || error.details['reason'] === 'in_flight' ? 1 : undefined;
 }
 
-/** Nest's own exceptions come from the framework and from extensions' guards. */
+/** Converts Nest's own exceptions, which the framework and guards of extensions throw. */
 function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError {
   if (clientStatusOf(error.cause) !== null) return toApiError(error.cause, bodyBytesMax);
   const status = error.getStatus();
@@ -96,7 +99,10 @@ function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError
   return type === 'internal' ? toApiError(undefined) : new ApiError(type, error.message);
 }
 
-/** The status of what Fastify, its plugins and broken connections blame on the client; null for every other error. */
+/**
+ * Returns the status of an error that Fastify, its plugins or a broken connection attribute to the client. Returns null
+ * for every other error.
+ */
 function clientStatusOf(error: unknown): number | null {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : null;

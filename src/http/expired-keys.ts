@@ -7,7 +7,7 @@ import { IdempotencyStore } from './idempotency.store.js';
 const EVERY_MS = 60_000;
 const STEP = 5_000;
 
-/** Deletes idempotency keys whose time has passed, a step at a time; every process does, and none waits for another. */
+/** Deletes expired idempotency keys in batches. Every process does this, and none waits for another. */
 @Injectable()
 export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#kernel/errors.js';
 
-/** Enough to repair any honest request; a hostile one could otherwise be answered with megabytes. */
+/** Enough to repair any honest request. Without a limit, a hostile request could be answered with megabytes. */
 export const FAULTS_MAX = 50;
 
 type Phrase = (params: Record<string, unknown>, error: ErrorObject) => string;
@@ -51,7 +51,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'an email address',
 };
 
-/** Ajv's errors in words, at most `FAULTS_MAX`, each with the path of the field that is meant. */
+/** Converts Ajv's errors into messages, at most `FAULTS_MAX`, each with the path of the field. */
 export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   const telling = errors.filter((error) => !isEcho(error, errors)).slice(0, FAULTS_MAX);
   return telling.map((error) => ({
@@ -61,7 +61,10 @@ export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   }));
 }
 
-/** `/retry/schedule/0` as `retry.schedule.0`; of a missing or unknown field its own path, not its parent's. */
+/**
+ * Returns `/retry/schedule/0` as `retry.schedule.0`. For a missing or unknown field, returns the field's path instead
+ * of its parent's.
+ */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')
@@ -73,8 +76,10 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Nullable objects are `anyOf: [object, null]` in the document: a fault inside the object comes with two more, that it
- * is not null either and that no alternative fits. Only the first one helps.
+ * Returns whether an error only repeats another one.
+ *
+ * Nullable objects are `anyOf: [object, null]` in the document. A fault inside the object adds two more errors: the
+ * value is not null either, and no alternative matches. Only the first one helps.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword === 'anyOf') {

@@ -2,16 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Much longer than any form of ours. */
+/** Much larger than any form that Posthorn accepts. */
 const FORM_BYTES_MAX = 16_384;
 
-/** The fields of a form, each once. */
+/** Fields of a form. Each occurs once. */
 export type FormFields = Readonly<Record<string, string>>;
 
-/** The route takes `application/x-www-form-urlencoded` and nothing else; its body is `FormFields`. */
+/** The route accepts only `application/x-www-form-urlencoded`. Its body is `FormFields`. */
 export const TakesForm = (): MethodDecorator => withRouteConfig({ takesForm: true });
 
-/** Reads forms for the routes that take them; for every other route a form is 415 as before. */
+/** Parses forms for the routes that accept them. Every other route still rejects a form with 415. */
 export function registerFormParser(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -28,7 +28,10 @@ export function registerFormParser(fastify: FastifyInstance): void {
   );
 }
 
-/** Throws 400 for a field that is there twice, since two readers might each take another one, and for U+0000, which PostgreSQL refuses and OAuth has in no field (RFC 6749, appendix A). */
+/**
+ * Parses a form. Throws 400 for a repeated field, since two readers might use different values. Throws 400 for U+0000,
+ * which PostgreSQL rejects and OAuth does not allow in any field (RFC 6749, appendix A).
+ */
 export function parseForm(text: string): FormFields {
   const fields = Object.create(null) as Record<string, string>;
   for (const [name, value] of new URLSearchParams(text)) {

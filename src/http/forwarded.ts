@@ -6,8 +6,9 @@ const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([0-9a-f:.]+)\](?::\d
 const HOST = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i;
 
 /**
- * Leaves addresses alone in `X-Forwarded-For`, which some balancers write with ports, and cuts off what stands before something
- * that is none: nobody trusted wrote that. Fastify then takes the last one that no trusted proxy has.
+ * Removes ports from the addresses in `X-Forwarded-For`, which some load balancers add. Drops everything before an
+ * entry that is not an address, since no trusted proxy wrote it. Fastify then uses the last address that is not a
+ * trusted proxy.
  */
 export function tidyForwardedFor({ raw }: FastifyRequest): void {
   const given = raw.headers['x-forwarded-for'];
@@ -24,13 +25,19 @@ export function tidyForwardedFor({ raw }: FastifyRequest): void {
   if (bad === entries.length - 1) delete raw.headers['x-forwarded-for'];
 }
 
-/** Returns whether a request came by PLATFORM_DOMAIN, the host of customers' endpoints, while BASE_URL names another host. */
+/**
+ * Returns whether a request was sent to PLATFORM_DOMAIN, the host of customers' endpoints, while BASE_URL names another
+ * host.
+ */
 export function isIngestHost({ hostname }: FastifyRequest, { configuredBaseUrl, platformDomain }: Config): boolean {
   if (configuredBaseUrl === null) return false;
   return hostname.toLowerCase() === platformDomain && platformDomain !== new URL(configuredBaseUrl).hostname;
 }
 
-/** Where the client called us, as a trusted proxy says or the Host header does; null where neither says it in a way that can be. */
+/**
+ * Returns the origin that the client called, from a trusted proxy's headers or the Host header. Returns null if neither
+ * gives a valid one.
+ */
 export function originCalled({ protocol, host }: FastifyRequest): string | null {
   return HOST.test(host) && (protocol === 'http' || protocol === 'https')
     ? `${protocol}://${host.toLowerCase()}`

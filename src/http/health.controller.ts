@@ -7,15 +7,15 @@ import { Public } from './access.js';
 import { HealthDto } from './health.dto.js';
 import { Section } from './openapi-sections.js';
 
-/** What load balancers and orchestrators ask (contract, section 1). */
-@Section('Health', 'Whether the process lives and may be sent traffic. Without a key, outside of the rate limits.')
+/** Health checks for load balancers and orchestrators (contract, section 1). */
+@Section('Health', 'Whether the process is alive and ready for traffic. No key is needed, and rate limits do not apply.')
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get('live')
   @Public({ uncounted: true })
-  @ApiOperation({ summary: 'Is the process alive' })
+  @ApiOperation({ summary: 'Check whether the process is alive' })
   isLive(): HealthDto {
     return { status: 'ok' };
   }
@@ -23,8 +23,8 @@ export class HealthController {
   @Get('ready')
   @Public({ uncounted: true })
   @ApiOperation({
-    summary: 'May the process be sent traffic',
-    description: '503 tells in `details` which part is not ready.',
+    summary: 'Check whether the process is ready for traffic',
+    description: 'Not ready. `details` names the parts that are not.',
   })
   async isReady(): Promise<HealthDto> {
     const { ready, parts } = await this.readiness.report();

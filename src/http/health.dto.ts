@@ -1,4 +1,4 @@
-/** What a process says of itself. */
+/** Health answer of a process. */
 export class HealthDto {
   /**
    * `ok` while the process runs, `ready` when it can do its work.
@@ -7,13 +7,13 @@ export class HealthDto {
   status: 'ok' | 'ready';
 
   /**
-   * The version of Posthorn that this process runs, in readiness answers.
+   * The version of Posthorn that this process runs. Only in readiness answers.
    * @example '0.1.0'
    */
   version?: string;
 
   /**
-   * What every part says of itself, in readiness answers.
+   * State of each component, by its name. Only in readiness answers.
    * @example { "storage": { "ready": true, "oldest_due_age_ms": 0 } }
    */
   parts?: Record<string, unknown>;

@@ -21,7 +21,9 @@ import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { ScopeGuard } from './scope.guard.js';
 
-/** The edge. It needs the kernel's providers and a global `Authenticator`; `configureApp` puts it in front of an app. */
+/**
+ * The HTTP edge. It needs the kernel's providers and a global `Authenticator`. `configureApp` installs it on an app.
+ */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -61,7 +63,7 @@ import { ScopeGuard } from './scope.guard.js';
 })
 export class HttpModule {}
 
-/** Shared between nodes where there is a Redis, this process's own otherwise. */
+/** Creates the rate limiter: shared between nodes if Redis is configured, otherwise local to this process. */
 function makeLimiter(config: Config, clock: Clock): RateLimiter {
   const redis = redisConnection(config);
   const nowMs = (): number => clock.nowMs();

@@ -5,19 +5,19 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 
 const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
 
-/** Beyond this a path would not fit PostgreSQL's index row; its hash stands for it. */
+/** A longer path would not fit into a PostgreSQL index row. Its hash is stored instead. */
 const ROUTE_LENGTH_MAX = 512;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Refusals that depend on what is stored, which an earlier request with the same key may have changed. */
+/** Errors that depend on stored state, which an earlier request with the same key may have changed. */
 const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
   'not_found',
   'conflict',
   'validation_failed',
 ]);
 
-/** The key of an `Idempotency-Key` header: a uuid, with or without quotes. Throws 400 for anything else. */
+/** Parses an `Idempotency-Key` header: a UUID, with or without quotes. Throws 400 for anything else. */
 export function parseKey(header: string | string[]): string {
   const match = typeof header === 'string' ? KEY.exec(header.trim().toLowerCase()) : null;
   const key = match?.[1] ?? match?.[2];
@@ -25,7 +25,7 @@ export function parseKey(header: string | string[]): string {
   return key;
 }
 
-/** The key of a request in its scope, or null when it sent none. Throws 400 for a malformed one. */
+/** Returns the request's idempotency key with its scope, or null if it sent none. Throws 400 for a malformed key. */
 export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined || request.caller === null) return null;
@@ -37,7 +37,7 @@ export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null
   };
 }
 
-/** Method and path as sent, without the query. */
+/** Returns method and path as sent, without the query. */
 export function routeOf(method: string, url: string): string {
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
@@ -45,26 +45,28 @@ export function routeOf(method: string, url: string): string {
 }
 
 /**
- * Whether the key of a refused request has to be looked up: the first request with it may have been accepted while its target
- * still existed, and then that answer is repeated. The refusal itself is never kept (contract, section 3).
+ * Returns whether the key of a rejected request must be looked up.
+ *
+ * The first request with this key may have been accepted while its target still existed. Its answer is repeated then.
+ * The rejection itself is never stored (contract, section 3).
  */
 export function mayHaveSucceeded(error: ApiError): boolean {
   return OF_STATE.has(error.type) && !isAboutKey(error);
 }
 
-/** 409: the key belongs to a request with another body. */
+/** Returns a 409 error: the key belongs to a request with another body. */
 export const keyReused = (): ApiError =>
   conflict('This Idempotency-Key was used with another body. Take a new key for a new request.', {
     reason: 'key_reused',
   });
 
-/** 409: the first request with this key has not been answered yet. */
+/** Returns a 409 error: the first request with this key has not been answered yet. */
 export const keyInFlight = (): ApiError =>
   conflict('The first request with this Idempotency-Key is still running. Send it again in a second.', {
     reason: 'in_flight',
   });
 
-/** True for the conflicts above, which say nothing about the request itself. */
+/** Returns true for the two conflicts above, which say nothing about the request itself. */
 function isAboutKey(error: ApiError): boolean {
   return error.details['reason'] === 'key_reused' || error.details['reason'] === 'in_flight';
 }

@@ -4,17 +4,19 @@ import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
 import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
-/** More than the requests that one process has under way; the lease of any beyond it ends by itself. */
+/** More than one process has in flight. Beyond this, leases simply expire. */
 const KEYS_MAX = 10_000;
 
 /**
- * Gives back the keys of requests that failed because storage was away, as soon as it is there again: whoever was told
- * to send the request again, and does, would otherwise hear until the lease ends that the first one still runs.
+ * Releases the idempotency keys of requests that failed during a storage outage, as soon as storage is available again.
+ *
+ * Clients are asked to retry such requests. Without the release, a retry would get 409 "still running" until the lease
+ * expires.
  */
 @Injectable()
 export class IdempotencyReleaseRetry implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
-  /** And until when their leases last, by the monotonic clock. */
+  /** Reservations to release, with the end of their leases on the monotonic clock. */
   private readonly waiting = new Map<Reservation, number>();
 
   constructor(
@@ -37,7 +39,7 @@ export class IdempotencyReleaseRetry implements OnApplicationBootstrap, OnApplic
     await this.loop.stop();
   }
 
-  /** Takes over a reservation that could not be released. */
+  /** Queues a reservation whose release failed. */
   enqueue(reservation: Reservation): void {
     if (this.waiting.size >= KEYS_MAX) return;
     this.waiting.set(reservation, this.clock.monotonicMs() + LEASE_MS);

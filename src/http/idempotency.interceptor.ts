@@ -6,13 +6,15 @@ import { JSON_TYPE } from './envelope.js';
 import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 
-/** Twice may fail. */
+/** A third of the lease, so that two renewals in a row may fail. */
 const RENEW_MS = LEASE_MS / 3;
 
 /**
- * Runs a creating handler once per key. The record and the effect are one transaction, so that no crash leaves one
- * without the other; a crash before the commit leaves a reservation whose lease ends. What the ledger accepts is
- * committed by a group: a handler hands it the request's `idempotency`, which names the reservation that it settles.
+ * Runs a creating handler once per idempotency key.
+ *
+ * The record and the effect are one transaction, so a crash cannot leave only one of them. A crash before the commit
+ * leaves a reservation, whose lease expires. Effects that the ledger stores are part of its group commit: the handler
+ * passes on the request's `idempotency`, which names the reservation to complete.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -29,7 +31,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (idempotency === null) return next.handle();
     const reservation = await this.idempotency.reserve(idempotency);
     request.idempotency = reservation;
-    // A renewal that fails is like none: whoever takes over is then the one whose effect is committed.
+    // A failed renewal has no further effect. If another request takes over the key, its effect is the one that
+    // commits.
     const renewal = setInterval(() => void this.idempotency.renew(reservation).catch(() => undefined), RENEW_MS);
     try {
       if (request.bodyFault !== null) throw request.bodyFault;
@@ -42,7 +45,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 
-  /** The client is sent the very text that is stored. */
+  /** Runs the handler and returns the exact text that is stored, for the client. */
   private run(reservation: Reservation, next: CallHandler, reply: FastifyReply): Promise<string | undefined> {
     return this.database.unitOfWork(async () => {
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
@@ -54,7 +57,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     });
   }
 
-  /** After the roll-back. The caller is told of the first error, and doesn't wait for storage that is away to take the key back. */
+  /**
+   * Releases the key after a rollback. The caller gets the first error, and does not wait for the release while storage
+   * is unavailable.
+   */
   private async release(reservation: Reservation): Promise<void> {
     try {
       await this.idempotency.release(reservation);

@@ -5,7 +5,10 @@ import { Database } from '#kernel/database/database.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
-/** The right to answer a key. `fence` names this try: whoever takes over after the lease has another one. */
+/**
+ * The right to answer a key. `fence` is the fencing token of this try. A request that takes over after the lease gets
+ * another one.
+ */
 export type Reservation = Required<IdempotentRequest>;
 
 interface Row {
@@ -17,12 +20,12 @@ interface Row {
 }
 
 /**
- * A reservation that nobody renews blocks its key for no longer than this: that of a process that died, or one that was
- * stored and never confirmed.
+ * Lease of a reservation, and so the maximum time that one without renewals blocks its key: after a crash, or if it was
+ * stored but never confirmed.
  */
 export const LEASE_MS = 12_000;
 
-// idempotency_keys_pkey serves every statement but the last, idempotency_keys_expires_at_idx that one.
+// Every statement but the last uses idempotency_keys_pkey. The last uses idempotency_keys_expires_at_idx.
 const RESERVE = {
   name: 'idempotency_reserve',
   text: `
@@ -42,7 +45,7 @@ const READ = {
     from idempotency_keys where environment_id = $1 and route = $2 and key = $3`,
 };
 
-/** `locked_until` stays what it was: it names the try. */
+/** Keeps `locked_until`, which identifies the try. */
 const RENEW = {
   name: 'idempotency_renew',
   text: `
@@ -50,7 +53,7 @@ const RENEW = {
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz`,
 };
 
-/** Also over the answer of the statement that wrote the effect, which may say less than this one. */
+/** Also overwrites the answer of the statement that wrote the effect, which may be less complete. */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
@@ -59,7 +62,7 @@ const COMPLETE = {
     returning 1`,
 };
 
-/** What has its answer with its effect keeps that; otherwise nothing was made. */
+/** Keeps a key whose answer was committed with its effect. Otherwise there was no effect, and the key is deleted. */
 const RELEASE = {
   name: 'idempotency_release',
   text: `
@@ -80,7 +83,7 @@ const PURGE = {
     delete from idempotency_keys where ctid = any (array(select ctid from expired)) returning 1`,
 };
 
-/** First answers to idempotency keys, in PostgreSQL only: a lost key would mean a duplicate. */
+/** Stores the first answers to idempotency keys, in PostgreSQL only, because a lost key would mean a duplicate. */
 @Injectable()
 export class IdempotencyStore {
   constructor(
@@ -90,7 +93,7 @@ export class IdempotencyStore {
   ) {}
 
   /**
-   * Takes the key for this request. Throws `AlreadyAnswered` when it has its answer, 409 when it belongs to another
+   * Reserves the key for this request. Throws `AlreadyAnswered` if it has an answer, and 409 if it belongs to another
    * body or is being answered.
    */
   async reserve(request: IdempotentRequest): Promise<Reservation> {
@@ -102,30 +105,35 @@ export class IdempotencyStore {
     throw keyInFlight();
   }
 
-  /** Keeps the key for a request that still runs, for another lease. */
+  /** Extends the lease of a request that is still running. */
   async renew(reservation: Reservation): Promise<void> {
     await this.database.query(RENEW, [...keyOf(reservation), reservation.fence, LEASE_MS]);
   }
 
-  /** Writes the answer; inside a transaction it commits with the effect. Throws 409 when the lease was lost. */
+  /** Stores the answer. Inside a transaction it commits with the effect. Throws 409 if the lease was lost. */
   async complete(reservation: Reservation, answer: StoredAnswer): Promise<void> {
-    // Sealed: the answer of a creating route may hold a key or a secret that is shown this once.
+    // Encrypted, because the answer of a creating route may contain a key or a secret that is shown only once.
     const sealed = this.vault.seal(answer.body, contextOf(reservation));
     const rows = await this.database.query(COMPLETE, [...keyOf(reservation), reservation.fence, answer.status, sealed]);
     if (rows.length === 0) throw keyInFlight();
   }
 
-  /** Gives the key back: the next request with it runs, or gets the answer that was committed with what this one made. */
+  /**
+   * Releases the key. The next request with it runs, or gets the answer that was committed with this request's effect.
+   */
   async release(reservation: Reservation): Promise<void> {
     await this.database.query(RELEASE, [...keyOf(reservation), reservation.fence]);
   }
 
-  /** Deletes up to `limit` expired keys, oldest first; returns how many it were. */
+  /** Deletes up to `limit` expired keys, oldest first. Returns the number of deleted keys. */
   async purgeExpired(limit: number): Promise<number> {
     return (await this.database.query(PURGE, [limit])).length;
   }
 
-  /** The answer of this very request, or null while there is none. Throws 409 when the key has another body. */
+  /**
+   * Returns the answer to exactly this request, or null if there is none yet. Throws 409 if the key belongs to another
+   * body.
+   */
   async find(request: IdempotentRequest): Promise<StoredAnswer | null> {
     const [row] = await this.database.query<Row>(READ, keyOf(request));
     if (!row) return null;
@@ -140,6 +148,6 @@ function keyOf({ environmentId, route, key }: IdempotentRequest): [number, strin
   return [environmentId, route, key];
 }
 
-/** What a sealed answer is bound to: moved to another key it can't be opened. */
+/** Binds an encrypted answer to its key, so that it cannot be decrypted under another key. */
 const contextOf = ({ environmentId, route, key }: IdempotentRequest): string =>
   sealedIn({ table: 'idempotency_keys', environmentId, id: `${route} ${key}`, column: 'sealed_body' });

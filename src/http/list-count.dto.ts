@@ -1,18 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { COUNTED_MAX } from '#kernel/cursors.js';
 
-/** How many rows a list has in all. */
+/** Total number of rows in a list. */
 export class ListCount {
-  /** How many match the filters, over all pages. */
+  /** Number of rows that match the filters, over all pages. Counting stops at 1,000. */
   @ApiProperty({ type: 'integer', example: 42 })
   value: number;
 
-  /** True when counting ended at 1,000: there are at least as many. */
+  /** True if counting stopped at 1,000, so that there are at least 1,000 rows. */
   @ApiProperty({ example: false })
   is_capped: boolean;
 }
 
-/** A count that ended at the cap, or before it. */
+/** Returns a count as the API shows it, capped at `COUNTED_MAX`. */
 export function listCount(counted: number): ListCount {
   return { value: Math.min(counted, COUNTED_MAX), is_capped: counted >= COUNTED_MAX };
 }

@@ -5,7 +5,7 @@ import type { Config } from '#kernel/config/config.js';
 import { BatchedLines } from './batched-lines.js';
 import { OutageLog } from './outage-log.js';
 
-/** Field names whose values never reach a log, at the top of an entry and in two levels of objects below. */
+/** Field names whose values are never logged, at the top level of an entry and in two levels of objects below. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -23,20 +23,23 @@ const SECRET_FIELDS = [
   'webhook-signature',
 ];
 
-/** What Nest tells at start about every module and route: of interest only to whoever looks for it. */
+/** Nest contexts that log every module and route at start. They are logged only at `debug`. */
 const QUIET_CONTEXTS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'NestFactory']);
 
-/** What Nest tells of errors that it throws as well: whoever catches them says in one line what they mean. */
+/** Nest contexts that log errors which they also throw. The code that catches them logs one line with the meaning. */
 const THROWN_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'NestFactory']);
 
-/** The lines of deliveries (`modules/delivery/delivery-log.ts`) are made of ids, numbers and hosts alone: there is nothing to keep out. */
+/**
+ * Context of delivery lines (`modules/delivery/delivery-log.ts`). They consist of ids, numbers and hosts only, so they
+ * need no redaction.
+ */
 const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** The process's logger: JSON lines, or readable ones when somebody is looking (`isTty`). */
+/** Creates the process's logger: JSON lines, or readable ones on a terminal (`isTty`). */
 export function createLogger(config: Config, isTty: boolean, destination?: DestinationStream): Logger {
-  // What Redis refuses, ioredis throws with the arguments of the command: those of AUTH are the password.
+  // ioredis adds the command's arguments to its errors. Those of AUTH are the password.
   const paths = [
     'err.command.args',
     ...SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`)),
@@ -47,11 +50,13 @@ export function createLogger(config: Config, isTty: boolean, destination?: Desti
 }
 
 /**
- * Nest's logger on top of it. Objects behind the message become fields of the entry, an `Error` its `err`, the last
- * string its `context`. Of what an outage of PostgreSQL makes everybody say, one line is left; at `debug` all of it is.
+ * Adapts the logger to Nest's interface.
+ *
+ * Objects after the message become fields of the entry, an `Error` its `err`, the last string its `context`. The many
+ * errors of one PostgreSQL outage become one line, except at `debug`.
  */
 export class PinoLogger implements LoggerService {
-  /** Looking for secrets in an entry costs a hundred microseconds: more than a delivery. */
+  /** Redaction costs a hundred microseconds per entry, more than a delivery. */
   private readonly plain: Logger;
   private readonly batched: BatchedLines;
 
@@ -106,12 +111,12 @@ export class PinoLogger implements LoggerService {
     else this.logger[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** Whether what is to be logged is one of the many complaints about one outage, and said now, or before. */
+  /** Returns whether an entry belongs to a PostgreSQL outage, and logs the outage once. */
   private isOfOutage(message: unknown, rest: readonly unknown[]): boolean {
     if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
     const told = message instanceof Error ? message.message : message;
     if (typeof told !== 'string') return false;
-    // The line of a request says what its caller is told; the error beside it says why.
+    // The line of a request contains the caller's message. The error beside it contains the cause.
     const beside = (rest[0] as { err?: unknown } | undefined)?.err;
     const line = beside instanceof Error ? `${told}: ${beside.message}` : told;
     const reworded = this.outage.reworded(line);
@@ -121,14 +126,14 @@ export class PinoLogger implements LoggerService {
   }
 }
 
-/** For the PostgreSQL that the service has. */
+/** Creates the outage log for the configured PostgreSQL server. */
 export function outageLog({ databaseUrl }: Config): OutageLog {
   return new OutageLog(Number((URL.canParse(databaseUrl) && new URL(databaseUrl).port) || 5432), () =>
     performance.now(),
   );
 }
 
-/** Nest hands over stacks as strings and sometimes an undefined where one would be. */
+/** Nest passes stacks as strings, and sometimes undefined in their position. */
 function addTo(fields: Record<string, unknown>, part: unknown): void {
   if (part instanceof Error) fields['err'] = part;
   else if (typeof part === 'string') fields['stack'] = part;

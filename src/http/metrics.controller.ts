@@ -8,14 +8,17 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { Public } from './access.js';
 import { parseBearer } from './authentication-hook.js';
 
-/** Headers that only a proxy adds: behind one, a loopback address says nothing about the client. */
+/** Headers that only proxies add. Behind a proxy, a loopback peer address says nothing about the client. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'];
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * `GET /metrics` on the API's port. With METRICS_TOKEN it asks for that token. Without one it exists only for the
- * machine itself, and not at all when METRICS_PORT gives it a port of its own (`metrics-listener.ts`).
+ * Serves `GET /metrics` on the API's port.
+ *
+ * With METRICS_TOKEN, the request must carry that token. Without it, only the machine itself is answered. With
+ * METRICS_PORT, the metrics have a separate port (`metrics-listener.ts`) and this route is disabled unless a token is
+ * set.
  */
 @ApiExcludeController()
 @Controller('metrics')
@@ -45,7 +48,7 @@ export class MetricsController {
   }
 }
 
-/** Compares in constant time for tokens of one length. */
+/** Compares two tokens of equal length in constant time. */
 export function isToken(given: string | null, expected: string): boolean {
   const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -3,7 +3,7 @@ import { ApiError } from '#kernel/errors.js';
 import { statusOf } from './envelope.js';
 import { withRouteConfig } from './route-config.js';
 
-/** The errors of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 7591, RFC 8628 and RFC 8707 that we answer with. */
+/** Error codes of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 7591, RFC 8628 and RFC 8707 that Posthorn uses. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -20,10 +20,10 @@ export type OAuthErrorCode =
   | 'slow_down'
   | 'expired_token';
 
-/** Any page may read these answers: they hold nothing that a cookie would unlock. */
+/** Pages of any origin may read these answers: they contain nothing that a cookie gives access to. */
 export const ANY_ORIGIN = { 'access-control-allow-origin': '*' } as const;
 
-/** The route answers OAuth clients: what goes wrong has the form of RFC 6749, section 5.2, and nothing is kept by a cache. */
+/** The route answers OAuth clients: errors have the form of RFC 6749, section 5.2, and answers are not cacheable. */
 export const AnswersOAuth = (): MethodDecorator =>
   applyDecorators(
     withRouteConfig({ access: 'public', oauth: true }),
@@ -32,15 +32,15 @@ export const AnswersOAuth = (): MethodDecorator =>
     Header('access-control-allow-origin', '*'),
   );
 
-/** An error that an OAuth client is told by its code: 401 for a client that is none, 400 for everything else. */
+/** Returns an error with an OAuth code: 401 for an invalid client, 400 for everything else. */
 export function oauthError(code: OAuthErrorCode, description: string): ApiError {
   return new ApiError(code === 'invalid_client' ? 'unauthenticated' : 'bad_request', description, { oauth: code });
 }
 
-/** The whole answer. */
+/** Returns the complete OAuth answer to an error. */
 export function oauthAnswerOf(error: ApiError): { status: number; headers: Record<string, string>; body: string } {
   const headers = { ...ANY_ORIGIN, 'cache-control': 'no-store', pragma: 'no-cache' };
-  // A body of another type is a malformed request here, which RFC 6749 answers with 400.
+  // Here a body of another type is a malformed request, which RFC 6749 answers with 400.
   const status = error.type === 'unsupported_media_type' ? 400 : statusOf(error);
   return { status, headers, body: JSON.stringify({ error: codeOf(error), error_description: descriptionOf(error) }) };
 }

@@ -1,12 +1,12 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-/** An example of a body as OpenAPI has it: what it shows, and the body itself. */
+/** An OpenAPI example of a body: its summary and the body itself. */
 export interface BodyExample {
   summary: string;
   value: Record<string, unknown>;
 }
 
-/** What is read of a schema here. */
+/** The members of a schema that are used here. */
 interface SchemaParts {
   $ref?: string;
   required?: string[];
@@ -24,25 +24,25 @@ interface Parameter {
 const EXAMPLES = new Map<string, Record<string, BodyExample>>();
 
 /**
- * Class of a body: whole bodies that can be sent as they are, by name; the first one is what Swagger UI fills in. A body
- * without them is shown with an example of its required fields.
+ * Class decorator for a body: complete bodies that can be sent unchanged, by name. Swagger UI fills in the first one. A
+ * body without examples is shown with an example of its required fields.
  */
 export function Examples(examples: Record<string, BodyExample>): ClassDecorator {
   return (target) => void EXAMPLES.set(target.name, examples);
 }
 
-/** The examples of a body's class, for the `examples` of its media type. */
+/** Returns the examples of a body's class, for the `examples` of its media type. */
 export function bodyExamples(document: OpenAPIObject, name: string): Record<string, BodyExample> {
   const known = EXAMPLES.get(name);
   if (known) return known;
   const schemas = (document.components?.schemas ?? {}) as Record<string, SchemaParts>;
   const value = requiredOf(schemas, { $ref: `#/components/schemas/${name}` }) as Record<string, unknown>;
-  return { minimal: { summary: Object.keys(value).length > 0 ? 'What is required' : 'Nothing has to be said', value } };
+  return { minimal: { summary: Object.keys(value).length > 0 ? 'What is required' : 'All fields are optional', value } };
 }
 
 /**
- * The example of an optional parameter, out of the reach of what fills in forms: Swagger UI sends `example` unless it is
- * emptied, and takes no notice of the schema's `examples`.
+ * Moves the example of an optional parameter to its schema's `examples`. Swagger UI would send `example` unless the
+ * user empties it, and it ignores the schema's `examples`.
  */
 export function unfilled(parameter: Parameter): void {
   const { schema, required } = parameter;
@@ -53,7 +53,7 @@ export function unfilled(parameter: Parameter): void {
   if (example !== undefined) schema['examples'] ??= [example];
 }
 
-/** An object of the required fields, each with its own example. */
+/** Builds an object of the required fields, each with its own example. */
 function requiredOf(schemas: Record<string, SchemaParts>, schema: SchemaParts): unknown {
   const { $ref, allOf, example, properties = {}, required = [] } = schema;
   if (example !== undefined) return example;

@@ -2,7 +2,7 @@ import { ApiError, type ErrorType, unavailable } from '#kernel/errors.js';
 import { answerOf } from './envelope.js';
 import { keyReused } from './idempotency-key.js';
 
-/** The OpenAPI objects that every operation refers to. */
+/** An error response that all operations share. */
 interface SharedResponse {
   status: number;
   name: string;
@@ -12,13 +12,13 @@ interface SharedResponse {
 
 const EXAMPLE_REQUEST_ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
 
-/** Said by the parser of requests, before any quota is counted. */
+/** The HTTP parser answers this before any quota is counted. */
 const HEADERS_TOO_LARGE = 431;
 
 const RESPONSES: readonly SharedResponse[] = [
   shared(
     'BadRequest',
-    'The request cannot be read: malformed JSON, a bad parameter, header or cursor.',
+    'The request cannot be read: malformed JSON, or an invalid parameter, header or cursor.',
     error('bad_request', 'The body is not valid JSON (at character 17).'),
   ),
   shared(
@@ -44,7 +44,7 @@ const RESPONSES: readonly SharedResponse[] = [
   ),
   shared(
     'ValidationFailed',
-    'The body breaks its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension.',
+    'The body violates its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension.',
     error('validation_failed', 'name: is required', {
       check: 'schema',
       fields: [{ path: 'name', message: 'is required' }],
@@ -58,38 +58,38 @@ const RESPONSES: readonly SharedResponse[] = [
   },
   shared(
     'RateLimited',
-    'Too many requests. `Retry-After` says when to come back.',
+    'Too many requests. Retry after the time in `Retry-After`.',
     error('rate_limited', 'Too many requests. Try again in 12 s.'),
   ),
   shared(
     'InternalError',
-    'An error on our side. Retry with backoff; safe with an Idempotency-Key.',
+    'A server error. Retry with backoff; this is safe with an Idempotency-Key.',
     error('internal', 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.'),
   ),
   shared(
     'Unavailable',
-    'Storage is away. Nothing was accepted; send the request again after `Retry-After`.',
+    'Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`.',
     unavailable('The service cannot reach its database. Nothing was accepted; send the request again.'),
   ),
 ];
 
-/** The response component of a status, or undefined for one that is not shared. */
+/** Returns the name of the shared response of a status, or undefined if there is none. */
 export function sharedResponse(status: number): string | undefined {
   return RESPONSES.find((response) => response.status === status)?.name;
 }
 
-/** Headers that every counted answer carries, as references. */
+/** References to the headers of every answer that counts against a quota. */
 export const RATE_LIMIT_HEADERS = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']);
 
-/** The components of the document that no controller declares. */
+/** Components of the document that no controller declares. */
 export const SHARED_COMPONENTS = {
   headers: {
     'RateLimit-Limit': integerHeader(
-      'Requests that the quota allows: that of the key or of the organization, whichever is tighter.',
+      'Number of requests that the quota allows: that of the key or of the organization, whichever is tighter.',
       6000,
     ),
-    'RateLimit-Remaining': integerHeader('Requests left of it now.', 5999),
-    'RateLimit-Reset': integerHeader('Whole seconds until it is full again.', 1),
+    'RateLimit-Remaining': integerHeader('Number of requests left in the quota now.', 5999),
+    'RateLimit-Reset': integerHeader('Whole seconds until the quota is full again.', 1),
     'Retry-After': integerHeader('Whole seconds to wait before the next try.', 1),
   },
   responses: Object.fromEntries(RESPONSES.map((response) => [response.name, responseObject(response)])),
@@ -120,7 +120,7 @@ function errorSchema(): Record<string, unknown> {
   );
   return {
     type: 'object',
-    description: 'Every answer that is not 2xx.',
+    description: 'Body of every answer that is not 2xx.',
     required: ['error'],
     properties: {
       error: {
@@ -131,23 +131,23 @@ function errorSchema(): Record<string, unknown> {
           type: {
             type: 'string',
             enum: types,
-            description: 'What kind of error, for programs.',
+            description: 'Error type, for programs.',
             examples: ['validation_failed'],
           },
           message: {
             type: 'string',
-            description: 'What happened and what to do next, for people.',
+            description: 'Description of the problem and of the next step, for people.',
             examples: ['payload: is required'],
           },
           request_id: {
             type: 'string',
-            description: 'Names this request in the logs.',
+            description: 'Id of the request in the logs.',
             examples: [EXAMPLE_REQUEST_ID],
           },
           details: {
             type: 'object',
             additionalProperties: true,
-            description: 'More, by type; `check` and `fields` for validation_failed.',
+            description: 'More data, by error type. `check` and `fields` for validation_failed.',
             examples: [{ check: 'schema', fields: [{ path: 'payload', message: 'is required' }] }],
           },
         },
@@ -162,10 +162,10 @@ function oauthErrorSchema(): Record<string, unknown> {
     description: 'An error of OAuth (RFC 6749, section 5.2).',
     required: ['error', 'error_description'],
     properties: {
-      error: { type: 'string', description: 'What is wrong, for programs.', examples: ['invalid_grant'] },
+      error: { type: 'string', description: 'Error code, for programs.', examples: ['invalid_grant'] },
       error_description: {
         type: 'string',
-        description: 'What is wrong, for people.',
+        description: 'Description of the problem, for people.',
         examples: ['The code is unknown, used or expired.'],
       },
     },

@@ -1,14 +1,23 @@
 import { ApiExtension, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 
-/** The extension of an operation whose first example does not answer 2xx where it stands on the page, as `TryAfter` and `TryNeeds` set it. */
+/**
+ * OpenAPI extension of an operation whose first example cannot succeed at its position in the page. `TryAfter` and
+ * `TryNeeds` set it.
+ */
 export const TRY_IT_OUT = 'x-try-it-out';
 
-/** Why an operation cannot be tried in page order: the section to try first, or the prerequisite that the page cannot provide. */
+/**
+ * Reason why an operation cannot be tried in page order: the section to try first, or a prerequisite that the page
+ * cannot provide.
+ */
 export type TryItOut = { after: string } | { needs: string };
 
 const DESCRIPTIONS = new Map<string, string>();
 
-/** Sections in the order of a first visit, each after those whose resources its examples use; those of extensions come behind, as they were found. */
+/**
+ * Sections in the order of a first visit, each after those whose resources its examples use. Sections of extensions
+ * follow, in the order in which they are found.
+ */
 const ORDER = [
   'Destinations',
   'Applications',
@@ -41,10 +50,10 @@ const ORDER = [
   'Health',
 ];
 
-/** What is made comes before what reads it, and that before what changes it. */
+/** Operations that create come before those that read, and those before operations that change. */
 const METHODS = ['post', 'get', 'put', 'patch', 'delete'];
 
-/** Class of a controller: the section of the documentation that its routes stand in. Controllers may share one. */
+/** Class decorator for a controller: the documentation section of its routes. Controllers may share a section. */
 export function Section(name: string, description: string): ClassDecorator {
   return (target) => {
     const known = DESCRIPTIONS.get(name);
@@ -55,25 +64,31 @@ export function Section(name: string, description: string): ClassDecorator {
   };
 }
 
-/** Handler of a route that deletes what later examples use: the section after which it can be tried. */
+/** Method decorator for a route that deletes a resource of later examples: the section to try before it. */
 export function TryAfter(section: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { after: section } satisfies TryItOut);
 }
 
-/** Handler of a route whose example needs more than the page has: completes the sentence "To try it out you need …". */
+/**
+ * Method decorator for a route whose example needs more than the page has. Completes the sentence "To try it out you
+ * need …".
+ */
 export function TryNeeds(what: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { needs: what } satisfies TryItOut);
 }
 
-/** The sections that operations stand in, in their order, each with what it is about. */
+/** Returns the sections that operations use, in order, with their descriptions. */
 export function sections(used: ReadonlySet<string>): { name: string; description: string }[] {
   const names = [...used].sort((a, b) => place(a) - place(b));
   return names.map((name) => ({ name, description: DESCRIPTIONS.get(name) ?? name }));
 }
 
 /**
- * Returns the paths section by section. Within one, paths without parameters come first, since they make what the others name. The rest is in
- * alphabetical order, which puts a path before those below it, except that `test` precedes its siblings: it makes the event that they show.
+ * Returns the paths section by section.
+ *
+ * Within a section, paths without parameters come first, because they create the resources that the others name. The
+ * rest is in alphabetical order, which puts a path before those below it. `test` precedes its siblings, because it
+ * creates the event that they show.
  */
 export function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const entries = Object.entries(paths).map(([path, item]) => {

@@ -7,7 +7,7 @@ import { inOrder, sections } from './openapi-sections.js';
 import type { RouteHandler } from './routes.js';
 import { takesSession } from './session-requests.js';
 
-/** What is read and written of an operation here. */
+/** The members of an operation that are used here. */
 interface Operation {
   operationId?: string;
   tags?: string[];
@@ -22,24 +22,24 @@ const SECURITY_SCHEME = 'apiKey';
 
 const OPERATOR_SCHEME = 'operatorKey';
 const OPERATOR_DESCRIPTION =
-  'The `OPERATOR_KEY` of the installation. It makes and removes organizations, and reaches no data of any.';
+  'The `OPERATOR_KEY` of the installation. It creates and removes organizations, and cannot read their data.';
 
 const SECURITY_DESCRIPTION =
   'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write`, which includes `read`, or `admin`, which includes both.';
 
 const SESSION_SCHEME = 'session';
 const SESSION_DESCRIPTION =
-  "For the service's own pages, in the place of a key: the cookie of somebody who is signed in, which his browser sends by itself. With it go `X-Posthorn-Console: 1` and " +
-  '`X-Posthorn-Environment: live` or `test`; only `/v1/session` does without an environment, and an `EventSource` at `/v1/events/stream`, which can send neither, has `environment` ' +
-  "in its query. `Origin` and `Sec-Fetch-Site` must be our own where they are sent. The member's role is the scope. The name of the cookie ends with an id of the " +
-  'installation, such as `posthorn_session_5f0c2a91`, and begins with `__Host-` where `BASE_URL` is https.';
+  "For Posthorn's own pages, instead of a key: the session cookie of a signed-in member, which the browser sends by itself. Requests also need `X-Posthorn-Console: 1` and " +
+  '`X-Posthorn-Environment: live` or `test`. Only `/v1/session` needs no environment. An `EventSource` at `/v1/events/stream` cannot send headers and has `environment` ' +
+  "in its query instead. `Origin` and `Sec-Fetch-Site`, if present, must be those of Posthorn's own origin. The member's role is the scope. The name of the cookie ends with an id of the " +
+  'installation, such as `posthorn_session_5f0c2a91`, and begins with `__Host-` if `BASE_URL` is https.';
 
 const PORTAL_SCHEME = 'portalToken';
 const PORTAL_DESCRIPTION =
-  "For the customers' portal, in the place of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches its own application by its `app_` id and nothing else, " +
-  'with the permission that stands behind the scheme.';
+  "For the customer portal, instead of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches only its own application, by its `app_` id, " +
+  'with the permission that is listed with the scheme.';
 
-/** Requests with these methods may have a body, whatever the operation does with it. */
+/** Methods whose requests may have a body, whether or not the operation uses it. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 const DESCRIPTION = `Webhooks out, signed and retried for 28 hours, with every attempt on record.
@@ -49,7 +49,10 @@ Answers other than 2xx have one envelope, \`{error: {type, message, request_id, 
 An operation without a request body takes none or \`{}\`, and refuses fields with 422. The body of a GET is ignored.
 New fields can appear at any time: ignore what you do not know.`;
 
-/** The document with everything that no controller has to say. `finish` makes it presentable once bodies are closed. */
+/**
+ * Builds the document with everything that controllers need not declare. `finishDocument` completes it after bodies are
+ * closed.
+ */
 export function buildDocument(app: INestApplication, routes: readonly RouteHandler[], basePath: string): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -77,8 +80,8 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
 }
 
 /**
- * The schemas of bodies and queries as they stand in that document, and nothing else of it: what requests are checked
- * against is a third of the work, and a start does not wait for the rest.
+ * Builds only the schemas of bodies and queries. Request validation needs only these, which are a third of the work, so
+ * the start does not wait for the rest.
  */
 export function buildInputs(app: INestApplication, routes: readonly RouteHandler[]): OpenAPIObject {
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').build();
@@ -90,16 +93,19 @@ export function buildInputs(app: INestApplication, routes: readonly RouteHandler
   return SwaggerModule.createDocument(app, config, { include: [NoModule], extraModels: [...inputs] });
 }
 
-/** What a body may refer to by name alone, as `@ApiExtraModels` of its controller or handler has it. */
+/** Returns the classes that a body refers to by name only, from `@ApiExtraModels` of its controller or handler. */
 function referredTo(controller: Type, handler: string): Type[] {
   const places = [controller, (controller.prototype as Record<string, object>)[handler] as object];
   return places.flatMap((place) => (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, place) ?? []) as Type[]);
 }
 
-/** An empty list would mean every module. */
+/** An empty list would include every module. */
 class NoModule {}
 
-/** Adds what follows from the routes (errors, headers, access, keys) and drops what nothing refers to. Changes `document`, and returns it. */
+/**
+ * Adds the parts that follow from the routes (errors, headers, access, keys) and drops unused components. Changes
+ * `document` and returns it.
+ */
 export function finishDocument(document: OpenAPIObject, routes: readonly RouteHandler[]): OpenAPIObject {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const used = new Set<string>();
@@ -150,7 +156,7 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   if (config.oauth === true || config.page === true) reformErrors(operation.responses, config);
 }
 
-/** OAuth clients and people are told of errors in other forms than callers of the API; Node's own parser knows neither. */
+/** OAuth clients and pages get errors in other forms than API callers. Node's own parser has neither form. */
 function reformErrors(responses: Operation['responses'], { oauth, takesForm }: RouteHandler['config']): void {
   if (takesForm === true) delete responses['415'];
   for (const [status, { $ref, ...own }] of Object.entries(responses)) {
@@ -164,7 +170,7 @@ function reformErrors(responses: Operation['responses'], { oauth, takesForm }: R
   }
 }
 
-/** OpenAPI 3.1 lets the scope stand as a role behind the scheme; the sentence is for people. */
+/** OpenAPI 3.1 allows the scope as a role in the security scheme. The sentence is for readers. */
 function completeAccess(operation: Operation, config: RouteHandler['config'], url: string): void {
   const { access } = config;
   if (access === 'operator') return operatorsOwn(operation);
@@ -181,7 +187,7 @@ function operatorsOwn(operation: Operation): void {
   operation.description = [operation.description, "Needs the operator's key."].filter(Boolean).join(' ');
 }
 
-/** What has no required field may be left out as a whole. */
+/** Makes the body optional if it has no required fields. */
 function completeBody(body: NonNullable<Operation['requestBody']>, document: OpenAPIObject, schema: string): void {
   body.required = requiresFields(document, schema);
   for (const media of Object.values(body.content)) media.examples ??= bodyExamples(document, schema);
@@ -192,7 +198,7 @@ function requiresFields(document: OpenAPIObject, schema: string): boolean {
   return required.length > 0;
 }
 
-/** An operation's own words for an error stand; the envelope and its example are the same everywhere. */
+/** Keeps an operation's own description of an error. The envelope and its example are the same everywhere. */
 function mergeError(responses: Operation['responses'], status: number): void {
   const name = sharedResponse(status) as string;
   const own = responses[status];
@@ -203,8 +209,8 @@ function mergeError(responses: Operation['responses'], status: number): void {
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'Done.',
   201: 'Created.',
-  202: 'Accepted: it is stored and will be worked on.',
-  204: 'Done; there is nothing to show.',
+  202: 'Accepted: stored, and processed asynchronously.',
+  204: 'Done. The answer has no body.',
 };
 
 function idempotencyKeyParameter(): Record<string, unknown> {
@@ -213,14 +219,16 @@ function idempotencyKeyParameter(): Record<string, unknown> {
     in: 'header',
     required: false,
     description:
-      'A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the ' +
-      'same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again.',
+      'A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the ' +
+      'same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again.',
     schema: { type: 'string', format: 'uuid' },
     example: '0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11',
   };
 }
 
-/** Query classes are parameters in the document, and responses of no route are noise. */
+/**
+ * Removes unused components: query classes become parameters in the document, and some responses belong to no route.
+ */
 function dropUnused(document: OpenAPIObject, sections: readonly ('responses' | 'schemas' | 'headers')[]): void {
   for (let dropped = true; dropped;) {
     dropped = false;

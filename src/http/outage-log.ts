@@ -1,4 +1,4 @@
-/** What node-postgres, its pools, TypeORM and the server itself say of a PostgreSQL that is away. */
+/** Messages of node-postgres, its pools, TypeORM and the server itself during an outage of PostgreSQL. */
 const AWAY = [
   /terminating connection due to/,
   /the database system is (starting up|shutting down|not yet accepting connections|in recovery mode)/,
@@ -9,27 +9,30 @@ const AWAY = [
   /getaddrinfo E(NOTFOUND|AI_AGAIN)/,
   /cannot reach its database/,
   /PostgreSQL did not end a statement|The connection to PostgreSQL is dead|PostgreSQL does not answer|Changes are not heard over/,
-  // Of a host with several addresses Node.js reports all failures in one error, whose message is empty.
+  // For a host with several addresses, Node.js reports all failures in one error with an empty message.
   /: $/,
 ];
 
-/** Whoever says nothing for so long has found PostgreSQL again. */
+/** After this time without a connection error, the next one counts as a new outage. */
 const QUIET_MS = 30_000;
 
 /**
- * Tells the many complaints about one outage of PostgreSQL from everything else that is logged: each loop, queue and
- * request makes its own, again and again, and one line says as much.
+ * Recognises the many errors of one PostgreSQL outage. Each loop, queue and request logs its own repeatedly, so they
+ * are replaced by one line.
  */
 export class OutageLog {
   private lastMs = -Infinity;
 
-  /** `databasePort` tells PostgreSQL from other servers that refuse connections, such as Redis. */
+  /** `databasePort` distinguishes PostgreSQL from other servers that refuse connections, such as Redis. */
   constructor(
     private readonly databasePort: number,
     private readonly nowMs: () => number,
   ) {}
 
-  /** The line to log in place of this one, null when it has been said before, and the line itself when it is about something else. */
+  /**
+   * Returns the line to log instead of this one. Returns null if it was logged before, and the line itself if it is not
+   * about the outage.
+   */
   reworded(line: string): string | null {
     const cause = AWAY.map((pattern) => pattern.exec(line)?.[0]).find((found) => found !== undefined);
     if (cause === undefined || this.isElsewhere(line)) return line;

@@ -1,13 +1,16 @@
-/** Below this path URLs are what providers were given. */
+/** Path prefix of URLs that were given to providers. */
 export const VERBATIM_PREFIX = '/in/';
 
-/** RFC 3986, section 2.3: what means the same with and without an escape. */
+/** Escapes of unreserved characters (RFC 3986, section 2.3), which mean the same with and without the escape. */
 const UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
 
 /**
- * A request's URL without needless escapes in its path (RFC 3986, section 6.2.2.2): `/%761/send` is `/v1/send`. The router
- * decodes before it matches, so everything that looks at a path, such as the scope of an idempotency key, must see what
- * the router sees. URLs of providers stay as they came, to the very characters; what merely decodes to one is none.
+ * Returns a request's URL without needless escapes in its path (RFC 3986, section 6.2.2.2), for example `/v1/send` for
+ * `/%761/send`.
+ *
+ * The router decodes before it matches. All other code that uses the path, such as the scope of an idempotency key,
+ * must see the same path. URLs under `VERBATIM_PREFIX` stay unchanged. A path that only decodes to that prefix is
+ * normalised.
  */
 export function plainUrl(url: string): string {
   const mark = url.indexOf('?');

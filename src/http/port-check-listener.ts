@@ -1,10 +1,9 @@
 import { createServer } from 'node:net';
 
 /**
- * Listens on each of the ports for a moment: a start that could not listen in the end must not have made anything by then.
- * Port 0 is any that is free, and needs no trial.
- *
- * @throws what `listen` throws, with the port in it.
+ * Checks that the ports are free by listening on each briefly. A start that cannot listen must fail before it creates
+ * anything. Port 0 means any free port and needs no check.
+ * @throws the error of `listen`, which contains the port.
  */
 export async function assertPortsFree(ports: readonly (number | null)[], host: string): Promise<void> {
   for (const port of ports) if (port !== null && port !== 0) await tryPort(port, host);

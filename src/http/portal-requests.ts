@@ -3,15 +3,17 @@ import { parseId } from '#kernel/ids.js';
 import type { CallerPortal } from '#kernel/tenant.js';
 import type { EdgeRouteConfig } from './request.js';
 
-/** What is seen of a request by the time that its route is known. */
+/** The parts of a request that are known once its route is known. */
 export interface PortalRequest {
   edge?: Pick<EdgeRouteConfig, 'portal'>;
   params?: unknown;
 }
 
 /**
- * Why the token of a customers' portal may not use a route; undefined where it may. Closed unless the route is marked for it: 403. Another
- * application than its own does not exist: 404, also under the name that its owner gave it, which can be given to another one.
+ * Returns the reason why a portal token may not use a route, or undefined if it may.
+ *
+ * 403 unless the route is marked for portals. Any other application than the token's own is 404. An application's own
+ * name is 404 too, because its owner could give that name to another application.
  */
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};
@@ -28,7 +30,7 @@ export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequ
   });
 }
 
-/** What of a body only a key may give; undefined when there is nothing of that. 422. */
+/** Returns an error (422) if the body contains fields that only a key may set, otherwise undefined. */
 export function portalBodyFault(
   { fields }: NonNullable<EdgeRouteConfig['portal']>,
   body: unknown,

@@ -1,16 +1,16 @@
-/** The part of a parameter's schema that decides how its text is read. */
+/** The members of a parameter's schema that decide how its text is parsed. */
 export interface ParameterSchema {
   type?: string | string[];
   default?: unknown;
-  /** Of a list: words of an enumeration may also be parted by commas. */
+  /** Item schema of a list. Values of an enumeration may also be separated by commas. */
   items?: { enum?: readonly unknown[] };
 }
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * Gives query parameters the types of their schema; what cannot be read keeps its text, which the schema then refuses.
- * Parameters without a schema are left out, absent ones with a default get it.
+ * Converts query parameters to the types of their schema. Text that cannot be converted stays, and the schema check
+ * rejects it. Parameters without a schema are skipped. Missing ones get their default.
  */
 export function typedQuery(
   query: Readonly<Record<string, unknown>>,
@@ -34,7 +34,7 @@ function typedValue(given: unknown, { type, items }: ParameterSchema): unknown {
   return given;
 }
 
-/** A parameter that is given several times, or once. */
+/** Returns the values of a parameter that is given once or repeatedly. */
 function listed(given: unknown, isOfWords: boolean): unknown[] {
   const all: unknown[] = [given].flat();
   return isOfWords ? all.flatMap((each) => (typeof each === 'string' ? each.split(',') : [each])) : all;

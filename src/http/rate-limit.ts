@@ -45,8 +45,9 @@ export class RouteQuotas {
 }
 
 /**
- * A quota of the route's own, beside those of key and organization that the gate has counted before the body was read: for
- * what is costly for us, or worth guessing at. An interceptor and not the gate: it costs the routes alone that have one.
+ * A quota of the route's own, beside those of key and organization that the gate has counted before the body was read:
+ * for what is costly for us, or worth guessing at. An interceptor and not the gate: it costs the routes alone that have
+ * one.
  */
 @Injectable()
 export class RouteQuotaInterceptor implements NestInterceptor {
@@ -62,8 +63,8 @@ export class RouteQuotaInterceptor implements NestInterceptor {
 }
 
 /**
- * A quota of the route's own: `count` calls in `seconds` of each organization, or of each client address where nobody has to
- * say who he is. Routes with one `name` share it.
+ * A quota of the route's own: `count` calls in `seconds` of each organization, or of each client address where nobody
+ * has to say who he is. Routes with one `name` share it.
  */
 export function RateLimit(quota: RouteQuota): MethodDecorator {
   return applyDecorators(withRouteConfig({ quota }), UseInterceptors(RouteQuotaInterceptor));

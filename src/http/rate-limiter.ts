@@ -25,7 +25,9 @@ export class MemoryRateLimiter extends RateLimiter {
   private recent = new Map<string, Bucket>();
   private older = new Map<string, Bucket>();
 
-  /** Remembers between `bucketsMax` and twice as many buckets; the longest unused ones are forgotten, which fills them. */
+  /**
+   * Remembers between `bucketsMax` and twice as many buckets; the longest unused ones are forgotten, which fills them.
+   */
   constructor(
     private readonly nowMs: () => number,
     private readonly bucketsMax = 50_000,

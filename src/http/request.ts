@@ -8,7 +8,9 @@ export type Access = Scope | 'operator' | 'public';
 /** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
 export type IdempotencyMode = 'create' | 'accept';
 
-/** `with-change`: the route is one unit of work with its entry in the audit log. `never`: traffic, not administration. */
+/**
+ * `with-change`: the route is one unit of work with its entry in the audit log. `never`: traffic, not administration.
+ */
 export type AuditMode = 'with-change' | 'never';
 
 /** How many calls are taken in how much time. */
@@ -31,7 +33,10 @@ export interface EdgeRouteConfig {
   access?: Access;
   /** True where a session need not say which environment it means: the route is about the session itself. */
   anyEnvironment?: boolean;
-  /** True where a browser's `EventSource` reads, which can send no header: the cookie of a session is enough, and the query names the environment. */
+  /**
+   * True where a browser's `EventSource` reads, which can send no header: the cookie of a session is enough, and the
+   * query names the environment.
+   */
   eventSource?: boolean;
   /** Set where the token of a customers' portal is taken: left out, the route is closed to it. */
   portal?: PortalAccess;

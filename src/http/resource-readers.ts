@@ -8,13 +8,19 @@ type Fields = Record<string, unknown>;
 /** Shows what a request is about as the API shows it; null when there is nothing. */
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
-/** What shows the resource of a route: a handler, nothing, or what must not be copied, since it holds what was sent or received. */
+/**
+ * What shows the resource of a route: a handler, nothing, or what must not be copied, since it holds what was sent or
+ * received.
+ */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
 /** How the audit log sees what a route is about. */
 export interface Showing {
   shown: Shown;
-  /** What the path names last (`itself`), a part of what is shown (`/v1/endpoints/:id/routes/:routeId`), or what is made in a collection. */
+  /**
+   * What the path names last (`itself`), a part of what is shown (`/v1/endpoints/:id/routes/:routeId`), or what is made
+   * in a collection.
+   */
   about: 'itself' | 'part' | 'collection';
   /** Of a collection: by which field of theirs its members are named in a path (`id`, `name`). */
   namedBy: string;
@@ -28,8 +34,8 @@ interface Parameter {
 }
 
 /**
- * For a route that changes something the handler that shows it: the GET of the same path, or of the nearest thing above it
- * (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Nothing shows what is made in a collection.
+ * For a route that changes something the handler that shows it: the GET of the same path, or of the nearest thing above
+ * it (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Nothing shows what is made in a collection.
  */
 export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');

@@ -20,7 +20,10 @@ export interface RouteHandler {
   config: EdgeRouteConfig;
   /** The class of the whole body, `@Body() dto: SomeDto`; null without one. */
   body: Type | null;
-  /** True where the document gives the operation no body, so that a caller may send none: false for GET, whose content means nothing (RFC 9110, section 9.3.1). */
+  /**
+   * True where the document gives the operation no body, so that a caller may send none: false for GET, whose content
+   * means nothing (RFC 9110, section 9.3.1).
+   */
   isBodiless: boolean;
   /** The class of the whole query, `@Query() query: SomeDto`; null without one. */
   query: Type | null;
@@ -95,7 +98,10 @@ function pathOf(...parts: unknown[]): string {
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
-/** Nothing of a body reaches the handler, neither as a parameter nor by what `@ApiBody` says that it reads of the request. What is not in the document may read what it likes. */
+/**
+ * Nothing of a body reaches the handler, neither as a parameter nor by what `@ApiBody` says that it reads of the
+ * request. What is not in the document may read what it likes.
+ */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;
   const isLeftOut =

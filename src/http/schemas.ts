@@ -12,7 +12,10 @@ import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { allowsUnknownFields } from './unknown-fields.js';
 
-/** One component of the document, compiled when it is first asked for: to the first fault for everybody, and, once somebody has one, to every fault. */
+/**
+ * One component of the document, compiled when it is first asked for: to the first fault for everybody, and, once
+ * somebody has one, to every fault.
+ */
 interface Compiled {
   validate: () => ValidateFunction;
   explain: () => ValidateFunction;
@@ -78,9 +81,10 @@ function notedOf(key: symbol, type: object): string[] {
 }
 
 /**
- * Gives every route the checks of its body and query, compiled from the schemas of the OpenAPI document itself, so that the
- * two cannot differ. `inputs` has those of bodies and queries; the whole `document` is asked for no sooner than somebody sends a
- * parameter to a route without a class for them. Throws for a class that `inputs` does not know, and for a schema with a mistake.
+ * Gives every route the checks of its body and query, compiled from the schemas of the OpenAPI document itself, so that
+ * the two cannot differ. `inputs` has those of bodies and queries; the whole `document` is asked for no sooner than
+ * somebody sends a parameter to a route without a class for them. Throws for a class that `inputs` does not know, and
+ * for a schema with a mistake.
  *
  * How a DTO is written. It stands in a `*.dto.ts` file: only there does the Swagger plugin (under `nest build`) turn
  * types, `?`, `| null`, doc comments and `@example` into the schema. `@ApiProperty` only adds what TypeScript cannot
@@ -121,7 +125,8 @@ export function compileChecks(
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
-      // A tenth of a start's time if all of them were compiled there, for routes that most processes are never asked for.
+      // A tenth of a start's time if all of them were compiled there, for routes that most processes are never asked
+      // for.
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough().compile({ $ref })),
       properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
@@ -133,7 +138,8 @@ export function compileChecks(
   const nothing = checkBodyWith(emptyObject(quick, thorough));
   for (const { name, config, body, isBodiless, query } of routes) {
     if (body) config.checkBody = checkBodyWith(compile(body));
-    // A caller who sends a body expects an effect, for instance of `{"dry_run": true}`. Ignoring it would do something else.
+    // A caller who sends a body expects an effect, for instance of `{"dry_run": true}`. Ignoring it would do something
+    // else.
     else if (isBodiless) config.checkBody = (sent, text) => (sent === undefined ? sent : nothing(sent, text));
     if (query) config.checkQuery = checkQueryWith(compile(query));
     // OAuth has every server ignore parameters that it does not know (RFC 6749, section 3.1).
@@ -142,7 +148,10 @@ export function compileChecks(
   }
 }
 
-/** What no compiler could make sense of stops the start, not the first request: a reference to nothing, an unknown format, a pattern that is none. */
+/**
+ * What no compiler could make sense of stops the start, not the first request: a reference to nothing, an unknown
+ * format, a pattern that is none.
+ */
 function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: unknown) => void {
   const seen = new Set<object>();
   return function refuse(part) {
@@ -181,8 +190,8 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
 }
 
 /**
- * A key that the schema of a body does not know is 422, unless its class says otherwise (`TakesUnknownFields`): a misspelt field must
- * not mean its default (contract, section 3). Changes the document.
+ * A key that the schema of a body does not know is 422, unless its class says otherwise (`TakesUnknownFields`): a
+ * misspelt field must not mean its default (contract, section 3). Changes the document.
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
@@ -204,7 +213,10 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
-/** Whether a value of this schema may be or hold a number: bodies that cannot, such as those of sends, are not looked at for numbers. */
+/**
+ * Whether a value of this schema may be or hold a number: bodies that cannot, such as those of sends, are not looked at
+ * for numbers.
+ */
 function mayHoldNumbers(
   schema: SchemaParts,
   schemas: Record<string, SchemaParts>,
@@ -278,7 +290,10 @@ function refuseUnknown(query: object, known: ReadonlySet<string>): void {
     );
 }
 
-/** Without a class: names alone. Most requests there have no query at all, and ask for nothing; what the document does not know has no names. */
+/**
+ * Without a class: names alone. Most requests there have no query at all, and ask for nothing; what the document does
+ * not know has no names.
+ */
 function checkNames(names: () => ReadonlySet<string> | undefined): Check {
   return (query) => {
     const known = Object.keys(query as object).length > 0 ? names() : undefined;

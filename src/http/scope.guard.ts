@@ -5,9 +5,9 @@ import { AccessRules } from './access-rules.js';
 import { portalBodyFault } from './portal-requests.js';
 
 /**
- * Stands in front of every handler, also those of extensions, and lets nobody through whom the route's `@Scope` or `@Public`
- * does not admit. It decides by what the gate found out before the body was read; what no gate has seen, and a route that says
- * nothing, is refused.
+ * Stands in front of every handler, also those of extensions, and lets nobody through whom the route's `@Scope` or
+ * `@Public` does not admit. It decides by what the gate found out before the body was read; what no gate has seen, and
+ * a route that says nothing, is refused.
  */
 @Injectable()
 export class ScopeGuard implements CanActivate {

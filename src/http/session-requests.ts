@@ -4,7 +4,10 @@ import type { Caller, Tenant } from '#kernel/tenant.js';
 import { unauthenticated } from './access-rules.js';
 import type { EdgeRouteConfig } from './request.js';
 
-/** What our own pages send with a session: no page of another origin can, since nothing here answers a preflight with leave to. */
+/**
+ * What our own pages send with a session: no page of another origin can, since nothing here answers a preflight with
+ * leave to.
+ */
 export const CONSOLE_HEADER = 'x-posthorn-console';
 /** Which environment somebody who is signed in means. */
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
@@ -14,15 +17,17 @@ export const SIGNED_OUT: ApiError = unauthenticated(
   'You are not signed in, or not any more. Sign in again, or send an API key as `Authorization: Bearer ek_…`.',
 );
 
-/** Whether a session is taken in the place of a key: on every scoped route below `/v1`. Agents have keys of their own. */
+/**
+ * Whether a session is taken in the place of a key: on every scoped route below `/v1`. Agents have keys of their own.
+ */
 export function takesSession({ access }: EdgeRouteConfig, path: string): boolean {
   return (access === 'read' || access === 'write' || access === 'admin') && path.startsWith('/v1/');
 }
 
 /**
- * Whether the cookie of a request that has no key may speak for its sender: the route takes a session, the header says that a
- * page of ours sent it, and nothing the browser says of its origin (`Origin`, `Sec-Fetch-Site`) tells otherwise. An `EventSource`
- * sends no header of its own; what it asks for in `Accept` no form, image, frame or link does.
+ * Whether the cookie of a request that has no key may speak for its sender: the route takes a session, the header says
+ * that a page of ours sent it, and nothing the browser says of its origin (`Origin`, `Sec-Fetch-Site`) tells otherwise.
+ * An `EventSource` sends no header of its own; what it asks for in `Accept` no form, image, frame or link does.
  */
 export function maySpeakForSession(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'routeOptions'>,
@@ -36,13 +41,19 @@ export function maySpeakForSession(
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(baseUrl).origin);
 }
 
-/** The environment that a request names: by header, or in the query where an `EventSource` asks; null for none, and for what is none. */
+/**
+ * The environment that a request names: by header, or in the query where an `EventSource` asks; null for none, and for
+ * what is none.
+ */
 export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): Tenant['mode'] | null {
   const named = namedEnvironment(request);
   return named === 'live' || named === 'test' ? named : null;
 }
 
-/** Why somebody who is signed in may not act in the environment that he asks for, or asks for none; undefined when he may. */
+/**
+ * Why somebody who is signed in may not act in the environment that he asks for, or asks for none; undefined when he
+ * may.
+ */
 export function environmentFault(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>,
   asked: Tenant['mode'] | null,

@@ -14,8 +14,8 @@ const CAPTURED = {
 } as const;
 
 /**
- * `capture:`, the default: nothing leaves the install. Whoever sent it finds the message where every sent one is kept; and what
- * goes to one of the install's own aliases comes in there, as if it had come over SMTP.
+ * `capture:`, the default: nothing leaves the install. Whoever sent it finds the message where every sent one is kept;
+ * and what goes to one of the install's own aliases comes in there, as if it had come over SMTP.
  */
 export class CaptureTransport extends MailTransport {
   constructor(private readonly mail: IncomingMail) {

@@ -77,8 +77,9 @@ export class NotComposed extends Error {}
 
 /**
  * The bytes of a message as they leave on every attempt: lines end in CRLF, and it is signed for the domain (RFC 6376,
- * rsa-sha256, relaxed/relaxed), without Message-ID and Date where the transport rewrites them. Reads nothing but what it is given. Throws `NotComposed` rather than give back a message
- * that is not signed, as the library does with a key that it can't use.
+ * rsa-sha256, relaxed/relaxed), without Message-ID and Date where the transport rewrites them. Reads nothing but what
+ * it is given. Throws `NotComposed` rather than give back a message that is not signed, as the library does with a key
+ * that it can't use.
  */
 export async function compose(
   message: ComposedMessage,

@@ -31,8 +31,9 @@ export interface WatchedOptions {
 const MARGIN_MS = 5_000;
 
 /**
- * Ends conversations whose server does not answer in the time that RFC 5321 gives it at that point. nodemailer has one limit for all silence. It
- * writes each command and reply to its log (`transactionLog`), without messages and passwords. The watch reads that log.
+ * Ends conversations whose server does not answer in the time that RFC 5321 gives it at that point. nodemailer has one
+ * limit for all silence. It writes each command and reply to its log (`transactionLog`), without messages and
+ * passwords. The watch reads that log.
  */
 export class ConversationWatch {
   private readonly sockets = new Map<string, WatchedSocket>();

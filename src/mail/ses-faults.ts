@@ -28,7 +28,10 @@ const THROTTLES: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'TooManyRequestsException',
 ]);
-/** An identity that SES has not verified, or its MAIL FROM: the operator can mend it, and nothing is wrong with the message. */
+/**
+ * An identity that SES has not verified, or its MAIL FROM: the operator can mend it, and nothing is wrong with the
+ * message.
+ */
 const MENDABLE = /not verified|not have authority|sandbox/i;
 /** A quota of a day is not free again soon; one of a second is. */
 const OF_A_DAY = /daily/i;

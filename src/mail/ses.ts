@@ -12,9 +12,9 @@ const LIMITS = { timeoutMs: 60_000, answerBytesMax: 256 * 1024 };
 const EMAIL_TAG = 'posthorn_email';
 
 /**
- * `ses:REGION`: Amazon SES by its API (v2), the message as it was composed. SES sets Message-ID and Date anew, which is why they
- * are not signed. It makes one attempt; the SDK reads nothing from the environment, from files or from metadata services, and is
- * loaded with the first email.
+ * `ses:REGION`: Amazon SES by its API (v2), the message as it was composed. SES sets Message-ID and Date anew, which is
+ * why they are not signed. It makes one attempt; the SDK reads nothing from the environment, from files or from
+ * metadata services, and is loaded with the first email.
  */
 export class SesTransport extends MailTransport {
   private readonly open = memoizeAsync(() => this.connect());

@@ -30,8 +30,8 @@ export interface SmtpOptions {
 }
 
 /**
- * `smtp:` and `smtps:`: a relay that takes everything, over pooled connections that only the dialer opens. Nothing is tried
- * twice in here: who submitted has the schedule, and knows which recipients are still open.
+ * `smtp:` and `smtps:`: a relay that takes everything, over pooled connections that only the dialer opens. Nothing is
+ * tried twice in here: who submitted has the schedule, and knows which recipients are still open.
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
@@ -107,7 +107,8 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
     requireTLS: startTls === 'required',
     opportunisticTLS: startTls === 'opportunistic',
     ignoreTLS: startTls === 'off',
-    // Where plain text would do, an unknown certificate is no worse. Said out loud, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
+    // Where plain text would do, an unknown certificate is no worse. Said out loud, because
+    // NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
     tls: { rejectUnauthorized: startTls === 'required', minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
     ...(ownName !== null && { name: ownName }),

@@ -19,9 +19,9 @@ interface Gate {
 }
 
 /**
- * Places on the way to each recipient domain: five at once, half of that for five minutes after its server asked for less.
- * Where all places are with a server that takes its time no submission waits for one: a waiting submission would hold a delivery's place, which others
- * could use. A process's own.
+ * Places on the way to each recipient domain: five at once, half of that for five minutes after its server asked for
+ * less. Where all places are with a server that takes its time no submission waits for one: a waiting submission would
+ * hold a delivery's place, which others could use. A process's own.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();
@@ -31,7 +31,10 @@ export class DomainThrottle {
     private readonly options: { atOnce?: number; stalledMs?: number } = {},
   ) {}
 
-  /** Waits for a place at each of these domains. Null when `signal` ends that first, or the places there are taken for long; else gives them back when called. */
+  /**
+   * Waits for a place at each of these domains. Null when `signal` ends that first, or the places there are taken for
+   * long; else gives them back when called.
+   */
   async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
     const held: string[] = [];
     // In one order for everybody, so that no two wait for each other.

@@ -21,9 +21,10 @@ const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
 /**
- * smtp-server with what it leaves to others: a limit of connections for each address, of commands (its own counts only those
- * of clients that could log in), networks of balancers in CIDR notation, and enhanced status codes of our own (it knows one for
- * each code). Its instances are reached through what it calls of itself; test/api/smtp-*.e2e-spec.ts fail when it does not any more.
+ * smtp-server with what it leaves to others: a limit of connections for each address, of commands (its own counts only
+ * those of clients that could log in), networks of balancers in CIDR notation, and enhanced status codes of our own (it
+ * knows one for each code). Its instances are reached through what it calls of itself; test/api/smtp-*.e2e-spec.ts fail
+ * when it does not any more.
  */
 export class BoundedServer extends SMTPServer {
   private readonly balancers;
@@ -77,7 +78,10 @@ export class BoundedServer extends SMTPServer {
     };
   }
 
-  /** Answers to commands that came together leave together (RFC 2920, section 3.2), with this turn of the event loop: four writes for each message were a fifth of its cost. */
+  /**
+   * Answers to commands that came together leave together (RFC 2920, section 3.2), with this turn of the event loop:
+   * four writes for each message were a fifth of its cost.
+   */
   private gather(socket: ServerSocket): void {
     if (this.corked.has(socket)) return;
     socket.cork();

@@ -7,7 +7,10 @@ export interface Certificate {
   key: Buffer;
 }
 
-/** The files that the operator named, read again when what they say has changed: whoever renews certificates replaces them. */
+/**
+ * The files that the operator named, read again when what they say has changed: whoever renews certificates replaces
+ * them.
+ */
 export class CertificateFiles {
   private version = '';
 

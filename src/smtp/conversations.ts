@@ -37,7 +37,9 @@ const TOO_SLOW: Ending = { code: 421, text: '4.4.2 The message comes too slowly.
 const TOO_MANY_COMMANDS: Ending = { code: 421, text: '4.7.0 Too many commands without a message.' };
 const TOO_MANY_REFUSED: Ending = { code: 421, text: '4.7.0 Too many recipients that do not exist.' };
 
-/** The connections of a listener, counted and timed. Pure but for what it remembers: it opens and ends nothing itself. */
+/**
+ * The connections of a listener, counted and timed. Pure but for what it remembers: it opens and ends nothing itself.
+ */
 export class Conversations {
   private readonly open = new Map<string, Conversation>();
   private readonly networks = new Map<string, number>();

@@ -16,7 +16,10 @@ export interface Taken {
   sizeBytes: number;
 }
 
-/** Receives one message, and has it stored once all of it is here: until then no connection to the database is used for it. */
+/**
+ * Receives one message, and has it stored once all of it is here: until then no connection to the database is used for
+ * it.
+ */
 export class Reception {
   constructor(
     private readonly mail: IncomingMail,

@@ -59,13 +59,16 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     this.certificate = smtpTls && new CertificateFiles(smtpTls);
   }
 
-  /** Throws when the certificate can't be used, or the port is taken that somebody wants; without the one that nobody chose the rest still serves. */
+  /**
+   * Throws when the certificate can't be used, or the port is taken that somebody wants; without the one that nobody
+   * chose the rest still serves.
+   */
   async onApplicationBootstrap(): Promise<void> {
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
     const server = await this.makeServer();
-    // Connections are closed without a word only after so many have been told that there are too many. Not by `maxConnections`: of
-    // several processes behind one port a full one hands the connection on, and so does the next.
+    // Connections are closed without a word only after so many have been told that there are too many. Not by
+    // `maxConnections`: of several processes behind one port a full one hands the connection on, and so does the next.
     server.server.prependListener('connection', (socket: Socket) => {
       server.server.getConnections((_, count) => count > SMTP_LIMITS.connections * 2 && socket.destroy());
     });
@@ -220,7 +223,10 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     this.renewCertificate(server);
   }
 
-  /** A file that is being replaced may not fit the other one for a moment: the certificate of before stays until both do. */
+  /**
+   * A file that is being replaced may not fit the other one for a moment: the certificate of before stays until both
+   * do.
+   */
   private renewCertificate(server: BoundedServer): void {
     const nowMs = this.clock.monotonicMs();
     if (this.certificate === null || nowMs - this.certificateSeenMs < CERTIFICATE_EVERY_MS) return;

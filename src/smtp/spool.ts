@@ -14,9 +14,9 @@ export interface Spooled extends IncomingBytes {
 }
 
 /**
- * Receives a message: a small one in memory, a larger one in a temporary file, which has no name any more as soon as it is open,
- * so that nothing of it outlives the process, however that ends. Of more than `bytesMax` the rest is read and not kept, and null
- * returned. Rejects when the client goes away, with nothing left behind.
+ * Receives a message: a small one in memory, a larger one in a temporary file, which has no name any more as soon as it
+ * is open, so that nothing of it outlives the process, however that ends. Of more than `bytesMax` the rest is read and
+ * not kept, and null returned. Rejects when the client goes away, with nothing left behind.
  */
 export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
   const hash = createHash('sha256');

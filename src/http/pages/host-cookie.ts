@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 
-/** How a cookie of our own pages is named and set, where it belongs to this installation alone. */
+/** Name and `Set-Cookie` values of a cookie of Posthorn's pages. The cookie belongs to this installation only. */
 export interface HostCookie {
   name: string;
-  /** `Set-Cookie` with a value, for as long as it may count. */
+  /** Returns the `Set-Cookie` value that sets the cookie for the given lifetime. */
   set: (value: string, lifetimeSeconds: number) => string;
-  /** `Set-Cookie` that takes it away. */
+  /** The `Set-Cookie` value that removes the cookie. */
   clear: string;
 }
 
 /** The installation that a cookie belongs to. */
 export interface CookieOwner {
   baseUrl: string;
-  /** A key that the installation keeps for good and shares with no other one: `Keyring.derived(COOKIE_KEY_PURPOSE)`. */
+  /** A permanent key of the installation, not shared with any other: `Keyring.derived(COOKIE_KEY_PURPOSE)`. */
   key: Buffer;
 }
 
@@ -20,16 +20,17 @@ export const COOKIE_KEY_PURPOSE = 'posthorn cookie names v1';
 const ID_CHARACTERS = 8;
 
 /**
- * Returns a cookie whose name ends with an id of the installation. A browser sends cookies to every port of a host
- * (RFC 6265, section 8.5), and BASE_URL need not say which port people open. So only the installation itself can tell its cookies apart.
+ * Returns a cookie whose name ends with an id of the installation.
  *
- * Where BASE_URL is https the name begins with `__Host-` (RFC 6265bis, section 4.1.3.2): browsers accept such a cookie from this
- * very host alone, over TLS, for its whole path.
+ * A browser sends cookies to every port of a host (RFC 6265, section 8.5), and BASE_URL need not contain the port that
+ * the browser uses. The id lets an installation recognise its own cookies. If BASE_URL is https, the name begins with
+ * `__Host-` (RFC 6265bis, section 4.1.3.2). Browsers accept such a cookie only from this exact host, over TLS, for its
+ * whole path.
  */
 export function hostCookie(word: string, { baseUrl, key }: CookieOwner): HostCookie {
   const isSecure = new URL(baseUrl).protocol === 'https:';
   const name = `${isSecure ? '__Host-' : ''}${word}_${hash('sha256', key, 'hex').slice(0, ID_CHARACTERS)}`;
-  // Lax: people come here by links, and back from the identity provider, which stands on another site.
+  // Lax, because people arrive by links and return from the identity provider, which is another site.
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {
     name,

@@ -1,10 +1,10 @@
-/** A piece of HTML that may be put into a page as it stands: only `html` makes it. */
+/** A fragment of HTML that is safe to insert unchanged. Only `html` creates one. */
 export class Html {
   private constructor(private readonly text: string) {}
 
   static readonly empty = new Html('');
 
-  /** Markup as it is written here, with everything that is put into it escaped. */
+  /** Builds a fragment from a template, with every value escaped. */
   static from(parts: readonly string[], values: readonly HtmlValue[]): Html {
     return new Html(parts.map((part, i) => part + (i < values.length ? textOf(values[i] as HtmlValue) : '')).join(''));
   }
@@ -14,10 +14,10 @@ export class Html {
   }
 }
 
-/** What may stand in a page: texts and numbers are escaped, null is nothing, lists stand one behind the other. */
+/** Values of a template: text and numbers are escaped, null renders as nothing, lists are concatenated. */
 export type HtmlValue = string | number | null | Html | readonly HtmlValue[];
 
-/** A template whose values are escaped: for content and for attributes in double quotes, nowhere else. */
+/** Tagged template that escapes its values. Safe only for element content and attributes in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return Html.from(parts, values);
 }

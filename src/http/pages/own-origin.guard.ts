@@ -4,8 +4,8 @@ import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 
 /**
- * Lets a form through that a page of ours sent, and refuses one that another site's page sent (CSRF, also that of the sign-in
- * itself): by `Sec-Fetch-Site`, and by `Origin`. What sends neither is no browser, and has no cookie of anybody.
+ * Rejects forms that a page of another site submitted (CSRF, including login CSRF). It checks `Sec-Fetch-Site` and
+ * `Origin`. A client that sends neither is not a browser and carries no victim's cookie.
  */
 @Injectable()
 export class OwnOriginGuard implements CanActivate {
@@ -21,7 +21,10 @@ export class OwnOriginGuard implements CanActivate {
   }
 }
 
-/** Whether a browser says that a page of this origin sent the request; true for what is no browser. */
+/**
+ * Returns whether the browser reports a page of this origin as the sender. Returns true for clients that are not
+ * browsers.
+ */
 export function isFromOurPages(
   { headers, host }: Pick<FastifyRequest, 'headers' | 'host'>,
   ourOrigin: string,

@@ -7,25 +7,27 @@ export interface Page {
   body: HtmlValue;
 }
 
-/** What may differ between pages. */
+/** Optional properties of a page's answer. */
 export interface PageOptions {
-  /** 200 when left out. */
+  /** HTTP status, 200 by default. */
   status?: number;
-  /** The path of BASE_URL, without a trailing slash: pages may stand below a path of their host. */
+  /** Path of BASE_URL without a trailing slash. Pages may be served below a path of their host. */
   basePath?: string;
   /**
-   * Origins beside our own that a form of the page, or where it is redirected, may lead to: browsers hold a redirect behind a
-   * form against `form-action` too.
+   * Other origins that a form of the page may submit or redirect to. Browsers check a redirect after a form against
+   * `form-action` too.
    */
   formTargets?: readonly string[];
 }
 
-/** Where the one stylesheet of all pages is. */
+/** Path of the stylesheet that all pages share. */
 export const STYLE_PATH = '/pages/style.css';
 
 /**
- * The headers of a page: nothing runs, nothing is loaded but our stylesheet, no frame shows it, no cache keeps it. The
- * referrer stays within the origin: `no-referrer` would make browsers send `Origin: null` with a form, which we look at.
+ * Returns the headers of a page: no scripts, no resources except the stylesheet, no framing, no caching.
+ *
+ * The referrer stays within the origin. `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn
+ * checks that header.
  */
 export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets'> = {}): Record<string, string> {
   return {
@@ -45,7 +47,7 @@ export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets
   };
 }
 
-/** The whole document around a page. */
+/** Renders the complete document of a page. */
 export function documentOf({ title, body }: Page, basePath = ''): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -67,7 +69,7 @@ ${body}
 `;
 }
 
-/** Answers with a page. */
+/** Sends a page as the answer. */
 export function sendPage(reply: FastifyReply, page: Page, options: PageOptions = {}): void {
   reply
     .code(options.status ?? 200)

@@ -3,11 +3,11 @@ import { VERBATIM_PREFIX } from '../plain-url.js';
 const LENGTH_MAX = 2_000;
 
 /**
- * Where a person goes on after a page: a path of this service with its query, or null for everything else. Nobody is sent
- * to another site by a link that somebody gave him, however the address is written.
+ * Returns the path and query to continue with after a page, or null if it is not a path of this service. Prevents open
+ * redirects, however the address is written.
  */
 export function ownPath(given: unknown, baseUrl: string): string | null {
-  // Browsers read a backslash as a slash, and drop tabs and line ends wherever they stand.
+  // Browsers treat a backslash as a slash, and drop tabs and line breaks anywhere in a URL.
   if (typeof given !== 'string' || given.length > LENGTH_MAX || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(given))
     return null;
   const base = new URL(baseUrl);
@@ -18,7 +18,10 @@ export function ownPath(given: unknown, baseUrl: string): string | null {
   return isTenants(target.pathname.slice(prefix.length)) ? null : target.pathname + target.search;
 }
 
-/** Whether a path leads to a receive URL: a tenant configures the answers there, redirects to other sites among them. The router decodes before it matches. */
+/**
+ * Returns whether a path leads to a receive URL. Tenants configure the answers there, including redirects to other
+ * sites. The path is decoded first, as the router does.
+ */
 function isTenants(path: string): boolean {
   try {
     return decodeURIComponent(path).startsWith(VERBATIM_PREFIX);

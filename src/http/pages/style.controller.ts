@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../access.js';
 import { STYLE } from './style.js';
 
-/** What the served pages look like; no part of the API. */
+/** Serves the style sheet of the HTML pages. Not part of the API. */
 @ApiExcludeController()
 @Controller('pages')
 export class PageStyleController {

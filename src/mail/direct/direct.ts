@@ -16,7 +16,9 @@ import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
-/** Domains of one message that are handed over to at once; one that takes its time is not counted after half a minute. */
+/**
+ * Domains of one message that are handed over to at once; one that takes its time is not counted after half a minute.
+ */
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
@@ -41,9 +43,9 @@ export interface DirectOptions {
 type Encryption = 'verified' | 'opportunistic' | 'none';
 
 /**
- * `direct:`: each domain's own mail servers, by its MX, one after the other until one can be asked. Encrypted where the server
- * offers it, and where the domain's MTA-STS policy is enforced only to servers that it names, with a certificate that holds.
- * Every address is dialled through the gate. Nothing is tried twice that a server has begun to take.
+ * `direct:`: each domain's own mail servers, by its MX, one after the other until one can be asked. Encrypted where the
+ * server offers it, and where the domain's MTA-STS policy is enforced only to servers that it names, with a certificate
+ * that holds. Every address is dialled through the gate. Nothing is tried twice that a server has begun to take.
  */
 export class DirectTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
@@ -157,7 +159,8 @@ export class DirectTransport extends MailTransport {
       disableUrlAccess: true,
       ...watch.options,
       getSocket: (_options, callback) => {
-        // Mail between servers has no other way where a server offers no TLS: choosing direct: is the operator's permission.
+        // Mail between servers has no other way where a server offers no TLS: choosing direct: is the operator's
+        // permission.
         this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
           (connection) => {
             connection.on('error', () => undefined);

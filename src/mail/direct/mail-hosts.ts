@@ -11,8 +11,9 @@ export type MailHosts =
 export type MailRecords = Pick<NameRecords, 'mx' | 'addresses'>;
 
 /**
- * The mail servers of a domain (RFC 5321 section 5.1): its MX by preference, those of one preference in any order; without any,
- * the domain itself where it has an address. A null MX (RFC 7505), and a domain that has neither, take no mail for good.
+ * The mail servers of a domain (RFC 5321 section 5.1): its MX by preference, those of one preference in any order;
+ * without any, the domain itself where it has an address. A null MX (RFC 7505), and a domain that has neither, take no
+ * mail for good.
  */
 export async function mailHosts(records: MailRecords, domain: string, random: () => number): Promise<MailHosts> {
   const mx = await records.mx(domain, domain);

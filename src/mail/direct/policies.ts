@@ -18,8 +18,9 @@ interface Known {
 }
 
 /**
- * The MTA-STS policies of domains (RFC 8461), fetched over https through the gate and kept for as long as they say. One that
- * holds stays when its announcement is gone or its new text can't be fetched: else whoever stands in between would take it away.
+ * The MTA-STS policies of domains (RFC 8461), fetched over https through the gate and kept for as long as they say. One
+ * that holds stays when its announcement is gone or its new text can't be fetched: else whoever stands in between would
+ * take it away.
  */
 export class MtaStsPolicies {
   private readonly known = new Map<string, Known>();

@@ -6,62 +6,74 @@ export interface SendingDomain {
   id: Id;
   /** Lower case, in A-labels (RFC 5890). */
   domain: string;
-  /** The host of the return path: `bounce.<domain>` once its records are seen, else the platform's own; null without a platform domain. */
+  /**
+   * Host of the return path: `bounce.<domain>` once its records are verified, otherwise the platform's own host. Null
+   * without a platform domain.
+   */
   returnPathHost: string | null;
 }
 
-/** The key that signs now, platform-wide; its public half stands in the operator's zone (contract, section 10). */
+/**
+ * The current DKIM signing key, shared by the whole platform. The operator's zone publishes its public half (contract,
+ * section 10).
+ */
 export interface DkimKey {
   selector: string;
-  /** RSA of 2048 bits. */
+  /** RSA, 2048 bits. */
   privateKey: KeyObject;
 }
 
-/** What sending mail asks of the domains. */
+/** Domain queries of the sending side. */
 export abstract class SendingDomains {
   /**
-   * The verified domain that a From address with this host belongs to: the host itself, never its parent. Null when the
-   * environment has none, or it does not send. Throws 503 while storage is away.
+   * Returns the environment's verified domain with exactly this host, never a parent domain. Returns null if there is
+   * none, or if it may not send. Throws 503 while storage is unavailable.
    */
   abstract find(environmentId: number, host: string): Promise<SendingDomain | null>;
 
-  /** The key that signs now; it is made once and kept sealed. */
+  /** Returns the current signing key. The first call creates it. It is stored encrypted. */
   abstract signingKey(): Promise<DkimKey>;
 }
 
-/** What receiving mail asks of the domains. */
+/** Domain queries of the receiving side. */
 export abstract class ReceivingDomains {
-  /** The one verified domain of kind `email` with this host, over all environments; null when there is none. */
+  /** Returns the verified domain of kind `email` with this host, across all environments, or null if there is none. */
   abstract find(host: string): Promise<{ environmentId: number; domainId: Id } | null>;
 
-  /** The domains of an environment that aliases can be made on, by id; null for one that does not receive. */
+  /**
+   * Returns the environment's domain with this id if aliases can be created on it. Returns null if it does not receive
+   * mail.
+   */
   abstract ofEnvironment(environmentId: number, domainId: Id): Promise<{ domain: string } | null>;
 }
 
-/** Who uses domains, so that one in use is neither deleted nor converted: aliases, endpoints. */
+/** Lists the users of domains (aliases, endpoints), so that a domain in use is neither deleted nor converted. */
 export abstract class DomainUsers {
-  /** What uses the domain, as `details.used_by` names it; an empty list for one that is free. */
+  /** Returns the users of the domain in the form of `details.used_by`. Empty if the domain is not in use. */
   abstract usersOf(environmentId: number, domainId: Id): Promise<string[]>;
 }
 
-/** A webhook domain as a host that endpoints live on. */
+/** A webhook domain that can serve endpoints. */
 export interface CustomHost {
   environmentId: number;
   domainId: Id;
   /** Lower case, in A-labels. */
   host: string;
-  /** Whether it takes requests now: it is verified, and nobody else's. */
+  /** Whether the host accepts requests now: it is verified, and no other environment holds it. */
   isServing: boolean;
 }
 
-/** Hosts of customers' own that endpoints receive on. */
+/** Customers' own hosts, on which endpoints receive requests. */
 export abstract class CustomHosts {
-  /** Whether any host of the installation takes requests: while none does, nobody has to look. */
+  /** True if no host of the installation accepts requests, so that the lookup can be skipped. */
   abstract get isEmpty(): boolean;
 
-  /** The host that takes requests under this name (lower case, without a port); null for every other. A change counts on every process within some five seconds. */
+  /**
+   * Returns the host that accepts requests under this name (lower case, without a port), or null if there is none. A
+   * change takes effect in every process within about five seconds.
+   */
   abstract serving(host: string): CustomHost | null;
 
-  /** Every webhook domain of an environment, verified or not. */
+  /** Returns every webhook domain of an environment, verified or not. */
   abstract ofEnvironment(environmentId: number): Promise<CustomHost[]>;
 }

@@ -51,8 +51,8 @@ export class DkimKeysStore {
   }
 
   /**
-   * Runs `work` in a transaction in which nobody else makes or rotates keys. It is one of its own whoever calls: a key that
-   * is remembered must not go with a caller's transaction that is rolled back.
+   * Runs `work` in a transaction in which nobody else makes or rotates keys. It is one of its own whoever calls: a key
+   * that is remembered must not go with a caller's transaction that is rolled back.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.unitOfWork(() =>

@@ -23,8 +23,8 @@ const MODULUS_BITS = 2048;
 const generate = promisify(generateKeyPair);
 
 /**
- * The keys that sign mail: one pair for each selector, made when somebody needs them first and kept sealed. Of processes
- * that need them at once, one makes them.
+ * The keys that sign mail: one pair for each selector, made when somebody needs them first and kept sealed. Of
+ * processes that need them at once, one makes them.
  */
 @Injectable()
 export class DkimKeys {

@@ -20,8 +20,8 @@ const QUERY_BYTES_MAX = 2_048;
 const PORT_TRIES = 10;
 
 /**
- * DNS_PORT: answers for the zone of PLATFORM_DOMAIN over UDP and TCP, and for no other. It asks nobody, and what it sends to an
- * address that somebody made up is seldom, and short.
+ * DNS_PORT: answers for the zone of PLATFORM_DOMAIN over UDP and TCP, and for no other. It asks nobody, and what it
+ * sends to an address that somebody made up is seldom, and short.
  */
 @Injectable()
 export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -92,7 +92,8 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private serve(socket: Socket): void {
-    // Not by `maxConnections`: of several processes behind one port a full one hands the connection on, and so does the next.
+    // Not by `maxConnections`: of several processes behind one port a full one hands the connection on, and so does the
+    // next.
     if (this.connections.size >= CONNECTIONS_MAX) return void socket.destroy();
     this.connections.add(socket);
     let held = Buffer.alloc(0);

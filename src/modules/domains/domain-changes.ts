@@ -38,7 +38,10 @@ export class DomainChanges {
     private readonly discovery: DiscoveryService,
   ) {}
 
-  /** Throws 404, 422 for a webhook domain, and 409 for mail that goes elsewhere and while an alias receives on the domain. */
+  /**
+   * Throws 404, 422 for a webhook domain, and 409 for mail that goes elsewhere and while an alias receives on the
+   * domain.
+   */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
     if (found === null) throw notFound('domain');

@@ -37,7 +37,10 @@ export class DomainChecks {
     if (isClaimed) await this.run(place, true);
   }
 
-  /** The check of a domain that the caller has claimed. When it fails the claim ends, and the domain comes again in a minute. */
+  /**
+   * The check of a domain that the caller has claimed. When it fails the claim ends, and the domain comes again in a
+   * minute.
+   */
   async run(place: DomainPlace, isAsked: boolean): Promise<CheckOutcome> {
     try {
       const row = await this.store.find(place.environmentId, place.id);

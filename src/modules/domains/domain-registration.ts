@@ -38,7 +38,10 @@ export class DomainRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422, and 409 for a host that the environment has already, for mail that goes elsewhere, and when there are too many. */
+  /**
+   * Throws 422, and 409 for a host that the environment has already, for mail that goes elsewhere, and when there are
+   * too many.
+   */
   async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged }: NewDomain): Promise<DomainView> {
     const reading = readHost(domain, this.config.platformDomain);
     if ('fault' in reading) throw invalid([{ path: 'domain', message: reading.fault }]);

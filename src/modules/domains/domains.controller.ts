@@ -31,10 +31,10 @@ import { DomainsService } from './domains.service.js';
 const ID = { name: 'id', description: 'The domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const ERROR = { $ref: '#/components/schemas/Error' };
 
-/** Names of customers' own. */
+/** Manages customers' own domains. */
 @Section(
   'Domains',
-  'Domains of your own: hosts for endpoints, and names to send and receive mail under. Their records prove that they are yours.',
+  'Your own domains: hosts for endpoints, and names to send and receive mail under. DNS records prove that they are yours.',
 )
 @Controller('v1/domains')
 export class DomainsController {
@@ -46,7 +46,7 @@ export class DomainsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List domains', description: 'Newest first, with their records.' })
+  @ApiOperation({ summary: 'List domains', description: 'Newest first, with their DNS records.' })
   @ApiOkResponse({ type: DomainPage, description: 'One page of domains.' })
   async listDomains(@CurrentTenant() tenant: Tenant, @Query() query: DomainListQuery): Promise<DomainPage> {
     return presentPage(await this.domains.list(tenant, query));
@@ -58,11 +58,11 @@ export class DomainsController {
   @ApiOperation({
     summary: 'Create a domain',
     description:
-      'Answers with the records to publish; it is looked at by itself from then on. An environment has at most 1,000 domains.',
+      'Returns the DNS records to publish. Posthorn then checks them periodically. An environment has at most 1,000 domains.',
   })
   @ApiCreatedResponse({ type: DomainDetail, description: 'The domain, with the records to publish.' })
   @ApiConflictResponse({
-    description: 'The environment has it already (`details.domain`), or its mail goes elsewhere (`details.mx`).',
+    description: 'The environment already has this domain (`details.domain`), or its mail goes to another server (`details.mx`).',
     schema: ERROR,
   })
   async createDomain(@CurrentTenant() tenant: Tenant, @Body() body: NewDomainBody): Promise<DomainDetail> {
@@ -71,7 +71,7 @@ export class DomainsController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a domain', description: 'With its records as they were seen last.' })
+  @ApiOperation({ summary: 'Get a domain', description: 'With its records, as found by the last check.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain.' })
   async getDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainDetail> {
@@ -83,12 +83,12 @@ export class DomainsController {
   @ApiOperation({
     summary: 'Convert a domain',
     description:
-      'Between `email` and `email-send`. What it publishes already stays, and one that sends goes on sending. A webhook domain is 422.',
+      'Converts between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain with its new kind.' })
   @ApiConflictResponse({
-    description: 'Its mail goes elsewhere (`details.mx`), or aliases receive on it (`details.used_by`).',
+    description: 'Its mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`).',
     schema: ERROR,
   })
   async convertDomain(
@@ -104,11 +104,11 @@ export class DomainsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a domain',
-    description: 'Refused with 409 while an endpoint or an alias uses it; `details.used_by` says which.',
+    description: 'Rejected with 409 while an endpoint or an alias uses the domain. `details.used_by` lists the users.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
-  @ApiConflictResponse({ description: 'Something uses it, see `details.used_by`.', schema: ERROR })
+  @ApiConflictResponse({ description: 'The domain is in use, see `details.used_by`.', schema: ERROR })
   async deleteDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant, domainId(id));
   }
@@ -120,10 +120,10 @@ export class DomainsController {
   @ApiOperation({
     summary: 'Check a domain now',
     description:
-      'Asks name servers, within ten seconds, and answers with the whole domain. Asked again within five seconds, or while it is being checked, it answers with what was seen last. A failed domain gets another 72 hours.',
+      'Queries name servers, within ten seconds, and returns the whole domain. A repeated call within five seconds, or during a running check, returns the last result. A failed domain gets another 72 hours.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: DomainDetail, description: 'The domain as it is now.' })
+  @ApiOkResponse({ type: DomainDetail, description: 'The domain after the check.' })
   async verifyDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainDetail> {
     return presentDomain(await this.domains.verify(tenant, domainId(id)));
   }

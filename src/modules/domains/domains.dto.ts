@@ -15,28 +15,31 @@ const ROLES = ['ownership', 'dkim', 'mail_from', 'spf', 'mx', 'cname', 'dmarc'] 
 const TYPES = ['TXT', 'CNAME', 'MX'] as const;
 const STATUSES = ['pending', 'verified', 'failed', 'temporary_failure'] as const;
 
-/** Where in the list of domains. */
+/** Paging of the list of domains. */
 export class DomainListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. Leave it out for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of domains to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** The domain to use. */
+/** The domain to add. */
 @Examples({
-  sending: { summary: 'Mail that only leaves', value: { domain: 'example.com', kind: 'email-send' } },
-  webhook: { summary: 'A host of your own for endpoints', value: { domain: 'hooks.example.com', kind: 'webhook' } },
+  sending: { summary: 'Only send mail', value: { domain: 'example.com', kind: 'email-send' } },
+  webhook: { summary: 'Your own host for endpoints', value: { domain: 'hooks.example.com', kind: 'webhook' } },
   email: {
-    summary: 'Mail in both directions, though the domain has an MX',
+    summary: 'Send and receive mail, although the domain already has an MX',
     value: { domain: 'mail.example.com', kind: 'email', acknowledge_mx_conflict: true },
   },
 })
 export class NewDomainBody {
-  /** Its name: at least two labels, in any script, without a scheme or a path. No public suffix, and nothing of the platform's own. */
+  /**
+   * Name of the domain: at least two labels, in any script, without a scheme or a path. Public suffixes and names under
+   * the platform's domain are not allowed.
+   */
   @ApiProperty({ minLength: 1, maxLength: 253, example: 'mail.example.com' })
   domain: string;
 
@@ -44,62 +47,73 @@ export class NewDomainBody {
   @ApiProperty({ enum: KINDS, example: 'email-send' })
   kind: (typeof KINDS)[number];
 
-  /** For kind `email`: whether its mail may be taken away from where its MX leads now. Without it that is 409 with `details.mx`. */
+  /**
+   * Only for kind `email`: confirms that mail moves away from the server that the domain's MX records name now. If it
+   * is false and such MX records exist, the answer is 409 with `details.mx`.
+   */
   @ApiProperty({ required: false, default: false, example: false })
   acknowledge_mx_conflict?: boolean;
 }
 
-/** What to make of a domain. */
+/** The kind to convert a domain to. */
 @Fixed({ domain: 'cannot be changed: create another domain' })
 @Examples({
   receive: { summary: 'Receive mail too', value: { kind: 'email', acknowledge_mx_conflict: true } },
   send: { summary: 'Only send', value: { kind: 'email-send' } },
 })
 export class DomainChangesBody {
-  /** The new kind. A webhook domain has no other. */
+  /** The new kind. A webhook domain cannot be converted. */
   @ApiProperty({ enum: CONVERTIBLE, example: 'email' })
   kind: (typeof CONVERTIBLE)[number];
 
-  /** When it becomes `email`: whether its mail may be taken away from where its MX leads now. */
+  /**
+   * Only for a conversion to `email`: confirms that mail moves away from the server that the domain's MX records name
+   * now.
+   */
   @ApiProperty({ required: false, default: false, example: true })
   acknowledge_mx_conflict?: boolean;
 }
 
-/** A DNS record to publish, with what was seen of it. */
+/** A DNS record to publish, with the result of the last check. */
 export class DomainRecordItem {
-  /** What it is for. */
+  /** Purpose of the record. */
   @ApiProperty({ enum: ROLES, example: 'ownership' })
   record: (typeof ROLES)[number];
 
-  /** Its type. */
+  /** DNS type of the record. */
   @ApiProperty({ enum: TYPES, example: 'TXT' })
   type: (typeof TYPES)[number];
 
-  /** Its whole name, without a dot at its end. */
+  /** Full name of the record, without a trailing dot. */
   @ApiProperty({ example: '_posthorn.mail.example.com' })
   name: string;
 
-  /** What it says. */
+  /** Value to publish. */
   @ApiProperty({ example: 'posthorn-verification=5f2b7c3e9a1d4f6880b1c2d3e4f5a6b7c8d9e0f1' })
   value: string;
 
-  /** Of an MX; null for every other type. */
+  /** Priority of an MX record. Null for every other type. */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   priority: number | null;
 
-  /** For how long others may remember it, in seconds. */
+  /** TTL of the record in seconds. */
   @ApiProperty({ type: 'integer', example: 3600 })
   ttl: number;
 
-  /** Whether the domain needs it to be verified. */
+  /** Whether the domain is verified only when this record is found. */
   @ApiProperty({ example: true })
   required: boolean;
 
-  /** `pending` while nothing is there, `failed` for what is wrong or has gone, `temporary_failure` when name servers did not answer. */
+  /**
+   * Result of the last check: `pending` while no record is found, `failed` if the record is wrong or was removed,
+   * `temporary_failure` if the name servers did not answer.
+   */
   @ApiProperty({ enum: STATUSES, example: 'pending' })
   status: (typeof STATUSES)[number];
 
-  /** What was seen instead, and what to do; null when it is right, and before the first check. */
+  /**
+   * The value that was found instead, and how to correct it. Null if the record is right, and before the first check.
+   */
   @ApiProperty({
     type: String,
     nullable: true,
@@ -109,45 +123,48 @@ export class DomainRecordItem {
   error: string | null;
 }
 
-/** A domain with its records. */
+/** A domain with its DNS records. */
 export class DomainDetail {
   /** The domain's id. */
   @ApiProperty({ example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Its name, in lower case and in its ASCII form. */
+  /** Name of the domain, in lower case and in its ASCII form (A-labels). */
   @ApiProperty({ example: 'mail.example.com' })
   domain: string;
 
-  /** What it is for. */
+  /** Use of the domain. */
   @ApiProperty({ enum: KINDS, example: 'email-send' })
   kind: (typeof KINDS)[number];
 
-  /** `verified` when every required record was seen, `failed` after 72 hours of answers without one of them. */
+  /**
+   * `verified` once every required record was found. `failed` after 72 hours in which name servers answered, but not
+   * with every required record.
+   */
   @ApiProperty({ enum: STATES, example: 'pending-dns' })
   state: (typeof STATES)[number];
 
-  /** Whether mail may be sent from it. One that was converted goes on sending while it is `pending-dns`. */
+  /** Whether mail may be sent from the domain. A converted domain keeps sending while it is `pending-dns`. */
   @ApiProperty({ example: false })
   sending_enabled: boolean;
 
-  /** Whether its mail, or the requests to its host, are taken. */
+  /** Whether Posthorn accepts mail to this domain, or requests to this host. */
   @ApiProperty({ example: false })
   receiving_enabled: boolean;
 
-  /** What to publish. */
+  /** DNS records to publish. */
   @ApiProperty({ type: [DomainRecordItem] })
   records: DomainRecordItem[];
 
-  /** When it was created. */
+  /** Time when the domain was created. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it was converted or checked last. */
+  /** Time of the last conversion or check. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 
-  /** When it was last found complete after it had not been; null before the first time. */
+  /** Time when the domain last became complete after being incomplete. Null until it was complete once. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   verified_at: string | null;
 }
@@ -163,7 +180,7 @@ export class DomainPage {
   next_cursor: string | null;
 }
 
-/** The domain that a path names. Throws 404 for what can't be one. */
+/** Returns the domain id in a path segment. Throws 404 if the segment cannot be a domain id. */
 export function domainId(text: string): Id {
   const id = parseId('dom', text);
   if (id === null) throw notFound('domain');

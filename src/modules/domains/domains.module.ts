@@ -20,7 +20,10 @@ import { RecheckLoop } from './recheck-loop.js';
 import { VerifiedReceivingDomains, VerifiedSendingDomains } from './verified-domains.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
-/** Customers' own domains: what they publish, whether it is there, and who may use them. Global, since it depends on no context and every kind of target must know which hosts are ours. */
+/**
+ * Customers' own domains: what they publish, whether it is there, and who may use them. Global, since it depends on no
+ * context and every kind of target must know which hosts are ours.
+ */
 @Global()
 @Module({
   imports: [DiscoveryModule],

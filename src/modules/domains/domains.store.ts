@@ -64,8 +64,8 @@ const CLAIM_ONE: Statement = {
 };
 
 /**
- * What is due, of every environment a few: one whose name servers are silent keeps nobody else waiting. Whoever claims the
- * same row at the same time finds it claimed, since the condition is looked at again behind the other's commit.
+ * What is due, of every environment a few: one whose name servers are silent keeps nobody else waiting. Whoever claims
+ * the same row at the same time finds it claimed, since the condition is looked at again behind the other's commit.
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',
@@ -103,7 +103,10 @@ const OVERDUE: Statement = {
   text: `select coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds from domains where next_check_at <= now()`,
 };
 
-/** Domains. Whether a host takes requests is announced in the transaction that changes it: no node goes on with what it remembers. */
+/**
+ * Domains. Whether a host takes requests is announced in the transaction that changes it: no node goes on with what it
+ * remembers.
+ */
 @Injectable()
 export class DomainsStore {
   constructor(

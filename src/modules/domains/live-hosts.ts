@@ -6,8 +6,9 @@ import { CustomHostsStore } from './custom-hosts.store.js';
 const RETRY_MS = 1_000;
 
 /**
- * The hosts that take requests, whole, in memory, some 200 bytes each: who is called is known without asking anybody. They are
- * read when a change is announced, one look after the other, and every second while it can't be told whether changes arrive.
+ * The hosts that take requests, whole, in memory, some 200 bytes each: who is called is known without asking anybody.
+ * They are read when a change is announced, one look after the other, and every second while it can't be told whether
+ * changes arrive.
  */
 @Injectable()
 export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, OnApplicationShutdown {

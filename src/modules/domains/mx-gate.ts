@@ -12,7 +12,10 @@ export class MxGate {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Throws 409 with `details.mx` while the mail of the host goes elsewhere, or nobody can tell, unless that is acknowledged. */
+  /**
+   * Throws 409 with `details.mx` while the mail of the host goes elsewhere, or nobody can tell, unless that is
+   * acknowledged.
+   */
   async pass(host: { environmentId: number; host: string }, isAcknowledged: boolean): Promise<void> {
     if (isAcknowledged) return;
     const answer = await this.records.mx(host);

@@ -34,9 +34,9 @@ interface Question {
 }
 
 /**
- * The reply to a query, byte for byte, by the records of one zone; null for what is not to be answered: what is shorter than a
- * header, and what is a reply itself. It never throws, whatever the bytes, and never answers for names of other zones. A
- * zone of null is one that could not be read.
+ * The reply to a query, byte for byte, by the records of one zone; null for what is not to be answered: what is shorter
+ * than a header, and what is a reply itself. It never throws, whatever the bytes, and never answers for names of other
+ * zones. A zone of null is one that could not be read.
  */
 export function replyTo(
   query: Buffer,

@@ -14,7 +14,10 @@ import { SesContentType, SesController } from './ses.controller.js';
 import { SesNotifications } from './ses-notifications.js';
 import { StoredReports } from './stored-reports.js';
 
-/** What becomes of emails after they were handed over, as others tell it: by mail to their return paths, and a provider's notifications. */
+/**
+ * What becomes of emails after they were handed over, as others tell it: by mail to their return paths, and a
+ * provider's notifications.
+ */
 @Module({
   imports: [AuthModule, EmailModule, EventsModule, ReceivingModule],
   controllers: [ReportsController, SesController],

@@ -14,7 +14,10 @@ interface Email {
 
 /** An email that a report is about, and what its author proved. */
 interface Found extends Email {
-  /** `envelope`: to have an envelope of it, whose recipients stand at these places (all, in null). `message`: to have the message. */
+  /**
+   * `envelope`: to have an envelope of it, whose recipients stand at these places (all, in null). `message`: to have
+   * the message.
+   */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
 }
@@ -23,11 +26,11 @@ interface Found extends Email {
 const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 
 /**
- * Finds the email that a report is about, and notes what it says. Anybody may write a report, so one counts only with a proof
- * that its author has the message: the signed return path, in its envelope or inside, or our signature of that very message.
- * A Message-ID alone, which answers and archives show to the world, proves nothing: a stranger could have any recipient
- * suppressed. And it counts for those alone that the envelope of the return path went to: of several recipients none reports
- * for another who had an envelope of his own. Safe to repeat.
+ * Finds the email that a report is about, and notes what it says. Anybody may write a report, so one counts only with a
+ * proof that its author has the message: the signed return path, in its envelope or inside, or our signature of that
+ * very message. A Message-ID alone, which answers and archives show to the world, proves nothing: a stranger could have
+ * any recipient suppressed. And it counts for those alone that the envelope of the return path went to: of several
+ * recipients none reports for another who had an envelope of his own. Safe to repeat.
  */
 @Injectable()
 export class ReportMatching {
@@ -119,7 +122,10 @@ export class ReportMatching {
   }
 }
 
-/** For whom its author may speak: every recipient has the same signed message, so it proves the recipient where there is one. */
+/**
+ * For whom its author may speak: every recipient has the same signed message, so it proves the recipient where there is
+ * one.
+ */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
   if (proof === 'message') return recipients.length === 1 ? recipients : [];
   return places === null ? recipients : recipients.filter((_, place) => places.includes(place));

@@ -15,7 +15,8 @@ const STRANGERS: ReportedFacts = { facts: [], isOfStrangers: true };
 
 /**
  * What a report says of the recipients of its email. Whoever else it names is passed over: an address that one of them
- * forwards to is refused, and theirs is not. Where it names nobody, it is about the only recipient, if there is only one. Pure.
+ * forwards to is refused, and theirs is not. Where it names nobody, it is about the only recipient, if there is only
+ * one. Pure.
  */
 export function reportedFacts(report: MailReport, recipients: readonly string[]): ReportedFacts {
   if (report.kind === 'complaint') return complaintFacts(report, recipients);

@@ -9,10 +9,10 @@ import { ReportsService } from './reports.service.js';
 
 const ID = { name: 'id', description: 'The report.', example: 'rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** What other servers reported of emails. */
+/** Shows the reports that other servers sent about emails. */
 @Section(
   'Mail reports',
-  'What other mail servers, and providers, reported of emails that were sent, as it came: also what could not be matched.',
+  'Reports of other mail servers and of providers about emails that were sent, unchanged. Includes reports that could not be matched to an email.',
 )
 @Controller('v1/reports')
 export class ReportsController {
@@ -22,7 +22,7 @@ export class ReportsController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List reports',
-    description: 'Newest first: those about emails of this environment, or that say so.',
+    description: 'Newest first: reports about emails of this environment, or that claim to be.',
   })
   @ApiOkResponse({ type: ReportPage, description: 'One page of reports.' })
   async listReports(@CurrentTenant() tenant: Tenant, @Query() query: ReportListQuery): Promise<ReportPage> {
@@ -31,7 +31,7 @@ export class ReportsController {
 
   @Get(':id')
   @Scope('admin')
-  @ApiOperation({ summary: 'Get a report', description: 'What it is, and what became of it.' })
+  @ApiOperation({ summary: 'Get a report', description: 'The type of the report and the result of processing it.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: ReportItem, description: 'The report.' })
   @TryNeeds('a report that another mail server sent')
@@ -46,8 +46,8 @@ export class ReportsController {
   @Header('content-security-policy', "sandbox; default-src 'none'")
   @Header('x-content-type-options', 'nosniff')
   @ApiOperation({
-    summary: 'Get a report as it came',
-    description: 'The message itself (RFC 5322), byte for byte; of a notification its JSON.',
+    summary: 'Get the original report',
+    description: 'The original message (RFC 5322), byte for byte. For a notification, its JSON.',
   })
   @ApiParam(ID)
   @ApiOkResponse({

@@ -2,68 +2,78 @@ import { ApiProperty } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
 import { REPORT_STATES, type ReportRow } from './reports.store.js';
 
-/** Where in the list of reports. */
+/** Filter and paging of the list of reports. */
 export class ReportListQuery {
-  /** Only those of which this became. */
+  /** Only reports in this state. */
   @ApiProperty({ required: false, enum: REPORT_STATES, example: 'unmatched' })
   state?: (typeof REPORT_STATES)[number];
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /** The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of reports to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
 /** A report about an email that was sent. */
 export class ReportItem {
-  /** Its id. */
+  /** Id of the report. */
   @ApiProperty({ example: 'rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The email that it is about, or says that it is about. */
+  /** The email that the report is about, or claims to be about. Null if it names none. */
   @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   email_id: string | null;
 
-  /** How it came: by mail, or as a notification of Amazon SES. */
+  /** Channel by which the report arrived: mail (`smtp`) or a notification of Amazon SES (`ses`). */
   @ApiProperty({ enum: ['smtp', 'ses'], example: 'smtp' })
   source: string;
 
-  /** What it is: `bounce` (also of what is late or arrived), `complaint`, `auto-reply`, `other`, or SES's own word. Null while it waits. */
+  /**
+   * Type of the report: `bounce` (also for delayed and successful deliveries), `complaint`, `auto-reply`, `other`, or
+   * SES's own type. Null while the report is `waiting`.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'bounce' })
   kind: string | null;
 
-  /** What became of it: `recorded` in the email's timeline; `unmatched` with nobody that the email went to; `untrusted`, since it proves nothing; `ignored`, since it says nothing of a delivery; or it is `waiting`. */
+  /**
+   * Result of processing. `recorded`: added to the email's timeline. `unmatched`: the email was not sent to the
+   * recipient in the report. `untrusted`: the report proves nothing. `ignored`: the report says nothing about a
+   * delivery. `waiting`: not processed yet.
+   */
   @ApiProperty({ enum: REPORT_STATES, example: 'unmatched' })
   state: string;
 
-  /** Why it is not recorded: `recipient_unknown`, `email_gone`, `not_proven`, `auto_reply`, `no_report`, `nothing_new`. */
+  /**
+   * Reason why the report was not recorded: `recipient_unknown`, `email_gone`, `not_proven`, `auto_reply`, `no_report`
+   * or `nothing_new`. Null otherwise.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'recipient_unknown' })
   reason: string | null;
 
-  /** The address that it came to, or the topic. */
+  /** Address that the report was sent to, or the SNS topic of a notification. */
   @ApiProperty({ example: 'b+0000000101…@bounce.example.com' })
   recipient: string;
 
-  /** The sender of its envelope; empty for none, which reports have. */
+  /** Envelope sender of the report. Empty for the null sender, which is normal for reports. */
   @ApiProperty({ example: '' })
   envelope_from: string;
 
-  /** The address of the server that brought it; empty for notifications. */
+  /** IP address of the server that delivered the report. Empty for notifications. */
   @ApiProperty({ example: '192.0.2.25' })
   received_from: string;
 
-  /** Bytes of the report. */
+  /** Size of the report in bytes. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 4096 })
   size_bytes: number;
 
-  /** When it came. */
+  /** Time when the report arrived. */
   @ApiProperty({ format: 'date-time', example: '2026-11-22T09:30:00.000Z' })
   received_at: string;
 
-  /** Until when it is kept: 30 days, or the environment's retention if that is shorter. */
+  /** Time until which the report is kept: 30 days, or the environment's retention if that is shorter. */
   @ApiProperty({ format: 'date-time', example: '2026-12-22T09:30:00.000Z' })
   expires_at: string;
 }

@@ -9,8 +9,9 @@ export type ReportSource = 'smtp' | 'ses';
 export type ReportState = (typeof REPORT_STATES)[number];
 
 /**
- * `waiting`: not looked at yet. `recorded`: what it says is in the email's timeline. `unmatched`: it is about no email, or
- * nobody that an email went to. `untrusted`: it names an email, and proves nothing. `ignored`: it says nothing of a delivery.
+ * `waiting`: not looked at yet. `recorded`: what it says is in the email's timeline. `unmatched`: it is about no email,
+ * or nobody that an email went to. `untrusted`: it names an email, and proves nothing. `ignored`: it says nothing of a
+ * delivery.
  */
 export const REPORT_STATES = ['waiting', 'recorded', 'unmatched', 'untrusted', 'ignored'] as const;
 
@@ -111,8 +112,9 @@ const IS_KNOWN: Statement = {
 };
 
 /**
- * What is due, of every environment a few: a flood of one keeps nobody else's waiting. By mail_reports_due_at_idx. A claim
- * is a time after which somebody else takes over; whatever was recorded by then is recorded once more, which changes nothing.
+ * What is due, of every environment a few: a flood of one keeps nobody else's waiting. By mail_reports_due_at_idx. A
+ * claim is a time after which somebody else takes over; whatever was recorded by then is recorded once more, which
+ * changes nothing.
  */
 const CLAIM: Statement = {
   name: 'mail_reports_claim',

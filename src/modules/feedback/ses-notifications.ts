@@ -19,8 +19,8 @@ const AGE_MS_MAX = 7 * 86_400_000;
 const AHEAD_MS_MAX = 3_600_000;
 
 /**
- * What Amazon SES tells by way of SNS. The signature says that some account of AWS sent it, so the topic must be one of the
- * operator's (SES_TOPICS) too. A notification is stored before it is answered; SNS sends again what was not.
+ * What Amazon SES tells by way of SNS. The signature says that some account of AWS sent it, so the topic must be one of
+ * the operator's (SES_TOPICS) too. A notification is stored before it is answered; SNS sends again what was not.
  */
 @Injectable()
 export class SesNotifications {
@@ -35,7 +35,10 @@ export class SesNotifications {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404 where no topics are set, 401 for what is not signed for one of them, 503 while it can't be checked or stored. */
+  /**
+   * Throws 404 where no topics are set, 401 for what is not signed for one of them, 503 while it can't be checked or
+   * stored.
+   */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;
     if (sesTopics.length === 0) throw notFound('page');
@@ -55,7 +58,10 @@ export class SesNotifications {
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
   }
 
-  /** SNS tries for an hour. What is older was kept by somebody, and would count once more when the one that came in time is not remembered any longer (30 days). */
+  /**
+   * SNS tries for an hour. What is older was kept by somebody, and would count once more when the one that came in time
+   * is not remembered any longer (30 days).
+   */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
     return ageMs < AGE_MS_MAX && ageMs > -AHEAD_MS_MAX;

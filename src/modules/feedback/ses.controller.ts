@@ -9,7 +9,7 @@ import { SesNotifications } from './ses-notifications.js';
 
 const PATH = '/v1/providers/ses/notifications';
 
-/** SNS sends JSON and calls it text/plain. */
+/** Makes the SES route parse `text/plain` as JSON, because SNS declares its JSON as text/plain. */
 @Injectable()
 export class SesContentType implements OnModuleInit {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
@@ -24,10 +24,10 @@ export class SesContentType implements OnModuleInit {
   }
 }
 
-/** What providers tell of emails. */
+/** Receives notifications of providers about emails. */
 @Section(
   'Mail reports',
-  'What other mail servers, and providers, reported of emails that were sent, as it came: also what could not be matched.',
+  'Reports of other mail servers and of providers about emails that were sent, unchanged. Includes reports that could not be matched to an email.',
 )
 @Controller('v1/providers/ses/notifications')
 export class SesController {
@@ -37,9 +37,9 @@ export class SesController {
   @HttpCode(204)
   @Public({ uncounted: true })
   @ApiOperation({
-    summary: 'Take a notification of Amazon SES',
+    summary: 'Receive a notification of Amazon SES',
     description:
-      'For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.',
+      'For Amazon SNS, whose signature is the authentication. Subscribe a topic of `SES_TOPICS` to this URL, with raw message delivery switched off.',
   })
   @ApiBody({
     schema: {
@@ -48,12 +48,12 @@ export class SesController {
       properties: {
         Type: {
           type: 'string',
-          description: 'What SNS sends: a notification, or the confirmation of a subscription.',
+          description: 'Message of SNS: a notification, or the confirmation of a subscription.',
           example: 'Notification',
         },
         MessageId: {
           type: 'string',
-          description: 'The id of the notification, the same when it is repeated.',
+          description: 'Id of the notification. A repeated notification has the same id.',
           example: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324',
         },
         TopicArn: {
@@ -63,14 +63,14 @@ export class SesController {
         },
         Message: {
           type: 'string',
-          description: 'What SES tells, as JSON in a string.',
+          description: 'The event of SES, as JSON in a string.',
           example: '{"notificationType":"Bounce"}',
         },
-        Timestamp: { type: 'string', description: 'When SNS sent it.', example: '2026-11-22T09:30:00.000Z' },
-        SignatureVersion: { type: 'string', description: 'How it is signed.', example: '2' },
+        Timestamp: { type: 'string', description: 'Time when SNS sent the notification.', example: '2026-11-22T09:30:00.000Z' },
+        SignatureVersion: { type: 'string', description: 'Version of the signature.', example: '2' },
         SigningCertURL: {
           type: 'string',
-          description: 'Where the certificate of the signature is.',
+          description: 'URL of the certificate of the signature.',
           example: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
         },
         Signature: { type: 'string', description: 'The signature, in base64.', example: 'EXAMPLE' },
@@ -92,9 +92,9 @@ export class SesController {
       },
     },
   })
-  @ApiNoContentResponse({ description: 'It is stored, or the subscription is confirmed.' })
+  @ApiNoContentResponse({ description: 'The notification is stored, or the subscription is confirmed.' })
   @ApiUnauthorizedResponse({
-    description: 'It is not signed by SNS for a topic of `SES_TOPICS`.',
+    description: 'The notification is not signed by SNS for a topic of `SES_TOPICS`.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   @TryNeeds('`SES_TOPICS` in the settings, and a notification that Amazon SNS signed')

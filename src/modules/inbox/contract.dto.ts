@@ -1,22 +1,22 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { MailView } from './viewing.contract.js';
 
-/** Where the HTML of one message is shown. */
+/** Temporary address that shows the HTML of one message. */
 export class MailViewItem {
-  /** What `GET /v1/mail-views` takes: good for this one message, and for a minute. */
+  /** Token for `GET /v1/mail-views`. It is valid for this message only, for one minute. */
   @ApiProperty({
     example: 'WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl',
   })
   token: string;
 
-  /** The document's address, with the token: for an `<iframe sandbox>` of a page of this service's own origin. */
+  /** URL of the document, including the token, for an `<iframe sandbox>` in a page of Posthorn's own origin. */
   @ApiProperty({
     example:
       'https://hooks.example.com/v1/mail-views?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl',
   })
   url: string;
 
-  /** Until when it is good. */
+  /** Time when the token expires. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:31:00.000Z' })
   expires_at: string;
 }

@@ -2,62 +2,70 @@ import { createHash } from 'node:crypto';
 import { headOf } from '#engine/mail/message-head.js';
 import type { Id } from '#kernel/ids.js';
 
-/** What an SMTP client is told: `550 5.1.1 No such mailbox.` (RFC 5321, section 4.2; RFC 3463). */
+/** A reply to an SMTP client, such as `550 5.1.1 No such mailbox.` (RFC 5321, section 4.2; RFC 3463). */
 export interface SmtpAnswer {
   code: number;
   enhanced: string;
   text: string;
 }
 
-/** An alias that takes a recipient's mail. */
+/** An alias that accepts a recipient's mail. */
 export interface AliasRoute {
   environmentId: number;
   aliasId: Id;
-  /** More is refused with 552 5.3.4; null for what the listener takes at most. */
+  /**
+   * Maximum size of a message in bytes. Larger messages are rejected with 552 5.3.4. Null for the limit of the
+   * listener.
+   */
   maxSizeBytes: number | null;
-  /** `a@d`, `@d` or `*.d`; none admits everybody. */
+  /** Patterns `a@d`, `@d` or `*.d`. An empty list accepts every sender. */
   allowedSenders: readonly string[];
 }
 
-/** What becomes of one recipient: an alias takes it, it is a report about mail of ours, or it is refused with an answer. */
+/**
+ * Result for one recipient: mail for an alias, a report about mail that Posthorn sent, or a rejection with its reply.
+ */
 export type RecipientVerdict =
   | { kind: 'alias'; route: AliasRoute }
   | { kind: 'report'; report: { environmentId: number | null; emailId: Id | null } }
   | { kind: 'refused'; answer: SmtpAnswer };
 
-/** A recipient that was not refused, with the address as it was given. */
+/** A recipient that was not rejected, with the address as the client gave it. */
 export type AcceptedRecipient = Exclude<RecipientVerdict, { kind: 'refused' }> & { address: string };
 
-/** How a message came, as the conversation told it. */
+/** Envelope and connection data of a message, from the SMTP conversation. */
 export interface MailEnvelope {
-  /** MAIL FROM; empty for the null sender. */
+  /** Address of MAIL FROM. Empty for the null sender. */
   from: string;
-  /** At least one. */
+  /** At least one recipient. */
   recipients: readonly AcceptedRecipient[];
   clientIp: string;
-  /** What the client called itself. */
+  /** Name that the client gave in HELO or EHLO. */
   helo: string;
-  /** Protocol and cipher (`TLSv1.3 TLS_AES_256_GCM_SHA384`); null for plain text. */
+  /** Protocol and cipher (`TLSv1.3 TLS_AES_256_GCM_SHA384`). Null for plain text. */
   tls: string | null;
 }
 
-/** What is larger is not held in memory on its way in, and is stored apart from its row. */
+/**
+ * Maximum size of a message that is kept in memory while it arrives, and stored in its row. Larger ones are stored
+ * separately.
+ */
 export const WHOLE_BYTES_MAX = 256 * 1024;
 
-/** A message as it came, which is in memory when it is small and in a temporary file when it is not. */
+/** The bytes of a received message: in memory if small, otherwise in a temporary file. */
 export interface IncomingBytes {
   sizeBytes: number;
-  /** SHA-256 of all of it. */
+  /** SHA-256 of the whole message. */
   sha256: Buffer;
   /** The header section, or its first 256 KB. */
   head: Buffer;
-  /** All of it when it has at most 256 KB, else null. */
+  /** The whole message if it has at most 256 KB, otherwise null. */
   whole: Buffer | null;
-  /** All of it, in chunks; may be called more than once, until `accept` resolves. */
+  /** Returns the whole message in chunks. May be called repeatedly until `accept` resolves. */
   read(): AsyncIterable<Buffer>;
 }
 
-/** A message that is in memory already, as it would have come in. */
+/** Wraps a message that is already in memory. */
 export function incomingBytes(raw: Buffer): IncomingBytes {
   return {
     sizeBytes: raw.length,
@@ -70,30 +78,40 @@ export function incomingBytes(raw: Buffer): IncomingBytes {
   };
 }
 
-/** Mail that comes in: the one door for the SMTP listener, and for what the `capture:` transport keeps inside. */
+/** Accepts incoming mail, from the SMTP listener and from the `capture:` transport. */
 export abstract class IncomingMail {
   /**
-   * What becomes of a recipient, asked at RCPT. `declaredBytes` is what the client says that the message will have (SIZE=), 0
-   * when it says nothing. Answers 451 4.3.0 while storage is away; never throws. A change of aliases or domains counts within five seconds.
+   * Decides about one recipient at RCPT.
+   *
+   * `declaredBytes` is the size that the client declared (SIZE=), or 0 if it declared none. Returns 451 4.3.0 while
+   * storage is unavailable. Never throws. A change of aliases or domains takes effect within five seconds.
    */
   abstract recipient(address: string, declaredBytes: number): Promise<RecipientVerdict>;
 
-  /** Resolves when a sender may hand over one more message: at once, unless deliveries need the process. False when that took too long. */
+  /**
+   * Resolves with true when the client may send one more message: at once, unless deliveries need the process. Resolves
+   * with false on a timeout.
+   */
   abstract turn(): Promise<boolean>;
 
   /**
-   * Takes a message. An answer of 250 means that it is committed, or that the same message was before (same alias, sender and
-   * bytes within 24 hours, with a Message-ID). Every other answer means that nothing of it is there, or all of it where storage
-   * went away before it told of the commit: whoever sends it again is recognised. Never throws.
+   * Accepts a message. Never throws.
+   *
+   * A 250 reply means that the message is committed, or that it is a duplicate: same alias, sender and bytes within 24
+   * hours, with a Message-ID. After any other reply nothing is stored. The exception is a lost connection to storage
+   * during the commit: everything may be stored then, and deduplication recognises a retry.
    */
   abstract accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer>;
 
-  /** Resolves when nothing waits for its commit. */
+  /** Resolves when no message is waiting for its commit. */
   abstract drained(): Promise<void>;
 }
 
-/** Tells the pipeline of this process that something waits; what other processes received it finds by looking. */
+/**
+ * Notifies the mail pipeline of this process of new messages. It finds messages that other processes received by
+ * polling.
+ */
 export abstract class MailArrivals {
-  /** Called after each commit of messages. */
+  /** Registers a listener that runs after each commit of messages. */
   abstract onArrival(listener: () => void): void;
 }

@@ -1,7 +1,10 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** An address that mail is received under. The row of a removed one stays for as long as messages that came to it are kept. */
+/**
+ * An address that mail is received under. The row of a removed one stays for as long as messages that came to it are
+ * kept.
+ */
 @Entity('aliases')
 @Check('aliases_kind_check', `kind in ('platform', 'custom')`)
 @Check('aliases_domain_check', `(kind = 'custom') = (domain_id is not null)`)

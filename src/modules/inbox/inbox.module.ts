@@ -46,7 +46,10 @@ import { Scanners } from './reading/scanners.js';
 import { WaitingMessagesStore } from './reading/waiting-messages.store.js';
 import { MailReading, MailViews } from './viewing.contract.js';
 
-/** Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail that is captured comes back in by it. */
+/**
+ * Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail
+ * that is captured comes back in by it.
+ */
 @Global()
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],

@@ -1,58 +1,60 @@
 import type { Id } from '#kernel/ids.js';
 
-/** A message whose HTML is to be shown. */
+/** A message whose HTML will be shown. */
 export interface ViewedMessage {
   environmentId: number;
-  /** That of its event. */
+  /** Id of the message's event. */
   id: Id;
-  /** The alias that it came to; null for one that was sent. */
+  /** The alias that received the message. Null for a sent message. */
   aliasId: Id | null;
 }
 
-/** Where the HTML of one message is shown, for a minute. */
+/** Token and URL that show the HTML of one message for one minute. */
 export interface MailView {
   token: string;
   url: string;
   expiresAt: Date;
 }
 
-/** Gives out views of messages: whoever has one may see that one message. */
+/** Issues views of messages. Anyone who holds a view can see that one message. */
 export abstract class MailViews {
-  /** Who may see the message is for the caller to say. */
+  /** Issues a view. The caller must have checked that the requester may see the message. */
   abstract issue(viewed: ViewedMessage): MailView;
 }
 
-/** A file of a message, without its bytes. */
+/** Metadata of a file in a message, without its bytes. */
 export interface FileNote {
   filename: string;
   content_type: string;
   size_bytes: number;
-  /** How the HTML names it (`cid:`), without angle brackets; null for none. */
+  /** Content-ID by which the HTML refers to the file (`cid:`), without angle brackets. Null if it has none. */
   content_id: string | null;
 }
 
-/** What a message says. */
+/** Parsed contents of a message. */
 export interface MailContents {
   text: string | null;
   html: string | null;
   headerLines: readonly { name: string; value: string }[];
   attachments: readonly FileNote[];
-  /** Whether something was cut. */
+  /** Whether a part was cut. */
   isTruncated: boolean;
 }
 
-/** The bytes of a message, once there is room for them; null when they are gone. */
+/** Loads the bytes of a message once there is capacity to read it. Resolves with null if they have been deleted. */
 export type ReadBytes = () => Promise<Buffer | null>;
 
 /**
- * Reads messages apart from everything else, with an end to each: whatever one holds, it costs its own reading alone. Null where its
- * bytes are gone, or it did its reader harm. Throws 503 where there is no room for it within five seconds.
+ * Parses messages in isolation and with a time limit, so that a harmful message affects only its own parsing.
+ *
+ * Resolves with null if the bytes have been deleted, or if the message crashed its parser. Rejects with 503 if there is
+ * no capacity within five seconds.
  */
 export abstract class MailReading {
-  /** What a message says. */
+  /** Returns the parsed contents of a message. */
   abstract contents(environmentId: number, bytes: ReadBytes): Promise<MailContents | null>;
 
-  /** One of its files by its place in the list, decoded; null also where there is none. */
+  /** Returns the decoded file at this index of the file list, or also null if there is no such file. */
   abstract attachment(
     environmentId: number,
     bytes: ReadBytes,

@@ -93,7 +93,10 @@ export class AliasReplay {
     };
   }
 
-  /** What of a page goes where, oldest first. `last` is null where nothing older follows. Throws 503 when there is no room for filters. */
+  /**
+   * What of a page goes where, oldest first. `last` is null where nothing older follows. Throws 503 when there is no
+   * room for filters.
+   */
   private async look(
     range: ReceivedRange,
     routes: AliasRoutes,

@@ -40,7 +40,10 @@ export class AliasRouting {
     notifications.on('alias', () => this.cache.clear());
   }
 
-  /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
+  /**
+   * Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such
+   * filters.
+   */
   async arrivals(
     { environmentId, aliasId, destinationIds }: WaitingMessage,
     view: RequestView,
@@ -62,7 +65,10 @@ export class AliasRouting {
     );
   }
 
-  /** Where a message goes by these routes; null when filters took too long. Throws 503 when there is no room for such filters. */
+  /**
+   * Where a message goes by these routes; null when filters took too long. Throws 503 when there is no room for such
+   * filters.
+   */
   async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
     const verdicts = routes.map(({ filter }) => {
       const holds = filter === null || filter.matches(view);

@@ -27,7 +27,10 @@ export interface AskedAliasRoute {
 export class AliasSettingsReader {
   constructor(private readonly targets: Targets) {}
 
-  /** Throws 422 with every fault. Outside of transactions: destinations are asked for. `filters` is left out where those of before are kept. */
+  /**
+   * Throws 422 with every fault. Outside of transactions: destinations are asked for. `filters` is left out where those
+   * of before are kept.
+   */
   async read(
     environmentId: number,
     { destinationIds, routes, allowedSenders, maxSizeBytes }: AliasSettings,

@@ -28,15 +28,15 @@ import { AliasesService } from './aliases.service.js';
 
 const ALIAS = {
   name: 'alias',
-  description: 'The alias: its id, or its whole address (percent-encoded).',
+  description: 'Id of the alias, or its full address (percent-encoded).',
   example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 const ERROR = { $ref: '#/components/schemas/Error' };
 
-/** Addresses that receive mail. */
+/** Manages the addresses that receive mail. */
 @Section(
   'Aliases',
-  'Addresses that receive mail. A message becomes an event of type email.received, which goes to the destinations of its alias.',
+  'Addresses that receive mail. Each message becomes an event of type email.received, which is sent to the destinations of its alias.',
 )
 @Controller('v1/aliases')
 export class AliasesController {
@@ -58,18 +58,18 @@ export class AliasesController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create an alias',
-    description: 'Mail to it is taken within five seconds. An environment has at most 10,000 aliases.',
+    description: 'Mail to the alias is accepted within five seconds. An environment has at most 10,000 aliases.',
   })
   @ApiCreatedResponse({ type: AliasItem, description: 'The alias, with its address.' })
-  @ApiBadRequestResponse({ description: 'The address is malformed, or one that nobody can have.', schema: ERROR })
-  @ApiConflictResponse({ description: 'The organization has an alias with this address.', schema: ERROR })
+  @ApiBadRequestResponse({ description: 'The address is malformed or reserved.', schema: ERROR })
+  @ApiConflictResponse({ description: 'The organization already has an alias with this address.', schema: ERROR })
   async createAlias(@CurrentTenant() tenant: Tenant, @Body() body: NewAliasBody): Promise<AliasItem> {
     return presentAlias(await this.registration.create(tenant, newAlias(body)));
   }
 
   @Get(':alias')
   @Scope('read')
-  @ApiOperation({ summary: 'Get an alias', description: 'By its id, or by its address.' })
+  @ApiOperation({ summary: 'Get an alias', description: 'By its id or its address.' })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: AliasItem, description: 'The alias.' })
   async getAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<AliasItem> {
@@ -80,10 +80,10 @@ export class AliasesController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change an alias',
-    description: 'What is left out stays. The address is the identity: changing it is 422.',
+    description: 'Fields that are left out keep their values. The address is the identity: changing it is rejected with 422.',
   })
   @ApiParam(ALIAS)
-  @ApiOkResponse({ type: AliasItem, description: 'The alias as it is now.' })
+  @ApiOkResponse({ type: AliasItem, description: 'The alias after the change.' })
   async changeAlias(
     @CurrentTenant() tenant: Tenant,
     @Param('alias') alias: string,
@@ -98,7 +98,7 @@ export class AliasesController {
   @ApiOperation({
     summary: 'Delete an alias',
     description:
-      'New mail is refused with 550, within five seconds. Messages that came stay readable as events until their retention ends.',
+      'New mail is rejected with 550, within five seconds. Messages already received stay readable as events until their retention ends.',
   })
   @ApiParam(ALIAS)
   @ApiNoContentResponse({ description: 'Deleted.' })

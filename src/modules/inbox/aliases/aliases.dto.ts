@@ -14,47 +14,50 @@ const FIXED = 'cannot be changed, since the address is the identity: create anot
 const FILTER_EXAMPLE = { path: '$.subject', op: 'starts_with', value: 'Invoice' };
 const ROUTE_EXAMPLE = { destination: DESTINATION, filter: FILTER_EXAMPLE };
 
-/** Where mail of an alias is to go. */
+/** A destination for the mail of an alias, with an optional filter. */
 export class AliasRouteConfig {
-  /** The destination; an alias has at most one route to each. */
+  /** Id of the destination. An alias has at most one route to each destination. */
   @ApiProperty({ maxLength: 64, example: DESTINATION })
   destination: string;
 
-  /** Which of its mail: a condition on the fields of the event, in the grammar of endpoints' route filters (a leaf without `type` is `json`); null for all. */
+  /**
+   * Selects the mail for this destination: a condition on the fields of the event, in the grammar of endpoints' route
+   * filters (a leaf without `type` is `json`). Null or left out for all mail.
+   */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
 }
 
-/** Where mail of an alias goes, and which of it. */
+/** A destination that receives mail of an alias, with its filter. */
 export class AliasRouteItem {
-  /** The destination. */
+  /** Id of the destination. */
   @ApiProperty({ example: DESTINATION })
   destination: string;
 
-  /** Which of its mail; null for all. */
+  /** Condition that selects the mail for this destination. Null for all mail. */
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter: Record<string, unknown> | null;
 }
 
-/** Where in the list of aliases. */
+/** Paging of the list of aliases. */
 export class AliasListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. Leave it out for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of aliases to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** The alias to make. */
+/** The alias to create. */
 @Examples({
   platform: {
     summary: "An address under the platform's domain",
     value: { kind: 'platform', localPart: 'invoices', destinationIds: [DESTINATION] },
   },
   custom: {
-    summary: 'An address of a domain of yours, for some senders',
+    summary: 'An address of your own domain, for certain senders',
     value: {
       kind: 'custom',
       domainId: DOMAIN,
@@ -68,36 +71,50 @@ export class AliasListQuery {
     value: { kind: 'platform', localPart: 'billing', routes: [ROUTE_EXAMPLE] },
   },
   catchAll: {
-    summary: 'Everything else that comes to the domain',
+    summary: 'All other mail to the domain',
     value: { kind: 'custom', domainId: DOMAIN, localPart: '*', destinationIds: [DESTINATION] },
   },
 })
 export class NewAliasBody {
-  /** `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for a domain of yours. */
+  /** `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for an address of your own domain. */
   @ApiProperty({ enum: KINDS, example: 'platform' })
   kind: (typeof KINDS)[number];
 
-  /** Of a custom alias: a verified domain of kind `email`. */
+  /** Required for kind `custom`: id of a verified domain of kind `email`. */
   @ApiProperty({ required: false, maxLength: 64, example: DOMAIN })
   domainId?: string;
 
-  /** Letters, digits, `_`, `-` and single dots, at most 64, in any case; or `*` for what no other alias of the domain takes. Names that mail servers use themselves (postmaster, abuse, mailer-daemon, bounces) are 400. */
+  /**
+   * Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. `*`
+   * receives all mail to the domain that no other alias receives. Names that mail servers use themselves (postmaster,
+   * abuse, mailer-daemon, bounces) are rejected with 400.
+   */
   @ApiProperty({ maxLength: 256, example: 'invoices' })
   localPart: string;
 
-  /** Where its mail goes, as events of type `email.received`: the short form of `routes`. None keeps it without sending it on. */
+  /**
+   * Destinations of the alias's mail, which they receive as events of type `email.received`. Short form of `routes`.
+   * Without destinations, mail is stored but not forwarded.
+   */
   @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
   destinationIds?: string[];
 
-  /** Where its mail goes, and which of it: mail that passes no filter is `ignored`. */
+  /** Destinations of the alias's mail, each with an optional filter. Mail that matches no filter is `ignored`. */
   @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
   routes?: AliasRouteConfig[];
 
-  /** Who may write: addresses (`a@example.com`), domains (`@example.com`), or what is below one (`*.example.com`), matched on the one mailbox of the From header. None lets everybody. */
+  /**
+   * Senders whose mail is accepted: addresses (`a@example.com`), domains (`@example.com`) or subdomains
+   * (`*.example.com`). They are compared with the single mailbox of the From header. An empty list accepts every
+   * sender.
+   */
   @ApiProperty({ required: false, type: [String], maxItems: 100, example: ['@example.org'] })
   allowedSenders?: string[];
 
-  /** Larger messages are refused with 552. Null, or left out, for what the listener takes at most, 40 MB. */
+  /**
+   * Maximum size of a message in bytes. Larger messages are rejected with 552. Null or left out for the limit of the
+   * listener, 40 MB.
+   */
   @ApiProperty({
     required: false,
     type: 'integer',
@@ -109,26 +126,32 @@ export class NewAliasBody {
   maxSizeBytes?: number | null;
 }
 
-/** What to change of an alias: what is left out stays. */
+/** The fields of an alias to change. Fields that are left out keep their values. */
 @Fixed({ kind: FIXED, domainId: FIXED, domain: FIXED, localPart: FIXED, address: FIXED })
 @Examples({
   destinations: { summary: 'Other destinations', value: { destinationIds: [DESTINATION] } },
-  anybody: { summary: 'Take mail from everybody, of any size', value: { allowedSenders: [], maxSizeBytes: null } },
+  anybody: { summary: 'Accept mail from everyone, of any size', value: { allowedSenders: [], maxSizeBytes: null } },
 })
 export class AliasChangesBody {
-  /** Where its mail goes from now on: the short form of `routes`, which keeps the filters of destinations that stay. */
+  /** New destinations of the alias's mail. Short form of `routes`. Destinations that stay keep their filters. */
   @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
   destinationIds?: string[];
 
-  /** Where its mail goes from now on, and which of it; a filter that is left out, or null, lets everything through. */
+  /**
+   * New destinations of the alias's mail, each with an optional filter. A filter that is null or left out selects all
+   * mail.
+   */
   @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
   routes?: AliasRouteConfig[];
 
-  /** Who may write. */
+  /** Senders whose mail is accepted. An empty list accepts every sender. */
   @ApiProperty({ required: false, type: [String], maxItems: 100, example: ['anna@example.org', '*.example.org'] })
   allowedSenders?: string[];
 
-  /** Larger messages are refused with 552; null for what the listener takes at most. */
+  /**
+   * Maximum size of a message in bytes. Larger messages are rejected with 552. Null for the limit of the listener, 40
+   * MB.
+   */
   @ApiProperty({
     required: false,
     type: 'integer',
@@ -142,43 +165,43 @@ export class AliasChangesBody {
 
 /** An address that receives mail. */
 export class AliasItem {
-  /** Its id. */
+  /** Id of the alias. */
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The whole address, which the service computed. */
+  /** Full address, computed by Posthorn. */
   @ApiProperty({ example: 'invoices.acme@posthorn.example' })
   address: string;
 
-  /** Under which domain it is. */
+  /** `platform` for an address under the platform's domain, `custom` for one of your own domain. */
   @ApiProperty({ enum: KINDS, example: 'platform' })
   kind: (typeof KINDS)[number];
 
-  /** As it was asked for, in lower case. */
+  /** Local part as requested, in lower case. */
   @ApiProperty({ example: 'invoices' })
   localPart: string;
 
-  /** What is behind the `@`. */
+  /** Part of the address after the `@`. */
   @ApiProperty({ example: 'posthorn.example' })
   domain: string;
 
-  /** Where its mail goes. */
+  /** Ids of the destinations of the alias's mail. */
   @ApiProperty({ type: [String], example: [DESTINATION] })
   destinationIds: string[];
 
-  /** Where its mail goes, and which of it. */
+  /** Destinations of the alias's mail, with their filters. */
   @ApiProperty({ type: [AliasRouteItem], example: [ROUTE_EXAMPLE] })
   routes: AliasRouteItem[];
 
-  /** Who may write; empty for everybody. */
+  /** Senders whose mail is accepted. Empty if every sender is accepted. */
   @ApiProperty({ type: [String], example: ['@example.org'] })
   allowedSenders: string[];
 
-  /** Null for what the listener takes at most. */
+  /** Maximum size of a message in bytes. Null for the limit of the listener, 40 MB. */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   maxSizeBytes: number | null;
 
-  /** When it was made. */
+  /** Time when the alias was created. */
   @ApiProperty({ format: 'date-time', example: '2026-11-22T09:30:00.000Z' })
   createdAt: string;
 }

@@ -50,7 +50,10 @@ const FILTERS: Statement = {
   text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Aliases that were removed so long ago that no message of theirs is kept, of every environment. Looks into every partition of messages. */
+/**
+ * Aliases that were removed so long ago that no message of theirs is kept, of every environment. Looks into every
+ * partition of messages.
+ */
 const FORGET: Statement = {
   name: 'aliases.forget',
   text: `
@@ -59,7 +62,10 @@ const FORGET: Statement = {
       and not exists (select 1 from inbox_messages m where m.environment_id = a.environment_id and m.alias_id = a.id)`,
 };
 
-/** Aliases as they are configured. Every change is announced in its own transaction: no listener goes on with what it remembers. */
+/**
+ * Aliases as they are configured. Every change is announced in its own transaction: no listener goes on with what it
+ * remembers.
+ */
 @Injectable()
 export class AliasesStore {
   constructor(

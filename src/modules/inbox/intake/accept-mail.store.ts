@@ -7,10 +7,11 @@ import type { NewMessage } from './message-row.js';
 export type NotStored = 'repeated' | 'gone';
 
 /**
- * Messages of one group, in one statement and so in one commit. Aliases are looked at once more (aliases_pkey), since whoever
- * asked at RCPT may have taken his time. Repeats are found by inbox_messages_repeated_idx of the day that they would expire on, and of the one before:
- * two copies in two processes at the same instant are both stored, as at least once allows. `is true` keeps the indexes that begin with the
- * environment out of it: without statistics those of the alias look as good, and lead through all of its day.
+ * Messages of one group, in one statement and so in one commit. Aliases are looked at once more (aliases_pkey), since
+ * whoever asked at RCPT may have taken his time. Repeats are found by inbox_messages_repeated_idx of the day that they
+ * would expire on, and of the one before: two copies in two processes at the same instant are both stored, as at least
+ * once allows. `is true` keeps the indexes that begin with the environment out of it: without statistics those of the
+ * alias look as good, and lead through all of its day.
  */
 const INSERT: Statement = {
   name: 'inbox_accept',

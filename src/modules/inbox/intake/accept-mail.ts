@@ -15,7 +15,10 @@ import { MailArrivalSignal } from './mail-arrival-signal.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/** Large messages that are written at once: each holds a connection, and a megabyte some times over; all of its bytes where the blob store takes nothing in chunks (S3). */
+/**
+ * Large messages that are written at once: each holds a connection, and a megabyte some times over; all of its bytes
+ * where the blob store takes nothing in chunks (S3).
+ */
 const LARGE_AT_ONCE = 2;
 /** Behind so many others a sender keeps it, and comes again. */
 const LARGE_WAIT_MS_MAX = 60_000;
@@ -33,7 +36,10 @@ interface Addressed {
 @Injectable()
 export class AcceptMail {
   private readonly logger = new Logger('Inbox');
-  /** The same message that comes again while it is being stored: what its alias, sender and bytes are, and how the first one ends. */
+  /**
+   * The same message that comes again while it is being stored: what its alias, sender and bytes are, and how the first
+   * one ends.
+   */
   private readonly underWay = new Map<string, Promise<RowOutcomes>>();
   private readonly large = new KeyedSemaphore(LARGE_AT_ONCE);
 
@@ -126,7 +132,9 @@ export class AcceptMail {
     };
   }
 
-  /** Whoever heard no answer may come again before the first copy is committed: both are told what becomes of that one. */
+  /**
+   * Whoever heard no answer may come again before the first copy is committed: both are told what becomes of that one.
+   */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);
     if (key === null) return store();

@@ -1,7 +1,7 @@
 /**
- * Paced, messages go through in bursts: what goes on together is written together. One by one they cost a commit for each step, which
- * the deliveries that they yield to had to share the disk with. The next burst begins when it is worth it, not before the first time
- * and not after the second.
+ * Paced, messages go through in bursts: what goes on together is written together. One by one they cost a commit for
+ * each step, which the deliveries that they yield to had to share the disk with. The next burst begins when it is worth
+ * it, not before the first time and not after the second.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;

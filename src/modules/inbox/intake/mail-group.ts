@@ -12,7 +12,9 @@ const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** As where webhooks are accepted: under load one commit instead of three. */
 const GAP_MS = 4;
-/** Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten. */
+/**
+ * Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten.
+ */
 const PACED_LINGER_MS = 100;
 /** More that waits means that storage does not keep up: senders come again, nothing is lost. */
 const BACKLOG_MAX = 4_000;
@@ -20,7 +22,10 @@ const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;
 const NO_PARTITION = '23514';
 
-/** The rows of one message: one for each alias, stored together or not at all. What became of each, in their order: null for a stored one. */
+/**
+ * The rows of one message: one for each alias, stored together or not at all. What became of each, in their order: null
+ * for a stored one.
+ */
 export type RowOutcomes = (NotStored | null)[];
 
 /** The group commit of received mail: what comes in while a group is written becomes the next one. */

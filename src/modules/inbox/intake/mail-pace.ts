@@ -7,11 +7,14 @@ import { MailGate } from './mail-gate.js';
 const LOOK_EVERY_MS = 100;
 /** What looked longer ago than this says nothing of now. */
 const STALE_MS = 1_000;
-/** So many go on before anything is known again, which is a look later: a flood that begins beside deliveries finds the door ajar. */
+/**
+ * So many go on before anything is known again, which is a look later: a flood that begins beside deliveries finds the
+ * door ajar.
+ */
 const UNKNOWN_MAX = 8;
 /**
- * However crowded the process is, this part of the deliveries that it makes is taken of messages, and as many are read, so that what
- * waits for being read does not grow. The two cost what four or five deliveries do.
+ * However crowded the process is, this part of the deliveries that it makes is taken of messages, and as many are read,
+ * so that what waits for being read does not grow. The two cost what four or five deliveries do.
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
@@ -19,8 +22,8 @@ const FLOOR_MIN = 4;
 const TURN_MS_MAX = 30_000;
 
 /**
- * How fast mail is taken and read in this process: as fast as it comes, unless there are deliveries and the process has hardly time for
- * them. Mail can wait: senders keep it, and what was taken stands in the table.
+ * How fast mail is taken and read in this process: as fast as it comes, unless there are deliveries and the process has
+ * hardly time for them. Mail can wait: senders keep it, and what was taken stands in the table.
  */
 @Injectable()
 export class MailPace {
@@ -67,7 +70,10 @@ export class MailPace {
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
-  /** Whether anything has to wait: then what is written waits for company, which costs deliveries fewer commits beside their own. */
+  /**
+   * Whether anything has to wait: then what is written waits for company, which costs deliveries fewer commits beside
+   * their own.
+   */
   get isPaced(): boolean {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
@@ -112,7 +118,10 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
-  /** A Node.js timer can fire before the monotonic clock shows its whole delay. The update must not be skipped then: no other call may follow. */
+  /**
+   * A Node.js timer can fire before the monotonic clock shows its whole delay. The update must not be skipped then: no
+   * other call may follow.
+   */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }

@@ -6,12 +6,15 @@ import type { Id } from '#kernel/ids.js';
  */
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
-/** Decided at the door, where others of the same message's aliases took it: its one sender is not allowed, or it is too large for this alias. */
+/**
+ * Decided at the door, where others of the same message's aliases took it: its one sender is not allowed, or it is too
+ * large for this alias.
+ */
 export type DoorReason = 'sender_not_allowed' | 'too_large';
 
 /**
- * A row of `inbox_messages` as the listener writes it. Its id is that of its event too (`evt_…`). The bytes stand in `raw` when
- * they are at most 256 KB, and are otherwise the blob with the message's id; both gone means erased.
+ * A row of `inbox_messages` as the listener writes it. Its id is that of its event too (`evt_…`). The bytes stand in
+ * `raw` when they are at most 256 KB, and are otherwise the blob with the message's id; both gone means erased.
  */
 export interface NewMessage {
   environmentId: number;

@@ -18,7 +18,10 @@ const LOCAL_MAX = 256;
 /** Who is written to about mail of ours, as RFC 2142 and providers' feedback loops have it. */
 const OPERATOR = /^(?:postmaster|abuse)$/i;
 
-/** Where mail for an address goes, from a cache that a change of aliases empties and that is never older than five seconds. */
+/**
+ * Where mail for an address goes, from a cache that a change of aliases empties and that is never older than five
+ * seconds.
+ */
 @Injectable()
 export class Recipients {
   private readonly logger = new Logger('Inbox');

@@ -6,9 +6,9 @@ import { HoldsContent } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import { MessageDocuments } from './message-documents.js';
 
-/** Which view. */
+/** Selects a view. */
 export class MailViewQuery {
-  /** The `token` of a view. */
+  /** Token of the view. */
   @ApiProperty({
     maxLength: 512,
     example: 'WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl',
@@ -16,10 +16,10 @@ export class MailViewQuery {
   token: string;
 }
 
-/** The HTML of messages, as browsers may show it. */
+/** Serves the HTML of messages in a form that browsers may show. */
 @Section(
   'Mail views',
-  'The HTML of a message, sent or received, as a document that runs nothing and asks nobody for anything.',
+  'The HTML of a sent or received message, as a document that runs no scripts and loads nothing.',
 )
 @Controller('v1/mail-views')
 export class MailViewsController {
@@ -37,15 +37,15 @@ export class MailViewsController {
   @ApiOperation({
     summary: 'Show the HTML of a message',
     description:
-      'With a token instead of a key, since a frame can send no header. Images that the message brings along are a part of it, and nothing else is loaded: no script, no form, ' +
-      'no remote image or style, no link that leads away. Only pages of this origin may frame it.',
+      'Takes a token instead of a key, since a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, ' +
+      'no remote image or style, no link that leads away. Only pages of this origin may frame the document.',
   })
   @ApiOkResponse({
-    description: 'The document, at most 1 MB of it beside its images.',
+    description: 'The document, at most 1 MB without its images.',
     content: { 'text/html; charset=utf-8': { schema: { type: 'string' }, example: '<p>It is on its way.</p>' } },
   })
   @ApiNotFoundResponse({
-    description: 'There is no such view, its minute is over, or the message is gone.',
+    description: 'The view does not exist, it has expired, or the message has been deleted.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   async showMail(@Query() { token }: MailViewQuery): Promise<StreamableFile> {

@@ -19,8 +19,8 @@ export class MessageBytes {
   }
 
   /**
-   * Null when they are gone. Throws `unavailable` while they cannot be read, which is no failure of the message. They are in memory
-   * once, which a thread that reads them shares: `sizeBytes` is how many there are.
+   * Null when they are gone. Throws `unavailable` while they cannot be read, which is no failure of the message. They
+   * are in memory once, which a thread that reads them shares: `sizeBytes` is how many there are.
    */
   async whole(environmentId: number, id: Id, sizeBytes: number): Promise<Buffer | null> {
     const read = await this.read(environmentId, id).catch(cannotBeRead);

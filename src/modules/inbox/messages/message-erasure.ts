@@ -6,7 +6,10 @@ import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { EventSources } from '#modules/events/event-sources.contract.js';
 import { MessagesStore } from './messages.store.js';
 
-/** With the payload of a message's event goes the message, its bytes and attachments too; and its events are found by its alias. */
+/**
+ * With the payload of a message's event goes the message, its bytes and attachments too; and its events are found by
+ * its alias.
+ */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
   constructor(
@@ -24,7 +27,10 @@ export class MessageErasure implements OnModuleInit {
     });
   }
 
-  /** The row first: from then on nobody reads the bytes. Whoever was killed in between comes again, and finds a row that is erased. */
+  /**
+   * The row first: from then on nobody reads the bytes. Whoever was killed in between comes again, and finds a row that
+   * is erased.
+   */
   private async erase(environmentId: number, id: Id): Promise<void> {
     if (!(await this.messages.isKnown(environmentId, id))) return;
     await this.messages.erase(environmentId, id);

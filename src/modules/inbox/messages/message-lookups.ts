@@ -1,7 +1,9 @@
 import { type FoundRecords, NameRecords } from '#egress/name-records.js';
 import { SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 
-/** What a name server said, as verifiers read it: `ETIMEOUT` says that nobody knows, `ENODATA` that there is nothing. */
+/**
+ * What a name server said, as verifiers read it: `ETIMEOUT` says that nobody knows, `ENODATA` that there is nothing.
+ */
 export class LookupError extends Error {
   constructor(
     readonly code: 'ETIMEOUT' | 'ENODATA',
@@ -11,19 +13,25 @@ export class LookupError extends Error {
   }
 }
 
-/** Longest wait for one answer, and most questions in one phase beside keys: SPF may ask for 110 names, DMARC for 88. */
+/**
+ * Longest wait for one answer, and most questions in one phase beside keys: SPF may ask for 110 names, DMARC for 88.
+ */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
-/** Names that no name server may be asked for (RFC 6761, sections 6.3 and 6.4). A machine without DNS decides about its own mail at once. */
+/**
+ * Names that no name server may be asked for (RFC 6761, sections 6.3 and 6.4). A machine without DNS decides about its
+ * own mail at once.
+ */
 const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
 
 /**
- * What verifiers of one message ask name servers. A sender chooses what is asked, so all of it has limits: 3 s for an answer, 120
- * questions in each phase, 20 keys, and a time that the caller sets. Behind them every answer is `ETIMEOUT`, at once. Each phase has
- * its own budget, so that a message can't use up with SPF what the look-up of its DMARC policy needs.
+ * What verifiers of one message ask name servers. A sender chooses what is asked, so all of it has limits: 3 s for an
+ * answer, 120 questions in each phase, 20 keys, and a time that the caller sets. Behind them every answer is
+ * `ETIMEOUT`, at once. Each phase has its own budget, so that a message can't use up with SPF what the look-up of its
+ * DMARC policy needs.
  */
 export class MessageLookups {
   private readonly answers: Answers = new Map();
@@ -128,14 +136,17 @@ export class MessageLookups {
 }
 
 /**
- * A name that no name server can be asked for has no records. Senders choose names, by macros of SPF too (RFC 7208, section 7): what they write must
- * not count as a failure of name servers, with which the policy of DMARC is not applied.
+ * A name that no name server can be asked for has no records. Senders choose names, by macros of SPF too (RFC 7208,
+ * section 7): what they write must not count as a failure of name servers, with which the policy of DMARC is not
+ * applied.
  */
 function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
   return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;
 }
 
-/** The address that a name of `in-addr.arpa` or `ip6.arpa` stands for (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+/**
+ * The address that a name of `in-addr.arpa` or `ip6.arpa` stands for (RFC 1035, section 3.5; RFC 3596, section 2.5).
+ */
 function addressOfReverse(name: string): string {
   const labels = name
     .toLowerCase()

@@ -10,7 +10,10 @@ import { AliasRouting, routesOf } from '../aliases/alias-routing.js';
 import { AliasesService } from '../aliases/aliases.service.js';
 import { MessagesStore } from './messages.store.js';
 
-/** Delivers quarantined messages that a person has looked at. The verdicts stay as they are: nothing is verified or set aside again. */
+/**
+ * Delivers quarantined messages that a person has looked at. The verdicts stay as they are: nothing is verified or set
+ * aside again.
+ */
 @Injectable()
 export class MessageRelease {
   constructor(
@@ -23,8 +26,8 @@ export class MessageRelease {
   ) {}
 
   /**
-   * Sends the message to where its alias leads now. Throws 404, and 409 for a message that is not quarantined or that no destination of
-   * the alias takes.
+   * Sends the message to where its alias leads now. Throws 404, and 409 for a message that is not quarantined or that
+   * no destination of the alias takes.
    */
   async release(tenant: Tenant, alias: string, text: string): Promise<void> {
     const found = await this.aliases.find(tenant, alias);

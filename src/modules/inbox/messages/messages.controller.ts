@@ -23,17 +23,17 @@ import { MessagesService } from './messages.service.js';
 
 const ALIAS = {
   name: 'alias',
-  description: 'The alias: its id, or its whole address (percent-encoded).',
+  description: 'Id of the alias, or its full address (percent-encoded).',
   example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 const MESSAGE = { name: 'messageId', description: 'The message.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-const INDEX = { name: 'index', description: 'Which attachment, from 0, as the message lists them.', example: '0' };
+const INDEX = { name: 'index', description: 'Index of the attachment in the message, starting at 0.', example: '0' };
 const SANDBOXED = "sandbox; default-src 'none'";
 
-/** What came to aliases. */
+/** Shows and replays the messages that aliases received. */
 @Section(
   'Received mail',
-  'Messages that came to aliases: whom they are from, what they say, their files, and the message itself.',
+  'Messages that aliases received: their senders, contents, files and original bytes.',
 )
 @Controller('v1/aliases/:alias')
 export class MessagesController {
@@ -48,7 +48,7 @@ export class MessagesController {
   @ApiOperation({
     summary: 'List messages',
     description:
-      'Newest first, quarantined ones too. A page with a filter looks at a bounded number of messages: it may be short and not the last.',
+      'Newest first, including quarantined messages. With a filter, a page examines a bounded number of messages: it may be short without being the last.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: ReceivedMessagePage, description: 'One page of messages.' })
@@ -64,7 +64,7 @@ export class MessagesController {
   @Scope('read')
   @ApiOperation({
     summary: 'Get a message',
-    description: 'What it says and what was found out about it. 404 once it was erased.',
+    description: 'Its contents and the results of its checks. 404 once the message was erased.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -84,8 +84,8 @@ export class MessagesController {
   @Header('content-security-policy', SANDBOXED)
   @Header('x-content-type-options', 'nosniff')
   @ApiOperation({
-    summary: 'Get the message itself',
-    description: 'Byte for byte as it came (RFC 5322), so that its signatures can be verified again.',
+    summary: 'Get the original message',
+    description: 'Byte for byte as received (RFC 5322), so that its signatures can be verified again.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -120,7 +120,7 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Get an attachment',
     description:
-      'Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream.',
+      'Decoded, always as a download. Types that a browser would execute (HTML, SVG, XML, scripts) are served as application/octet-stream.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -146,7 +146,7 @@ export class MessagesController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Get a view of a message',
-    description: 'Where its HTML is shown: an address for a frame, good for a minute. 404 for a message without HTML.',
+    description: 'Returns a URL that shows the HTML in a frame, valid for one minute. 404 for a message without HTML.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -167,14 +167,14 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Release a quarantined message',
     description:
-      'Sends it to the destinations of the alias as they are now. Its verdicts stay, and nothing is checked again: the caller decides that the message is good. ' +
-      '409 when the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released once, and when no destination of the alias takes it (`"no_destination"`).',
+      'Sends it to the current destinations of the alias. Its verdicts stay, and no check is repeated: the caller decides that the message is good. ' +
+      'Rejected with 409 if the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released only once, and if no destination of the alias accepts it (`"no_destination"`).',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
-  @ApiOkResponse({ type: ReceivedMessageDetail, description: 'The message, which is on its way.' })
+  @ApiOkResponse({ type: ReceivedMessageDetail, description: 'The released message.' })
   @ApiConflictResponse({
-    description: 'The message is not quarantined, or the alias leads nowhere.',
+    description: 'The message is not quarantined, or the alias has no destination.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   @TryNeeds('a message that was quarantined')
@@ -184,7 +184,7 @@ export class MessagesController {
     @Param('messageId') id: string,
   ): Promise<ReceivedMessageDetail> {
     await this.releases.release(tenant, alias, id);
-    // The release is committed with its audit entry, after the answer is made: other connections do not see it yet.
+    // The release commits with its audit entry, after this answer is built. Other connections do not see it yet.
     return (await this.messages.detail(tenant, alias, id, true)) as unknown as ReceivedMessageDetail;
   }
 
@@ -195,11 +195,11 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Replay an alias',
     description:
-      'Sends what came in a time again, to the destinations of the alias as they are now, whatever became of it. At most 1,000 messages a call, newest first: ' +
-      'go on with `next_cursor`. Quarantined messages are never sent again.',
+      'Sends the messages of a period again, to the current destinations of the alias, whatever their state. At most 1,000 messages per call, newest first: ' +
+      'continue with `next_cursor`. Quarantined messages are never sent again.',
   })
   @ApiParam(ALIAS)
-  @ApiOkResponse({ type: AliasReplayItem, description: 'What is sent again, or would be.' })
+  @ApiOkResponse({ type: AliasReplayItem, description: 'Counts of the messages that are sent again, or would be.' })
   async replayAlias(
     @CurrentTenant() tenant: Tenant,
     @Param('alias') alias: string,

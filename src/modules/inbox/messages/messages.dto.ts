@@ -11,56 +11,59 @@ const AUTH = ['pass', 'fail', 'none'];
 const WORDS = ['pass', 'fail', 'softfail', 'neutral', 'policy', 'none', 'temperror', 'permerror'];
 const SCANS = ['pass', 'fail', 'gray', 'disabled', 'processing_failed'];
 
-/** Which page of messages. */
+/** Filters and paging of the list of messages. */
 export class ReceivedMessageListQuery {
-  /** Only messages in this state: `received` has not been looked at yet, `quarantined` goes nowhere until it is released. */
+  /**
+   * Only messages in this state. `received` messages have not been read yet. `quarantined` messages are not delivered
+   * until they are released.
+   */
   @ApiProperty({ required: false, enum: STATES, example: 'quarantined' })
   state?: (typeof STATES)[number];
 
-  /** Only messages from this address, which they say they are from or their envelope has; whatever its case. */
+  /** Only messages with this address in the From header or as the envelope sender. Case does not matter. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
   from?: string;
 
-  /** Only messages that came at or after this time (RFC 3339). */
+  /** Only messages received at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only messages that came at or before this time (RFC 3339). */
+  /** Only messages received at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /** The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of messages to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
 /** A received message in a list. */
 export class ReceivedMessageItem {
-  /** The message's id, and that of its event. */
+  /** Id of the message and of its event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Its Message-ID header, which its sender chose: it need not be unique. Null without one. */
+  /** Message-ID header. The sender chose it, so it need not be unique. Null if the message has none. */
   @ApiProperty({ type: String, nullable: true, example: '<4711@mail.example.com>' })
   message_id: string | null;
 
-  /** Whom it says it is from; the sender of the envelope until it was read. */
+  /** From header. Until the message was read, the envelope sender. */
   @ApiProperty({ example: 'Ada <ada@example.com>' })
   from: string;
 
-  /** Its subject; null until it was read. */
+  /** Subject. Null until the message was read. */
   @ApiProperty({ type: String, nullable: true, example: 'Order 42' })
   subject: string | null;
 
-  /** When it was taken. */
+  /** Time when Posthorn accepted the message. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 
-  /** Whether it is from whom it says it is: what DMARC says; `none` where nobody can tell. */
+  /** Whether the From address is authentic: the result of DMARC. `none` if this cannot be determined. */
   @ApiProperty({ enum: AUTH, example: 'pass' })
   auth: string;
 
@@ -68,7 +71,10 @@ export class ReceivedMessageItem {
   @ApiProperty({ enum: ['received', 'processed', 'quarantined'], example: 'processed' })
   state: string;
 
-  /** Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or sender_unverified (name servers did not answer); null otherwise, and once it was released. */
+  /**
+   * Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
+   * sender_unverified (name servers did not answer). Null for other messages, and after a release.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason: string | null;
 }
@@ -86,34 +92,34 @@ export class ReceivedMessagePage {
 
 /** One header of a message. */
 export class ReceivedHeaderItem {
-  /** In lower case. */
+  /** Name of the header, in lower case. */
   @ApiProperty({ example: 'x-mailer' })
   name: string;
 
-  /** Unfolded, otherwise as it came. */
+  /** Value of the header, unfolded and otherwise unchanged. */
   @ApiProperty({ example: 'Example 1.0' })
   value: string;
 }
 
 /** A file in a message. */
 export class ReceivedAttachmentItem {
-  /** What its sender calls it, made safe: without a path. */
+  /** File name that the sender gave, sanitized and without a path. */
   @ApiProperty({ example: 'invoice.pdf' })
   filename: string;
 
-  /** What its sender says it is. */
+  /** Content type that the sender declared. */
   @ApiProperty({ example: 'application/pdf' })
   content_type: string;
 
-  /** Decoded. */
+  /** Size of the decoded file in bytes. */
   @ApiProperty({ type: 'integer', example: 48213 })
   size_bytes: number;
 
-  /** How the message's HTML names it (`cid:`); null for none. */
+  /** Content-ID by which the message's HTML refers to the file (`cid:`). Null if it has none. */
   @ApiProperty({ type: String, nullable: true, example: null })
   content_id: string | null;
 
-  /** Where its bytes are. */
+  /** URL of the file's bytes. */
   @ApiProperty({
     example:
       'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0',
@@ -121,173 +127,188 @@ export class ReceivedAttachmentItem {
   url: string;
 }
 
-/** What was found out about whom a message is from, and whether it does harm. */
+/** Results of the sender authentication and of the spam and virus checks. */
 export class ReceivedVerdictsItem {
-  /** Whether the sender of the envelope (of a null sender, the HELO) may send from that address (RFC 7208). */
+  /**
+   * SPF result: whether the client may send mail for the domain of the envelope sender, or of the HELO for a null
+   * sender (RFC 7208).
+   */
   @ApiProperty({ enum: WORDS, example: 'pass' })
   spf: string;
 
-  /** The best of its signatures (RFC 6376). */
+  /** Best result of the message's DKIM signatures (RFC 6376). */
   @ApiProperty({ enum: WORDS, example: 'pass' })
   dkim: string;
 
-  /** Whether one of the two belongs to the domain of its author (RFC 9989). `temperror` when name servers did not answer for what would have decided that. */
+  /**
+   * DMARC result: whether SPF or DKIM passed for the domain of the author (RFC 9989). `temperror` if name servers did
+   * not answer a query that would have decided this.
+   */
   @ApiProperty({ enum: WORDS, example: 'pass' })
   dmarc: string;
 
-  /** What forwarders say of it (RFC 8617); only told. */
+  /** ARC result of forwarders (RFC 8617). For information only. */
   @ApiProperty({ enum: WORDS, example: 'none' })
   arc: string;
 
-  /** What rspamd says; `disabled` without one. */
+  /** Result of rspamd. `disabled` if none is configured. */
   @ApiProperty({ enum: SCANS, example: 'disabled' })
   spam: string;
 
-  /** What clamd says; `disabled` without one. */
+  /** Result of clamd. `disabled` if none is configured. */
   @ApiProperty({ enum: SCANS, example: 'disabled' })
   virus: string;
 
-  /** What the domain of its author asks for when DMARC fails; null without a record, and when name servers did not answer for it. */
+  /**
+   * Policy that the author's domain publishes for mail that fails DMARC. Null without a record, and if name servers did
+   * not answer.
+   */
   @ApiProperty({ type: String, enum: ['none', 'quarantine', 'reject'], nullable: true, example: 'reject' })
   dmarc_policy: string | null;
 }
 
-/** A received message, which is also the body of its event. */
+/** A received message. It is also the body of its event. */
 export class ReceivedMessageDetail {
-  /** The message's id. */
+  /** Id of the message. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Its Message-ID header; null without one. */
+  /** Message-ID header. Null if the message has none. */
   @ApiProperty({ type: String, nullable: true, example: '<4711@mail.example.com>' })
   message_id: string | null;
 
-  /** Its event: the same id. */
+  /** Id of the event, equal to the message's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string;
 
-  /** The address of the alias that it came to. */
+  /** Address of the alias that received the message. */
   @ApiProperty({ example: 'support.acme@in.example.com' })
   alias: string;
 
-  /** The id of the alias: what events are filtered by as `endpoint`. */
+  /** Id of the alias, which event filters know as `endpoint`. */
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint_id: string;
 
-  /** Whom it says it is from. */
+  /** From header. */
   @ApiProperty({ example: 'Ada <ada@example.com>' })
   from: string;
 
-  /** Whom it says it is for: at most 1,000. */
+  /** Addresses of the To header, at most 1,000. */
   @ApiProperty({ type: [String], example: ['support.acme@in.example.com'] })
   to: string[];
 
-  /** Who has a copy. */
+  /** Addresses of the Cc header. */
   @ApiProperty({ type: [String], example: [] })
   cc: string[];
 
-  /** Where answers are to go. */
+  /** Addresses of the Reply-To header. */
   @ApiProperty({ type: [String], example: [] })
   reply_to: string[];
 
-  /** The recipients that led to this alias, as the sending server gave them: a blind copy stands nowhere else. */
+  /** Envelope recipients that led to this alias, as the sending server gave them. A blind copy is visible only here. */
   @ApiProperty({ type: [String], example: ['support.acme+orders@in.example.com'] })
   recipients: string[];
 
-  /** Its subject. */
+  /** Subject. */
   @ApiProperty({ example: 'Order 42' })
   subject: string;
 
-  /** When it was taken. */
+  /** Time when Posthorn accepted the message. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 
-  /** When its sender says it was written; null for what is no time. */
+  /** Time in the Date header. Null if it is not a valid time. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:29:58.000Z' })
   date: string | null;
 
-  /** Its text, up to 1 MB (64 KB in the event); null without one. */
+  /** Text, up to 1 MB (64 KB in the event). Null if the message has none. */
   @ApiProperty({ type: String, nullable: true, example: 'Where is it?' })
   text: string | null;
 
-  /** Its HTML as it came, up to 1 MB (64 KB in the event): never show it without cleaning it. Null without one. */
+  /**
+   * Unsanitized HTML, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the message has
+   * none.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   html: string | null;
 
-  /** Whether something was cut: the text, the HTML, headers, or a long list. `raw_url` has all of it. */
+  /** Whether the text, the HTML, the headers or a long list was cut. `raw_url` has the whole message. */
   @ApiProperty({ example: false })
   truncated: boolean;
 
-  /** Of the whole message. */
+  /** Size of the whole message in bytes. */
   @ApiProperty({ type: 'integer', example: 2048 })
   size_bytes: number;
 
-  /** Its headers by their names in lower case; repeated ones are joined by line ends. */
+  /** Headers by name in lower case. Repeated headers are joined by line breaks. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { subject: 'Order 42' } })
   headers: Record<string, string>;
 
-  /** Its headers in their order, repeated ones too. */
+  /** All headers in their order, including repeated ones. */
   @ApiProperty({ type: [ReceivedHeaderItem] })
   header_lines: ReceivedHeaderItem[];
 
-  /** The Message-ID that it answers; null for none. */
+  /** Message-ID that this message answers (In-Reply-To). Null if there is none. */
   @ApiProperty({ type: String, nullable: true, example: null })
   in_reply_to: string | null;
 
-  /** The Message-IDs of its thread, oldest first. */
+  /** Message-IDs of the thread (References), oldest first. */
   @ApiProperty({ type: [String], example: [] })
   references: string[];
 
-  /** Whether a machine sent it by itself (RFC 3834): such a message is not to be answered by another one. */
+  /** Whether the message was sent automatically (RFC 3834). Do not answer such a message automatically. */
   @ApiProperty({ example: false })
   auto_submitted: boolean;
 
-  /** What was found out about it. */
+  /** Results of the sender authentication and of the spam and virus checks. */
   @ApiProperty({ type: ReceivedVerdictsItem })
   verdicts: ReceivedVerdictsItem;
 
-  /** Of its event: delivered, retrying, dlq, failed, ignored (the alias leads nowhere), parked (it could not be read) or quarantined; `received` until it was read. */
+  /**
+   * State of the message's event: delivered, retrying, dlq, failed, ignored (the alias has no destination), parked (the
+   * message could not be read) or quarantined. `received` until the message was read.
+   */
   @ApiProperty({ example: 'delivered' })
   status: string;
 
-  /** Why it is quarantined; null otherwise. */
+  /** Reason for the quarantine. Null otherwise. */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason: string | null;
 
-  /** Whether it is from whom it says it is: what DMARC says; `none` where nobody can tell. */
+  /** Whether the From address is authentic: the result of DMARC. `none` if this cannot be determined. */
   @ApiProperty({ enum: AUTH, example: 'pass' })
   auth: string;
 
-  /** Why it could not be read, in a sentence; null for one that could. */
+  /** Reason why the message could not be read, as a sentence. Null if it could be read. */
   @ApiProperty({ type: String, nullable: true, example: null })
   parse_error: string | null;
 
-  /** Where it is byte for byte. */
+  /** URL of the original message, byte for byte. */
   @ApiProperty({
     example:
       'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/raw',
   })
   raw_url: string;
 
-  /** Its files, in their order. */
+  /** Attached files, in their order. */
   @ApiProperty({ type: [ReceivedAttachmentItem] })
   attachments: ReceivedAttachmentItem[];
 }
 
-/** Which messages to send again. */
+/** Selects the messages to replay. */
 @Examples({
-  all: { summary: 'Everything that came since a time', value: { since: '2026-11-20T00:00:00.000Z' } },
+  all: { summary: 'Everything received since a given time', value: { since: '2026-11-20T00:00:00.000Z' } },
   count: {
     summary: 'Only count',
     value: { since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z', dry_run: true },
   },
 })
 export class AliasReplayBody {
-  /** Only messages that were taken at or after this time (RFC 3339). */
+  /** Only messages accepted at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only messages that were taken at or before this time (RFC 3339). */
+  /** Only messages accepted at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
@@ -295,50 +316,50 @@ export class AliasReplayBody {
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
-  /** Only count. */
+  /** If true, only counts and sends nothing. */
   @ApiProperty({ required: false, default: false, example: false })
   dry_run?: boolean;
 
-  /** Where to go on: the `next_cursor` of the call before, with the same fields. */
+  /** The `next_cursor` of the previous call, with the same fields. Leave it out for the first call. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 }
 
-/** What a replay of an alias came to. */
+/** Result of a replay of an alias. */
 export class AliasReplayItem {
   /** Id of this call. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
-  /** The alias. */
+  /** Id of the alias. */
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   alias_id: string;
 
-  /** Whether it only counted. */
+  /** Whether the call only counted. */
   @ApiProperty({ example: false })
   dry_run: boolean;
 
-  /** Messages that were looked at. */
+  /** Number of messages examined. */
   @ApiProperty({ type: 'integer', example: 3 })
   scanned: number;
 
-  /** Messages that are sent again, or would be. */
+  /** Number of messages that are sent again, or would be. */
   @ApiProperty({ type: 'integer', example: 2 })
   replayed: number;
 
-  /** Deliveries that are made for them, or would be: one for each destination. */
+  /** Number of deliveries created for them, or that would be: one for each destination. */
   @ApiProperty({ type: 'integer', example: 2 })
   enqueued: number;
 
-  /** Messages that go nowhere, since the alias has no destination. */
+  /** Number of messages that are not sent, because the alias has no destination. */
   @ApiProperty({ type: 'integer', example: 0 })
   skipped: number;
 
-  /** Messages that are never sent again: quarantined, parked or erased. */
+  /** Number of messages that are never sent again, because they are quarantined, parked or erased. */
   @ApiProperty({ type: 'integer', example: 1 })
   excluded: number;
 
-  /** Where they go. */
+  /** Ids of the destinations that the messages are sent to. */
   @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   destinations: string[];
 

@@ -39,7 +39,10 @@ export class MessagesService {
     private readonly config: Config,
   ) {}
 
-  /** Newest first. A page with a filter looks at a bounded number of messages, so that it may be short and not the last. Throws 404, and 400 for a bad cursor. */
+  /**
+   * Newest first. A page with a filter looks at a bounded number of messages, so that it may be short and not the last.
+   * Throws 404, and 400 for a bad cursor.
+   */
   async list(
     tenant: Tenant,
     alias: string,

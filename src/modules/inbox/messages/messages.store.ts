@@ -155,7 +155,9 @@ export class MessagesStore {
     return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
   }
 
-  /** Null when the alias has none such. `isInTransaction` reads what the caller's transaction has changed of it, too. */
+  /**
+   * Null when the alias has none such. `isInTransaction` reads what the caller's transaction has changed of it, too.
+   */
   async find(environmentId: number, aliasId: Id, id: Id, isInTransaction = false): Promise<MessageRecord | null> {
     const values = [environmentId, aliasId, id];
     const [row] = await (isInTransaction

@@ -6,7 +6,10 @@ import { Keyring } from '#kernel/crypto/keyring.js';
 import type { Id } from '#kernel/ids.js';
 import { type MailView, MailViews, type ViewedMessage } from '../viewing.contract.js';
 
-/** A frame cannot send a header: its address says what it may see, and is in nobody's history for longer than it is good for. */
+/**
+ * A frame cannot send a header: its address says what it may see, and is in nobody's history for longer than it is good
+ * for.
+ */
 const LIFETIME_MS = 60_000;
 const MAC_BYTES = 32;
 

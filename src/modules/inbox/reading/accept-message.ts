@@ -17,8 +17,8 @@ export const RECEIVED_EVENT_TYPE = 'email.received';
 const KEY_TTL_MS = 7 * 86_400_000;
 
 /**
- * Makes a decided message an event: once, whoever dies and whoever is slow. What was decided is stored before, so that whoever takes
- * it up finds it; the key of its event is taken in the commit of the event; and the row follows.
+ * Makes a decided message an event: once, whoever dies and whoever is slow. What was decided is stored before, so that
+ * whoever takes it up finds it; the key of its event is taken in the commit of the event; and the row follows.
  */
 @Injectable()
 export class AcceptMessage {

@@ -24,12 +24,18 @@ export interface Arrived {
 /** What is asked for SPF and the keys of signatures may take so long, and then DMARC; each is given up for itself. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
-/** A path of SMTP with what some write around it (RFC 5321, section 4.5.3.1); what is longer has no domain that anybody could ask for. */
+/**
+ * A path of SMTP with what some write around it (RFC 5321, section 4.5.3.1); what is longer has no domain that anybody
+ * could ask for.
+ */
 const ADDRESS_CHARACTERS_MAX = 320;
 /** Whoever names several is nobody (`authorOf`), however many. */
 const ADDRESSES_MAX = 20;
 
-/** Whom a message is from: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Name servers that are silent cost a verdict, never the message. */
+/**
+ * Whom a message is from: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Name servers that are
+ * silent cost a verdict, never the message.
+ */
 export async function authenticate(
   message: Arrived,
   records: NameRecords,
@@ -58,7 +64,10 @@ export async function authenticate(
 /** What DMARC says. */
 interface Alignment {
   dmarc: AuthVerdict;
-  /** What the domain of From publishes for mail that fails; null without a record, and where name servers did not answer for it. */
+  /**
+   * What the domain of From publishes for mail that fails; null without a record, and where name servers did not answer
+   * for it.
+   */
   dmarcPolicy: DmarcPolicy | null;
 }
 
@@ -89,8 +98,9 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
 }
 
 /**
- * Returns whether an identity that passed is aligned with the domain of From. When none is, but one that name servers did not answer
- * for would be, the policy can't be applied (RFC 7489, section 6.6.2): that is `temperror` and not `fail`.
+ * Returns whether an identity that passed is aligned with the domain of From. When none is, but one that name servers
+ * did not answer for would be, the policy can't be applied (RFC 7489, section 6.6.2): that is `temperror` and not
+ * `fail`.
  */
 export async function alignment(
   signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
@@ -129,7 +139,10 @@ async function evaluated(
   return { dmarc: authVerdict(status.result), dmarcPolicy: policy ?? null };
 }
 
-/** Its A-labels are made on the main loop, and take the square of its length: 70,000 letters were five seconds of CPU. An empty one is an author without a domain, not none. */
+/**
+ * Its A-labels are made on the main loop, and take the square of its length: 70,000 letters were five seconds of CPU.
+ * An empty one is an author without a domain, not none.
+ */
 const bounded = (address: string): string => (address.length > ADDRESS_CHARACTERS_MAX ? '' : address);
 
 interface DmarcResponse {

@@ -5,7 +5,10 @@ import type { ScanVerdict } from '#engine/mail/mail-verdicts.js';
 const CHUNK_BYTES = 64 * 1024;
 const ANSWER_BYTES_MAX = 4 * 1024;
 
-/** Sends a message over clamd's INSTREAM (each chunk behind its length, in four bytes; none ends it) and reads what it says. */
+/**
+ * Sends a message over clamd's INSTREAM (each chunk behind its length, in four bytes; none ends it) and reads what it
+ * says.
+ */
 export async function scanWithClamd(socket: Duplex, raw: Buffer): Promise<string> {
   const answer = readAnswer(socket);
   try {

@@ -24,11 +24,17 @@ import {
 const UNDER_WAY_MAX = 96;
 /** Of them, those of one environment: a flood, or slow name servers, keep nobody else's mail waiting. */
 const OF_ONE_MAX = 24;
-/** Bytes of large messages that are in memory at once, each of them some times over while it is read: one of the longest there may be. */
+/**
+ * Bytes of large messages that are in memory at once, each of them some times over while it is read: one of the longest
+ * there may be.
+ */
 const BYTES_MAX = 41 * 1024 * 1024;
 /** What other processes received is found by looking. */
 const REST_MS = 500;
-/** Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken up at once. */
+/**
+ * Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken
+ * up at once.
+ */
 const GAP_MS = 15;
 /** Until there is time to read again. */
 const PACED_MS = 100;
@@ -40,7 +46,10 @@ const BACKOFF_MS_MAX = 600_000;
 /** Where the machine has no room, which is nobody's fault. */
 const BUSY_MS = 1_000;
 
-/** Takes received messages one by one through verdicts, parsing and policy, and makes each an event. In every process that delivers. */
+/**
+ * Takes received messages one by one through verdicts, parsing and policy, and makes each an event. In every process
+ * that delivers.
+ */
 @Injectable()
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');

@@ -18,7 +18,10 @@ const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
 const ALL = '';
 
-/** Looks into messages for people who ask, a few at a time: a message is whole in memory for that, from before its thread has room for it. */
+/**
+ * Looks into messages for people who ask, a few at a time: a message is whole in memory for that, from before its
+ * thread has room for it.
+ */
 @Injectable()
 export class ThreadedMailReading extends MailReading {
   private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);

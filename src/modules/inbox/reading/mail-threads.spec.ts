@@ -6,7 +6,9 @@ import type { CallLimits } from '#sandbox/call-thread.js';
 import type { MailPace } from '../intake/mail-pace.js';
 import { MailThreads, type ReadAll } from './mail-threads.js';
 
-/** Stands for a parser that a message gets the better of: what is real of it is the thread, its watchdog and its limits. */
+/**
+ * Stands for a parser that a message gets the better of: what is real of it is the thread, its watchdog and its limits.
+ */
 const READER = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (call) => {

@@ -34,7 +34,10 @@ export interface ReadAll {
 }
 
 const THREADS_MAX = 3;
-/** One environment never has all of them; one alone where mail yields, since to start a thread costs more than to read a hundred messages. */
+/**
+ * One environment never has all of them; one alone where mail yields, since to start a thread costs more than to read a
+ * hundred messages.
+ */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
 /** CPU time for one call, and how long it may take where the machine has none. */
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
@@ -44,8 +47,8 @@ const IDLE_MS_MAX = 30_000;
 const PATIENCE_MS = 60_000;
 
 /**
- * Reads messages on threads, with an end to every call: whatever a message holds, it costs that call and nothing else. They start
- * when mail comes, and end when none does.
+ * Reads messages on threads, with an end to every call: whatever a message holds, it costs that call and nothing else.
+ * They start when mail comes, and end when none does.
  */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
@@ -75,7 +78,10 @@ export class MailThreads implements OnApplicationShutdown {
     return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
-  /** The signatures and the text of a message, in one call where neither does it harm. Throws 503 where there is no room within a minute. */
+  /**
+   * The signatures and the text of a message, in one call where neither does it harm. Throws 503 where there is no room
+   * within a minute.
+   */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
     const untilMs = performance.now() + PATIENCE_MS;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
@@ -105,7 +111,10 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'parsed' ? answer.message : null;
   }
 
-  /** Its HTML as a document; null without any, and for one that does its reader harm. Throws 503 where there is no room now. */
+  /**
+   * Its HTML as a document; null without any, and for one that does its reader harm. Throws 503 where there is no room
+   * now.
+   */
   async document(environmentId: number, raw: Buffer): Promise<Uint8Array | null> {
     const answer = await this.ask(environmentId, { kind: 'document', raw });
     return answer.kind === 'document' ? answer.document : null;
@@ -123,7 +132,10 @@ export class MailThreads implements OnApplicationShutdown {
   }
 }
 
-/** What a call of it ends with is what the message did: tried again it would do the same, without end. A thread that never came up is something else. */
+/**
+ * What a call of it ends with is what the message did: tried again it would do the same, without end. A thread that
+ * never came up is something else.
+ */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);

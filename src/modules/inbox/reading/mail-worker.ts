@@ -6,9 +6,14 @@ import type { MailAnswer, MailCall, Read } from './mail-threads.js';
 import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
-/** As `nice` has it: a third of the time of a thread that wants all. With less a busy machine would leave mail nothing. */
+/**
+ * As `nice` has it: a third of the time of a thread that wants all. With less a busy machine would leave mail nothing.
+ */
 const NICENESS = 5;
-/** Behind a larger message a thread ends: what it took, some times the message, goes back to the system only with the thread. */
+/**
+ * Behind a larger message a thread ends: what it took, some times the message, goes back to the system only with the
+ * thread.
+ */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 // The entry of a worker thread (mail-threads.ts starts it): one message at a time, which somebody else wrote.
@@ -52,7 +57,10 @@ function told<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }
 
-/** Mail waits where the processor does not do for all: of the threads of this process it has what the others leave. Linux knows threads by their number. */
+/**
+ * Mail waits where the processor does not do for all: of the threads of this process it has what the others leave.
+ * Linux knows threads by their number.
+ */
 function beModest(number: string | null): void {
   if (number === null) return;
   try {

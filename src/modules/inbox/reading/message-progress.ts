@@ -8,7 +8,9 @@ const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** As where mail is accepted: messages that are read together are written together. */
 const GAP_MS = 4;
-/** Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten. */
+/**
+ * Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten.
+ */
 const PACED_LINGER_MS = 100;
 
 /** One step of one message; without a decision its event is there. */

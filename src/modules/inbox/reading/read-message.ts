@@ -27,7 +27,10 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /** Null when its bytes are gone. `mayChange`: name servers that did not answer could change the decision. Throws 503 where there is no room to read it now. */
+  /**
+   * Null when its bytes are gone. `mayChange`: name servers that did not answer could change the decision. Throws 503
+   * where there is no room to read it now.
+   */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
@@ -62,7 +65,10 @@ export class ReadMessage {
   }
 }
 
-/** What is decided of a message that nothing could be found out about: that it can't be read, which somebody has to look at. */
+/**
+ * What is decided of a message that nothing could be found out about: that it can't be read, which somebody has to look
+ * at.
+ */
 export function undecided(message: WaitingMessage, parseError: string): Decided {
   const unknown = {
     spf: 'temperror',

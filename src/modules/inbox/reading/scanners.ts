@@ -11,8 +11,8 @@ const SCAN_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /**
- * What rspamd and clamd say, where the operator has them. One that is away or slow costs its verdict (`processing_failed`) and never
- * holds a message.
+ * What rspamd and clamd say, where the operator has them. One that is away or slow costs its verdict
+ * (`processing_failed`) and never holds a message.
  */
 @Injectable()
 export class Scanners {

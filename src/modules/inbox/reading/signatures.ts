@@ -5,7 +5,10 @@ import { loadSignatureChecks } from './mailauth-internals.js';
 
 const { arc, dkimVerify } = loadSignatureChecks();
 
-/** Answers of name servers about keys, by name. A key that is missing was beyond the limits of one message and was never looked up. */
+/**
+ * Answers of name servers about keys, by name. A key that is missing was beyond the limits of one message and was never
+ * looked up.
+ */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
 /** A signature that was looked at. */
@@ -34,7 +37,8 @@ const KEY_BITS_MIN = 1024;
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
-    // Only a name server's failure is temporary. A message that exceeds the limits exceeds them at every retry, and a forger can write one on purpose.
+    // Only a name server's failure is temporary. A message that exceeds the limits exceeds them at every retry, and a
+    // forger can write one on purpose.
     if (known !== undefined && 'unanswered' in known)
       throw Object.assign(new Error('The key is not to be had now.'), { code: 'ETIMEOUT' });
     if (known === undefined || known.found.length === 0)
@@ -59,7 +63,10 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
   };
 }
 
-/** mailauth reports every failure of a chain as permanent. A key that name servers did not answer for says nothing of the chain. */
+/**
+ * mailauth reports every failure of a chain as permanent. A key that name servers did not answer for says nothing of
+ * the chain.
+ */
 function arcVerdict(result: string, raw: Buffer, keys: FoundKeys): AuthVerdict {
   if (result !== 'fail') return authVerdict(result);
   return arcKeyNames(fieldsOf(headOf(raw))).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
@@ -74,8 +81,8 @@ interface Verified {
 }
 
 /**
- * The message without the signatures behind the first twenty: each of them may ask for a hash of its own over the whole body. Those
- * are the lowest, and so the oldest.
+ * The message without the signatures behind the first twenty: each of them may ask for a hash of its own over the whole
+ * body. Those are the lowest, and so the oldest.
  */
 function withoutExcess(raw: Buffer): Buffer {
   const end = headEndOf(raw);

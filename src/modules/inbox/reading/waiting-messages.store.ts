@@ -55,7 +55,10 @@ export interface Claimant {
   /** At most so many of one environment, with those that it holds. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
-  /** Bytes of large messages that it has room for; a single one that has more is taken by a worker that holds nothing. Small ones wait for no room. */
+  /**
+   * Bytes of large messages that it has room for; a single one that has more is taken by a worker that holds nothing.
+   * Small ones wait for no room.
+   */
   bytesMax: number;
   /** Looks only at messages that expire on these days, at most `DAYS_MAX` of them; null for all. */
   days: readonly number[] | null;
@@ -73,17 +76,22 @@ export const LARGE_BYTES = 256 * 1024;
 /** Days that a claim may be limited to. */
 export const DAYS_MAX = 4;
 
-/** As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds. Whoever reads for longer renews it. */
+/**
+ * As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds.
+ * Whoever reads for longer renews it.
+ */
 const LEASE = `interval '12 seconds'`;
 
 /**
- * inbox_messages_received_idx: one step for each environment that has something waiting, and for each of them its oldest messages
- * that nobody holds. The oldest of each environment come before the second of any. Only what is picked is locked, and looked at
- * once more then, one by one, however many wait: where another process was faster it is left out, and told of in `raced`.
+ * inbox_messages_received_idx: one step for each environment that has something waiting, and for each of them its
+ * oldest messages that nobody holds. The oldest of each environment come before the second of any. Only what is picked
+ * is locked, and looked at once more then, one by one, however many wait: where another process was faster it is left
+ * out, and told of in `raced`.
  *
- * A plan over every day opens each of its tables six times, whatever it finds: some milliseconds. `ofDays` leaves as many as there are
- * days: parameters that a column is equal to are looked at before a table is opened. (Those of an array are not, nor is a column that
- * is joined; and a range is taken to hold next to nothing, for which whole tables are read.)
+ * A plan over every day opens each of its tables six times, whatever it finds: some milliseconds. `ofDays` leaves as
+ * many as there are days: parameters that a column is equal to are looked at before a table is opened. (Those of an
+ * array are not, nor is a column that is joined; and a range is taken to hold next to nothing, for which whole tables
+ * are read.)
  */
 const claimOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -140,8 +148,8 @@ const IS_ANY_WAITING: Statement = { name: 'inbox_is_any_waiting', text: `select 
 export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 
 /**
- * inbox_messages_pkey, in one commit. `d` is what was decided: nothing where somebody else holds it by now, or it was erased. `s` has
- * its event: whoever holds it by now finds that. `ofDays` as for a claim.
+ * inbox_messages_pkey, in one commit. `d` is what was decided: nothing where somebody else holds it by now, or it was
+ * erased. `s` has its event: whoever holds it by now finds that. `ofDays` as for a claim.
  */
 const progressOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -229,7 +237,10 @@ type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
-  /** Fairly over all environments. `raced`: another process took some of what was picked, and there may be more behind it. */
+  /**
+   * Fairly over all environments. `raced`: another process took some of what was picked, and there may be more behind
+   * it.
+   */
   async claim({
     claim,
     limit,
@@ -284,7 +295,10 @@ export class WaitingMessagesStore {
     return (await this.database.queryPrepared(IS_ANY_WAITING, [])).length > 0;
   }
 
-  /** In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is settled is `processed`, or `quarantined`. */
+  /**
+   * In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is
+   * settled is `processed`, or `quarantined`.
+   */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
       decided.map((each) => read(each.message, each.decided));
@@ -334,7 +348,10 @@ export class WaitingMessagesStore {
     await this.database.queryPrepared(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 
-  /** Puts a message back until name servers are asked again. False when it is no longer this worker's, or too many of its environment wait already. */
+  /**
+   * Puts a message back until name servers are asked again. False when it is no longer this worker's, or too many of
+   * its environment wait already.
+   */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
     return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
