@@ -14,12 +14,15 @@ import { RateLimiter } from './rate-limiter.js';
 import type { RouteQuota } from './request.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Counts against quotas other than those of key and organization. */
+/** Counts calls against the quotas of single routes. */
 @Injectable()
 export class RouteQuotas {
   constructor(private readonly limiter: RateLimiter) {}
 
-  /** Throws 429, with the headers of the quota on the answer. One customer's tries are not those of all. */
+  /**
+   * Throws 429, with the quota's headers on the answer. Each organization, portal session or client address has its own
+   * count.
+   */
   async count(
     { name, count, seconds }: RouteQuota,
     { caller, ip }: FastifyRequest,
@@ -45,9 +48,9 @@ export class RouteQuotas {
 }
 
 /**
- * A quota of the route's own, beside those of key and organization that the gate has counted before the body was read:
- * for what is costly for us, or worth guessing at. An interceptor and not the gate: it costs the routes alone that have
- * one.
+ * Applies a route's own quota, in addition to those of key and organization, which the gate counts before the body is
+ * read. Used for routes that are expensive or that attract guessing. It is an interceptor instead of a part of the
+ * gate, so that only these routes have the overhead.
  */
 @Injectable()
 export class RouteQuotaInterceptor implements NestInterceptor {
@@ -63,8 +66,8 @@ export class RouteQuotaInterceptor implements NestInterceptor {
 }
 
 /**
- * A quota of the route's own: `count` calls in `seconds` of each organization, or of each client address where nobody
- * has to say who he is. Routes with one `name` share it.
+ * The route has its own quota: `count` calls in `seconds`, for each organization, or for each client address if the
+ * route is public. Routes with the same `name` share it.
  */
 export function RateLimit(quota: RouteQuota): MethodDecorator {
   return applyDecorators(withRouteConfig({ quota }), UseInterceptors(RouteQuotaInterceptor));

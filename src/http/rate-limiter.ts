@@ -1,32 +1,33 @@
 import { type Bucket, fullBucket, type Quota, take, type Taken } from '#engine/token-bucket.js';
 
-/** One bucket that a request counts against. */
+/** A bucket that a request counts against. */
 export interface Counted {
   id: string;
   quota: Quota;
 }
 
-/** What the `RateLimit-*` headers say: the tighter one of the buckets. */
+/** Values of the `RateLimit-*` headers, from the tighter of the buckets. */
 export interface QuotaVerdict extends Taken {
   limit: number;
 }
 
-/** Counts requests. A refused request costs nothing. */
+/** Counts requests. A rejected request costs nothing. */
 export abstract class RateLimiter {
   /**
-   * Takes one from every bucket, or from none when one of them is empty. `group` names what the buckets have in
-   * common (the organization), so that a cluster keeps them on one node. Never throws.
+   * Takes one token from every bucket, or from none if one of them is empty. `group` names what the buckets have in
+   * common (the organization), so that a Redis cluster keeps them on one node. Never throws.
    */
   abstract count(group: string, buckets: readonly Counted[]): QuotaVerdict | Promise<QuotaVerdict>;
 }
 
-/** Buckets of this process. */
+/** Token buckets in the memory of this process. */
 export class MemoryRateLimiter extends RateLimiter {
   private recent = new Map<string, Bucket>();
   private older = new Map<string, Bucket>();
 
   /**
-   * Remembers between `bucketsMax` and twice as many buckets; the longest unused ones are forgotten, which fills them.
+   * Keeps between `bucketsMax` and twice as many buckets. It evicts the least recently used ones, which makes them full
+   * again.
    */
   constructor(
     private readonly nowMs: () => number,
@@ -42,7 +43,7 @@ export class MemoryRateLimiter extends RateLimiter {
     return tighter(buckets, taken);
   }
 
-  /** Gives one back that `count` took: what it was for turned out not to count. */
+  /** Returns one token that `count` took, if the request turned out not to count. */
   refund({ id, quota }: Counted): void {
     const bucket = this.recent.get(id);
     if (bucket) bucket.tokens = Math.min(quota.count, bucket.tokens + 1);
@@ -68,7 +69,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 }
 
-/** The verdict of the bucket that refused, or of the one with the least left. */
+/** Returns the verdict of the bucket that rejected, or of the one with the fewest tokens left. */
 export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): QuotaVerdict {
   let tightest = 0;
   for (let i = 1; i < taken.length; i++) {
@@ -77,13 +78,15 @@ export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): Q
   return verdict((buckets[tightest] as Counted).quota, taken[tightest] as Taken);
 }
 
-/** A verdict in the shape that the hot path writes into headers. */
+/** Builds a verdict in the form that the hot path writes into headers. */
 export function verdict(quota: Quota, taken: Taken): QuotaVerdict {
   const { allowed, remaining, resetSeconds, retryAfterSeconds } = taken;
   return { allowed, remaining, resetSeconds, retryAfterSeconds, limit: quota.count };
 }
 
-/** A refusing bucket has nothing left and a time to wait, an allowing one nothing to wait for. */
+/**
+ * Of two rejecting buckets the one with the longer wait is tighter. Of two allowing buckets, the one with fewer tokens.
+ */
 function isTighter(a: Taken, b: Taken): boolean {
   return a.allowed ? a.remaining < b.remaining : a.retryAfterSeconds > b.retryAfterSeconds;
 }

@@ -3,12 +3,13 @@ import type { Redis } from 'ioredis';
 import { fullBucket, take, type Taken } from '#engine/token-bucket.js';
 import { type Counted, type QuotaVerdict, RateLimiter, tighter } from './rate-limiter.js';
 
-/** What the script needs of a connection; `redisConnection` of the kernel makes one. */
+/** The script as a method of a connection, which the kernel's `redisConnection` creates. */
 type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<[number, ...string[]]>;
 
 /**
- * The engine's token bucket over all KEYS at once, by the clock of Redis: `count, periodMs` per key in ARGV.
- * Answers whether all had a token, and what is left in each. A full bucket needs no key, so it expires when it is one.
+ * The engine's token bucket over all KEYS at once, by the clock of Redis. ARGV has `count, periodMs` for each key.
+ * Returns whether all buckets had a token, and the number left in each. A full bucket needs no key, so its key expires
+ * when it is full.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -32,13 +33,15 @@ for i = 1, #KEYS do
 end
 return answer`;
 
-/** Longer than an answer to a busy process takes, shorter than a client minds. */
+/** Longer than Redis needs to answer a busy process, and shorter than a client notices. */
 const COMMAND_TIMEOUT_MS = 200;
 
-/** After a failure nothing is asked for this long, so that a hanging Redis does not hang every request. */
+/** Pause after a failure, so that a hanging Redis does not delay every request. */
 const REST_MS = 1_000;
 
-/** Buckets that all nodes share. With Redis away it lets through, with headers that say so: nothing used. */
+/**
+ * Token buckets that all nodes share. During a Redis outage every request is allowed, with headers of unused quotas.
+ */
 export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdown {
   private readonly take: Script;
   private restsUntilMs = 0;
@@ -77,7 +80,7 @@ export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdo
   }
 }
 
-/** The figures of a bucket that the script has already taken from. */
+/** Returns the values of a bucket that the script has already taken from. */
 function takenOf({ quota }: Counted, allowed: boolean, tokens: number): Taken {
   return take({ tokens, updatedAtMs: 0 }, quota, 0, allowed ? 0 : 1);
 }

@@ -3,9 +3,10 @@ import { ApiError } from '#kernel/errors.js';
 import { idempotencyOf } from './idempotency-key.js';
 
 /**
- * Fastify hook between the parser and the handler: the idempotency key (400), the query (400), the body (422).
+ * Fastify hook between the parser and the handler. It checks the idempotency key (400), the query (400) and the body
+ * (422).
  *
- * A hook and not Nest's pipes: a global pipe runs on every parameter of every handler, which costs 10 µs a request.
+ * It is a hook because a global Nest pipe would run on every parameter of every handler, which costs 10 µs per request.
  */
 export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const { idempotency, checkBody, checkQuery } = request.edge;
@@ -16,7 +17,8 @@ export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done
   } catch (error) {
     const waits = idempotency === 'create' && request.idempotency !== null && error instanceof ApiError;
     if (!waits) return done(error as Error);
-    // Whether the key belongs to another body is said first: the interceptor looks, and refuses this one afterwards.
+    // An answer about the idempotency key takes precedence. The interceptor looks the key up first and rejects the body
+    // afterwards.
     request.bodyFault = error;
   }
   done();

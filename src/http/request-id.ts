@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Id, showId } from '#kernel/ids.js';
 
 /**
- * Names a request after what it made: the message, or the event that was received. So its id, which the answer and the
- * log tell, is that of every delivery without being stored with any.
+ * Sets the request id to the id of the created message or received event.
+ *
+ * The id in the answer and the log is therefore known for every delivery, without being stored with it.
  */
 export function setRequestId(request: FastifyRequest, reply: FastifyReply, madeId: Id): void {
   request.id = showId('req', madeId);

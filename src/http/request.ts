@@ -2,90 +2,96 @@ import type { ApiError } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Caller, PortalPermission, Scope } from '#kernel/tenant.js';
 
-/** Who may call a route: a key of at least this scope, the operator of the installation, or anybody. */
+/** Required access of a route: a key of at least this scope, the operator of the installation, or none. */
 export type Access = Scope | 'operator' | 'public';
 
-/** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
+/**
+ * Mechanism that stores a route's first answer: the edge around the handler, or the statement that accepts the data.
+ */
 export type IdempotencyMode = 'create' | 'accept';
 
 /**
- * `with-change`: the route is one unit of work with its entry in the audit log. `never`: traffic, not administration.
+ * `with-change`: the route and its audit entry are one unit of work. `never`: the route is traffic instead of
+ * administration.
  */
 export type AuditMode = 'with-change' | 'never';
 
-/** How many calls are taken in how much time. */
+/** A route's own limit: `count` calls in `seconds`. */
 export interface RouteQuota {
-  /** What is counted, as the refusal names it; routes with one name share it. */
+  /** Name of the counter, also used in the rejection. Routes with the same name share it. */
   name: string;
   count: number;
   seconds: number;
 }
 
-/** How a route takes the token of a customers' portal. */
+/** Access of a customer portal's token to a route. */
 export interface PortalAccess {
   permission: PortalPermission;
-  /** The fields of the body that such a token may give; left out where it may give all. */
+  /** Fields of the body that such a token may set. Without it, all. */
   fields?: readonly string[];
 }
 
-/** What the edge knows of a route; the decorators of `access.ts` and `idempotent.ts` write it. */
+/** The edge's configuration of a route, written by the decorators of `access.ts` and `idempotent.ts`. */
 export interface EdgeRouteConfig {
   access?: Access;
-  /** True where a session need not say which environment it means: the route is about the session itself. */
+  /** True if a session need not name an environment, because the route is about the session itself. */
   anyEnvironment?: boolean;
   /**
-   * True where a browser's `EventSource` reads, which can send no header: the cookie of a session is enough, and the
+   * True if a browser's `EventSource` reads the route. It cannot send headers, so the session cookie is enough, and the
    * query names the environment.
    */
   eventSource?: boolean;
-  /** Set where the token of a customers' portal is taken: left out, the route is closed to it. */
+  /** Set if the route accepts the token of a customer portal. Otherwise such tokens are rejected. */
   portal?: PortalAccess;
-  /** True where no rate limit counts: health and metrics. */
+  /** True if no rate limit applies: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
-  /** OAuth clients read the answer: what goes wrong has the form of RFC 6749. */
+  /** OAuth clients read the answer: errors have the form of RFC 6749. */
   oauth?: boolean;
-  /** A form is what the route takes, instead of JSON. */
+  /** The route accepts a form instead of JSON. */
   takesForm?: boolean;
-  /** People look at the answer: what goes wrong is told as a page. */
+  /** People see the answer: errors are shown as a page. */
   page?: boolean;
-  /** The route's own quota, beside those of key and organization. */
+  /** The route's own quota, in addition to those of key and organization. */
   quota?: RouteQuota;
-  /** How the route stands in the audit log, where it is not as every other route of its method does. */
+  /** Audit mode, if it differs from the default of the route's method. */
   audit?: AuditMode;
-  /** What the route shows was sent or received: it is never copied into the audit log. */
+  /** The route returns content that was sent or received. It is never copied into the audit log. */
   holdsContent?: boolean;
-  /** The largest body, where the route takes another one than the rest. */
+  /** Maximum size of the body in bytes, if it differs from the default. */
   bodyBytesMax?: number;
-  /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
+  /**
+   * Validates the body against its class, or throws 422. `compileChecks` sets both checks if the handler takes the
+   * whole object.
+   */
   checkBody?: CheckBody;
-  /** The query with its types, or 400. */
+  /** Converts and validates the query, or throws 400. */
   checkQuery?: Check;
 }
 
-/** Gives back what it was given when that fits, perhaps with better types. Throws `ApiError`. */
+/** Returns the valid value, with converted types if necessary. Throws `ApiError`. */
 export type Check = (value: unknown) => unknown;
 
-/** The same of a body, whose text says what its numbers were. */
+/** A check of a body. It also gets the text, which shows the original digits of numbers. */
 export type CheckBody = (body: unknown, text: string | null) => unknown;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the edge knows of the route; Fastify's own getter makes a new object each time. */
+    /** The edge's configuration of the route. Fastify's own getter creates a new object on each call. */
     edge: EdgeRouteConfig;
-    /** Who is calling; null without a valid key or session. */
+    /** The authenticated caller. Null without a valid key or session. */
     caller: Caller | null;
-    /** Whether the operator of the installation calls; known on the operator's own routes alone. */
+    /** Whether the operator of the installation is calling. Set only on operator routes. */
     isOperator: boolean;
-    /** The idempotency key in its scope; null when none was sent or the route takes none. */
+    /** The idempotency key with its scope. Null if none was sent or the route accepts none. */
     idempotency: IdempotentRequest | null;
-    /** Why the body does not fit its schema; the idempotency interceptor throws it once the key is taken. */
+    /** Schema error of the body. The idempotency interceptor throws it after it has reserved the key. */
     bodyFault: ApiError | null;
-    /** The body's very bytes, set by the JSON parser; null without a body. */
+    /** The exact bytes of the body, set by the JSON parser. Null without a body. */
     rawBody: Buffer | null;
-    /** The same as text. */
+    /** The body as text. */
     bodyText: string | null;
-    /** What a handler removed that no route shows: its entry in the audit log has it as what was there before. */
+    /** A removed resource that no route shows. The audit entry uses it as the state before the change. */
     removed?: Readonly<Record<string, unknown>>;
   }
 

@@ -5,28 +5,28 @@ import type { RouteHandler } from './routes.js';
 
 type Fields = Record<string, unknown>;
 
-/** Shows what a request is about as the API shows it; null when there is nothing. */
+/** Returns the resource of a request in its API form, or null if there is none. */
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
 /**
- * What shows the resource of a route: a handler, nothing, or what must not be copied, since it holds what was sent or
- * received.
+ * Source of a resource for the audit log: a handler, `nothing`, or `content`, which must not be copied because it was
+ * sent or received.
  */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
-/** How the audit log sees what a route is about. */
+/** The audit log's view of a route. */
 export interface Showing {
   shown: Shown;
   /**
-   * What the path names last (`itself`), a part of what is shown (`/v1/endpoints/:id/routes/:routeId`), or what is made
-   * in a collection.
+   * Relation of the shown resource to the path: the last one that the path names (`itself`), a resource whose part
+   * changes (`/v1/endpoints/:id/routes/:routeId`), or a collection in which one is created.
    */
   about: 'itself' | 'part' | 'collection';
-  /** Of a collection: by which field of theirs its members are named in a path (`id`, `name`). */
+  /** For a collection: the field that names its members in a path (`id`, `name`). */
   namedBy: string;
 }
 
-/** A parameter of a handler, as Nest's decorators leave it. */
+/** A parameter of a handler, as Nest's decorators record it. */
 interface Parameter {
   index: number;
   data?: unknown;
@@ -34,8 +34,8 @@ interface Parameter {
 }
 
 /**
- * For a route that changes something the handler that shows it: the GET of the same path, or of the nearest thing above
- * it (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Nothing shows what is made in a collection.
+ * Finds the handler that shows the resource of a route that changes data: the GET of the same path, or of the nearest
+ * path above it (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have none.
  */
 export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');
@@ -49,7 +49,7 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
     const shows = routes.find((each) => each.method === 'GET' && each.path === path);
     if (shows?.config.holdsContent === true) return of('content', path);
     if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return of(readerOf(shows), path);
-    // What is made in a collection is shown by the answer, not by what the collection belongs to.
+    // The answer shows a resource created in a collection. The owner of the collection does not.
     if (shows && path === route.path) return { shown: 'nothing', about: 'collection', namedBy: nameIn(path, routes) };
   }
   return of('nothing', route.path);
@@ -57,7 +57,7 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
 
 const parametersIn = (path: string): number => path.split('/').filter((word) => word.startsWith(':')).length;
 
-/** `name` where `/v1/event-types/:name` shows one of `/v1/event-types`. */
+/** Returns `name` if `/v1/event-types/:name` shows a member of `/v1/event-types`. */
 function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   const one = routes.find(
     ({ method, path }) =>
@@ -66,7 +66,7 @@ function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   return one?.path.slice(collection.length + 2) ?? 'id';
 }
 
-/** A path that ends in a collection lists many things. */
+/** Returns whether a route shows a single resource. A path that ends in a collection shows many. */
 function isOne(shows: RouteHandler, path: string): boolean {
   return shows.query === null && (path.split('/').at(-1)?.startsWith(':') === true || !/^list/i.test(shows.name));
 }
@@ -83,18 +83,18 @@ function readerOf({ controller, name, instance }: RouteHandler): Shown {
       const shown: unknown = await handler?.apply(instance(), parameters);
       return isFields(shown) ? shown : null;
     } catch {
-      // What does not exist is nothing; what storage does not say, the handler itself will be told.
+      // A missing resource is null. The handler itself will get a storage error.
       return null;
     }
   };
 }
 
-/** No list, and no bytes. */
+/** Returns whether a value is a plain object, so neither a list nor bytes. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** How a parameter of a handler comes out of a request; null for one that only Nest itself can fill. */
+/** Returns a function that reads a handler's parameter from a request, or null if only Nest can provide it. */
 function valueOf(key: string, { data, factory }: Parameter): ((context: ExecutionContext) => unknown) | null {
   if (factory !== undefined) return (context) => factory(data, context);
   if (!key.startsWith(`${RouteParamtypes.PARAM}:`)) return null;

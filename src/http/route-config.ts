@@ -4,7 +4,10 @@ import type { EdgeRouteConfig } from './request.js';
 
 type Handler = (...args: never[]) => unknown;
 
-/** Adds to what Fastify's route will carry; a bare `@RouteConfig` would drop what other decorators wrote. */
+/**
+ * Merges `part` into the configuration of the Fastify route. A bare `@RouteConfig` would drop the parts of other
+ * decorators.
+ */
 export function withRouteConfig(part: EdgeRouteConfig): MethodDecorator {
   return (target, name, descriptor) => {
     const before = routeConfigOf(descriptor.value as Handler);
@@ -12,7 +15,7 @@ export function withRouteConfig(part: EdgeRouteConfig): MethodDecorator {
   };
 }
 
-/** What the decorators said of a handler. */
+/** Returns the configuration that the decorators of a handler wrote. */
 export function routeConfigOf(handler: Handler): EdgeRouteConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as EdgeRouteConfig | undefined) ?? {};
 }

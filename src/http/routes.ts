@@ -6,30 +6,30 @@ import type { EdgeRouteConfig } from './request.js';
 import { routeConfigOf } from './route-config.js';
 import { allowsUnknownFields } from './unknown-fields.js';
 
-/** One handler of a controller, as its decorators describe it. */
+/** One handler of a controller, as described by its decorators. */
 export interface RouteHandler {
   controller: Type;
-  /** The handler's name, which is also its operation id. */
+  /** Name of the handler, which is also its operation id. */
   name: string;
   method: string;
-  /** Its path as Nest has it, with a slash in front: `/v1/keys/:id`. */
+  /** Path in Nest's form, with a leading slash: `/v1/keys/:id`. */
   path: string;
-  /** The controller itself, once it is made. */
+  /** Returns the controller instance, once it exists. */
   instance: () => object;
-  /** The very object that Fastify's route will be made from. */
+  /** The same object that Fastify's route is created from. */
   config: EdgeRouteConfig;
-  /** The class of the whole body, `@Body() dto: SomeDto`; null without one. */
+  /** Class of the whole body, `@Body() dto: SomeDto`. Null without one. */
   body: Type | null;
   /**
-   * True where the document gives the operation no body, so that a caller may send none: false for GET, whose content
-   * means nothing (RFC 9110, section 9.3.1).
+   * True if the document gives the operation no body, so that callers may send none. False for GET, whose content has
+   * no meaning (RFC 9110, section 9.3.1).
    */
   isBodiless: boolean;
-  /** The class of the whole query, `@Query() query: SomeDto`; null without one. */
+  /** Class of the whole query, `@Query() query: SomeDto`. Null without one. */
   query: Type | null;
 }
 
-/** As Nest's parameter decorators leave it; `data` names a part, as in `@Query('limit')`. */
+/** A parameter as Nest's decorators record it. `data` names a part, as in `@Query('limit')`. */
 interface Parameter {
   index: number;
   data?: unknown;
@@ -37,7 +37,7 @@ interface Parameter {
 
 type Handler = (...args: never[]) => unknown;
 
-/** Every handler of every controller, extensions' too. */
+/** Lists every handler of every controller, including those of extensions. */
 export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
   return controllers.flatMap((wrapper) =>
@@ -46,8 +46,8 @@ export function listRoutes(modules: ModulesContainer): RouteHandler[] {
 }
 
 /**
- * Stops the start for a route that does not say who may call it, and for two of one name: names are the operation ids
- * that clients are generated from.
+ * Throws for a route that does not declare its access, which stops the start. Throws for two routes with the same name:
+ * names are the operation ids that clients are generated from.
  */
 export function checkRoutes(routes: readonly RouteHandler[]): void {
   const seen = new Map<string, RouteHandler>();
@@ -89,7 +89,7 @@ function routesOf(controller: Type, instance: () => object): RouteHandler[] {
   });
 }
 
-/** Nest takes a list of paths too; ours have one. */
+/** Nest also accepts a list of paths. Posthorn's controllers have one. */
 function pathOf(...parts: unknown[]): string {
   const words = parts.flatMap((part) => String(Array.isArray(part) ? (part[0] ?? '') : (part ?? '')).split('/'));
   return `/${words.filter(Boolean).join('/')}`;
@@ -99,8 +99,8 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
 /**
- * Nothing of a body reaches the handler, neither as a parameter nor by what `@ApiBody` says that it reads of the
- * request. What is not in the document may read what it likes.
+ * Returns whether a handler reads no body, neither as a parameter nor by `@ApiBody`. Undocumented operations may read a
+ * body.
  */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;

@@ -13,26 +13,26 @@ import type { RouteHandler } from './routes.js';
 import { allowsUnknownFields } from './unknown-fields.js';
 
 /**
- * One component of the document, compiled when it is first asked for: to the first fault for everybody, and, once
- * somebody has one, to every fault.
+ * A component of the document, compiled on first use. `validate` stops at the first fault. `explain` finds every fault
+ * and is compiled after the first invalid body.
  */
 interface Compiled {
   validate: () => ValidateFunction;
   explain: () => ValidateFunction;
   properties: Record<string, ParameterSchema>;
   verbatim: ReadonlySet<string>;
-  /** In which of its fields numbers are not looked at; null where no number may stand in any other one. */
+  /** Fields in which numbers are not checked. Null if no other field can contain a number. */
   numbersExcept: ReadonlySet<string> | null;
   fixed: ReadonlyMap<string, string>;
 }
 
-/** What is read of an operation here. */
+/** The members of an operation that are used here. */
 interface Operation {
   operationId?: string;
   parameters?: { name: string; in: string }[];
 }
 
-/** What a schema is made of, as far as DTO classes need it. */
+/** The members of a schema that DTO classes need. */
 interface SchemaParts {
   $ref?: string;
   type?: string | string[];
@@ -50,23 +50,25 @@ const VERBATIM = Symbol('posthorn:verbatim');
 const TELLS_NUMBERS = Symbol('posthorn:tells-numbers');
 const FIXED = Symbol('posthorn:fixed');
 const COMPONENTS = '#/components/schemas/';
-/** Keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const VALUES = new Set(['const', 'default', 'enum', 'example', 'examples']);
 
-/** Bodies above this are told of their first fault only: all faults of a megabyte would cost seconds. */
+/** Larger bodies are answered with their first fault only. Finding all faults of a megabyte would take seconds. */
 const EXPLAINED_FIELDS_MAX = 2_000;
 
-/** Class of a body of changes: fields of the thing that cannot be changed, each with what 422 says of it. */
+/** Class decorator for a body of changes: fields that cannot be changed, each with its message for 422. */
 export function Fixed(fields: Readonly<Record<string, string>>): ClassDecorator {
   return (target) => Reflect.defineMetadata(FIXED, fields, target);
 }
 
-/** Top-level field of a body that is stored as the characters it was sent in, so that no string in it is refused. */
+/** Top-level field of a body that is stored as the exact characters sent, so that no string in it is rejected. */
 export function Verbatim(): PropertyDecorator {
   return noted(VERBATIM);
 }
 
-/** Top-level field of a body in which a number that is kept as another one is told by the answer, and not refused. */
+/**
+ * Top-level field of a body in which an inexact number is not rejected. The answer reports the number that is stored.
+ */
 export function TellsNumbers(): PropertyDecorator {
   return noted(TELLS_NUMBERS);
 }
@@ -82,15 +84,16 @@ function notedOf(key: symbol, type: object): string[] {
 
 /**
  * Gives every route the checks of its body and query, compiled from the schemas of the OpenAPI document itself, so that
- * the two cannot differ. `inputs` has those of bodies and queries; the whole `document` is asked for no sooner than
- * somebody sends a parameter to a route without a class for them. Throws for a class that `inputs` does not know, and
- * for a schema with a mistake.
+ * check and document cannot differ.
  *
- * How a DTO is written. It stands in a `*.dto.ts` file: only there does the Swagger plugin (under `nest build`) turn
- * types, `?`, `| null`, doc comments and `@example` into the schema. `@ApiProperty` only adds what TypeScript cannot
- * say, and keeps the rest:
+ * `inputs` has the schemas of bodies and queries. The whole `document` is built only when a request sends a parameter
+ * to a route without a query class. Throws for a class that `inputs` does not contain, and for an invalid schema.
  *
- *     /** What the deliveries are signed with. @example 'whsec_…' (on a line of its own) *\/
+ * DTOs must be in a `*.dto.ts` file. Only there does the Swagger plugin (under `nest build`) turn types, `?`, `| null`,
+ * doc comments and `@example` into the schema. `@ApiProperty` only adds what TypeScript cannot express, and keeps the
+ * rest:
+ *
+ *     /** Secret that signs the deliveries. @example 'whsec_…' (on a line of its own) *\/
  *     @ApiProperty({ minLength: 1, maxLength: 100 })      name: string;            // required
  *     kind?: 'https' | 'sqs';                                                      // optional, enum
  *     description?: string | null;                                                 // null clears it
@@ -100,8 +103,8 @@ function notedOf(key: symbol, type: object): string[] {
  *     payload: Record<string, unknown>;                                            // any object
  *     retry?: RetryDto | null;   routes: RouteDto[];                               // classes nest
  *
- * `Record<string, string>` needs its `additionalProperties`, and times `@ApiProperty({ format: 'date-time' })` on a
- * string; a field never has an initializer, which would make it required. Defaults count in query classes only.
+ * `Record<string, string>` needs its `additionalProperties`, and times need `@ApiProperty({ format: 'date-time' })` on
+ * a string. A field must not have an initializer, which would make it required. Defaults apply in query classes only.
  */
 export function compileChecks(
   inputs: OpenAPIObject,
@@ -125,8 +128,8 @@ export function compileChecks(
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
-      // A tenth of a start's time if all of them were compiled there, for routes that most processes are never asked
-      // for.
+      // Compiling all schemas at start would take a tenth of the start's time, for routes that most processes never
+      // serve.
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough().compile({ $ref })),
       properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
@@ -138,19 +141,19 @@ export function compileChecks(
   const nothing = checkBodyWith(emptyObject(quick, thorough));
   for (const { name, config, body, isBodiless, query } of routes) {
     if (body) config.checkBody = checkBodyWith(compile(body));
-    // A caller who sends a body expects an effect, for instance of `{"dry_run": true}`. Ignoring it would do something
-    // else.
+    // A caller who sends a body expects an effect, for instance of `{"dry_run": true}`. Ignoring the body would do
+    // something else.
     else if (isBodiless) config.checkBody = (sent, text) => (sent === undefined ? sent : nothing(sent, text));
     if (query) config.checkQuery = checkQueryWith(compile(query));
-    // OAuth has every server ignore parameters that it does not know (RFC 6749, section 3.1).
+    // OAuth requires servers to ignore unknown parameters (RFC 6749, section 3.1).
     else if (config.uncounted !== true && config.page !== true && config.oauth !== true)
       config.checkQuery = checkNames(() => (parameters ??= queryParameters(document())).get(name));
   }
 }
 
 /**
- * What no compiler could make sense of stops the start, not the first request: a reference to nothing, an unknown
- * format, a pattern that is none.
+ * Finds mistakes that compilation would only report on the first request, so that they stop the start: a missing
+ * reference, an unknown format, an invalid pattern.
  */
 function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: unknown) => void {
   const seen = new Set<object>();
@@ -170,7 +173,7 @@ function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: u
   };
 }
 
-/** The object that has no fields. */
+/** The schema of an object without fields. */
 function emptyObject(quick: Ajv, thorough: () => Ajv): Compiled {
   const schema = { type: 'object', additionalProperties: false };
   let validate: ValidateFunction | undefined;
@@ -190,8 +193,8 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
 }
 
 /**
- * A key that the schema of a body does not know is 422, unless its class says otherwise (`TakesUnknownFields`): a
- * misspelt field must not mean its default (contract, section 3). Changes the document.
+ * Makes bodies reject unknown fields with 422, unless their class has `@AllowUnknownFields`. A misspelt field must not
+ * silently get its default (contract, section 3). Changes the document.
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
@@ -214,8 +217,8 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
 }
 
 /**
- * Whether a value of this schema may be or hold a number: bodies that cannot, such as those of sends, are not looked at
- * for numbers.
+ * Returns whether a value of this schema may be or contain a number. Bodies that cannot, such as those of sends, skip
+ * the check of numbers.
  */
 function mayHoldNumbers(
   schema: SchemaParts,
@@ -250,7 +253,7 @@ function mayHoldNumbers(
     if (type === undefined && inner.length === 0) return true;
     const types = [type ?? []].flat();
     if (types.includes('number') || types.includes('integer')) return true;
-    // What is said of neither members nor items may be anything.
+    // Without a schema for members or items, anything is allowed.
     if (
       types.includes('object') &&
       additionalProperties !== false &&
@@ -267,7 +270,7 @@ function partOf(additional: unknown): SchemaParts {
   return typeof additional === 'object' && additional !== null ? additional : {};
 }
 
-/** The names of the query parameters of every documented operation. */
+/** Returns the names of the query parameters of every documented operation. */
 function queryParameters(document: OpenAPIObject): Map<string, ReadonlySet<string>> {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[]);
   return new Map(
@@ -291,8 +294,8 @@ function refuseUnknown(query: object, known: ReadonlySet<string>): void {
 }
 
 /**
- * Without a class: names alone. Most requests there have no query at all, and ask for nothing; what the document does
- * not know has no names.
+ * Checks parameter names for routes without a query class. Most requests there have no query, and skip the lookup.
+ * Undocumented operations accept any name.
  */
 function checkNames(names: () => ReadonlySet<string> | undefined): Check {
   return (query) => {
@@ -307,7 +310,7 @@ function checkBodyWith(compiled: Compiled): CheckBody {
     if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);
     }
-    // A request without a body says as much as an empty object: every required field is missing.
+    // A missing body is checked like an empty object, so every required field is missing.
     const object = body ?? {};
     if (!compiled.validate()(object)) throw invalid(explain(compiled, object));
     const faults = isSuspect(object) ? unstorable(object, compiled.verbatim) : [];
@@ -318,7 +321,7 @@ function checkBodyWith(compiled: Compiled): CheckBody {
   };
 }
 
-/** Known parameters in their types; unknown ones are refused: a misspelt filter must not show everything. */
+/** Converts known parameters to their types and rejects unknown ones. A misspelt filter must not return everything. */
 function checkQueryWith(compiled: Compiled): Check {
   const known = new Set(Object.keys(compiled.properties));
   return (query) => {
@@ -345,7 +348,7 @@ function allFaults(compiled: Compiled, value: object): Fault[] {
   return faultsOf(thorough.errors as ErrorObject[]);
 }
 
-/** How many values there are in all, but no more than `max`. */
+/** Counts all nested values, but no more than `max`. */
 function countUpTo(value: unknown, max: number): number {
   const rest: unknown[] = [value];
   let count = 0;

@@ -5,9 +5,11 @@ import { AccessRules } from './access-rules.js';
 import { portalBodyFault } from './portal-requests.js';
 
 /**
- * Stands in front of every handler, also those of extensions, and lets nobody through whom the route's `@Scope` or
- * `@Public` does not admit. It decides by what the gate found out before the body was read; what no gate has seen, and
- * a route that says nothing, is refused.
+ * Guards every handler, including those of extensions, and rejects callers that the route's `@Scope` or `@Public` does
+ * not admit.
+ *
+ * It uses the result of the authentication hook, which ran before the body was read. It rejects requests that the hook
+ * has not seen, and routes that declare no access.
  */
 @Injectable()
 export class ScopeGuard implements CanActivate {
@@ -15,7 +17,7 @@ export class ScopeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    // A request that no gate has seen carries nothing yet.
+    // A request that skipped the authentication hook has no configuration yet.
     const access = (request.edge as FastifyRequest['edge'] | null)?.access;
     const refused = access === undefined ? UNDECLARED : (this.rules.refusal(access, request) ?? bodyFault(request));
     if (refused !== undefined) throw refused;

@@ -5,29 +5,32 @@ import { unauthenticated } from './access-rules.js';
 import type { EdgeRouteConfig } from './request.js';
 
 /**
- * What our own pages send with a session: no page of another origin can, since nothing here answers a preflight with
- * leave to.
+ * Header that Posthorn's own pages send with a session. Pages of other origins cannot send it, because no preflight
+ * request is granted here.
  */
 export const CONSOLE_HEADER = 'x-posthorn-console';
-/** Which environment somebody who is signed in means. */
+/** Header that names the environment of a session's request. */
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
-/** The 401 of somebody whose session has ended; of no session, and of one that never was. */
+/** 401 for a request with an expired, unknown or missing session. */
 export const SIGNED_OUT: ApiError = unauthenticated(
   'You are not signed in, or not any more. Sign in again, or send an API key as `Authorization: Bearer ek_…`.',
 );
 
 /**
- * Whether a session is taken in the place of a key: on every scoped route below `/v1`. Agents have keys of their own.
+ * Returns whether a route accepts a session instead of a key: every scoped route below `/v1`. Agents have their own
+ * keys.
  */
 export function takesSession({ access }: EdgeRouteConfig, path: string): boolean {
   return (access === 'read' || access === 'write' || access === 'admin') && path.startsWith('/v1/');
 }
 
 /**
- * Whether the cookie of a request that has no key may speak for its sender: the route takes a session, the header says
- * that a page of ours sent it, and nothing the browser says of its origin (`Origin`, `Sec-Fetch-Site`) tells otherwise.
- * An `EventSource` sends no header of its own; what it asks for in `Accept` no form, image, frame or link does.
+ * Returns whether the session cookie of a request without a key authenticates it.
+ *
+ * The route must accept a session, the header must show that a page of Posthorn sent it, and `Origin` and
+ * `Sec-Fetch-Site`, if present, must agree. An `EventSource` cannot send its own header, so its `Accept` value is
+ * checked instead. No form, image, frame or link sends that value.
  */
 export function maySpeakForSession(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'routeOptions'>,
@@ -42,18 +45,15 @@ export function maySpeakForSession(
 }
 
 /**
- * The environment that a request names: by header, or in the query where an `EventSource` asks; null for none, and for
- * what is none.
+ * Returns the environment that a request names: by header, or in the query for an `EventSource`. Returns null if it
+ * names none or an unknown one.
  */
 export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): Tenant['mode'] | null {
   const named = namedEnvironment(request);
   return named === 'live' || named === 'test' ? named : null;
 }
 
-/**
- * Why somebody who is signed in may not act in the environment that he asks for, or asks for none; undefined when he
- * may.
- */
+/** Returns the error if a session names no environment or one that it may not use, otherwise undefined. */
 export function environmentFault(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>,
   asked: Tenant['mode'] | null,

@@ -1,12 +1,14 @@
 const OPEN = new Set<string>();
 
 /**
- * Class of a body, or of a part of one: keys that its schema does not know are accepted. The handler decides how to
- * treat them. Controller: its operations without a body ignore one.
+ * Class decorator.
+ *
+ * - On a body or a part of one: unknown fields are accepted, and the handler decides how to treat them.
+ * - On a controller: its operations without a body ignore one.
  */
 export function AllowUnknownFields(): ClassDecorator {
   return (target) => void OPEN.add(target.name);
 }
 
-/** Whether the schema or the controller of this name is such a class. */
+/** Returns whether the schema or controller of this name has the decorator. */
 export const allowsUnknownFields = (name: string): boolean => OPEN.has(name);

@@ -1,22 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** How long a client has to read the answer before the connection breaks. */
+/** Time in which a client can read the answer before the connection is closed, in milliseconds. */
 const LINGER_MS = 2_000;
 
 /**
- * What is read on of a body that is too large, and for how long: many clients read no answer before they have sent
- * theirs.
+ * Maximum bytes of an oversized body that are read and discarded. Many clients read no answer before they have sent
+ * their request.
  */
 const READ_ON_BYTES_MAX = 64 * 1024 * 1024;
 const READ_ON_MS = 10_000;
 
-/** How often that is looked at. */
+/** Interval of the check of these limits, in milliseconds. */
 const READ_ON_SWEEP_MS = 50;
 
 /**
- * Refuses a body whose sender is known and which is too large: the answer goes out at once, and the rest is read and
- * thrown away, within bounds. Closed at once, the connection would break under the client's hands, and it might never
- * see the answer.
+ * Rejects an oversized body of an authenticated sender. The answer is sent at once, and the rest of the body is read
+ * and discarded, within limits. Closing at once would reset the connection, and the client might never see the answer.
  */
 export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (raw.complete) return;
@@ -24,7 +23,7 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { socket } = raw;
   const bytesMax = socket.bytesRead + READ_ON_BYTES_MAX;
   const startedMs = performance.now();
-  // Node reads on by itself, once the answer is out; it would close the connection then.
+  // Node reads on by itself after the answer, and would then close the connection.
   socket.destroySoon = () => {
     const close = (): void => void socket.destroy();
     socket.end(() => (raw.complete ? close() : raw.once('end', close)));
@@ -36,16 +35,17 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Refuses a request without reading its body: strangers can't make us take in what they like to send. The connection
- * closes, since what follows on it is that body: our side after the answer, and all of it a moment later. Closed at
- * once with unread bytes it would be reset, and the client might lose the answer.
+ * Rejects a request without reading its body, so that unauthenticated clients cannot make the server read data.
+ *
+ * The connection must close, because the rest of the stream is that body: the sending side after the answer, the whole
+ * socket a moment later. Closing at once with unread bytes would reset it, and the client might lose the answer.
  */
 export function leaveBodyUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (encoding === undefined && (length === undefined || Number(length) === 0)) return;
   reply.header('connection', 'close');
-  // A body that nobody has begun to read is read to its end by Node, once the answer is out. Begun and paused, it
-  // waits.
+  // After the answer, Node reads a body to its end if nothing has read from it. One that was started and paused stays
+  // unread.
   raw.pause();
   raw.read(0);
   const { socket } = raw;

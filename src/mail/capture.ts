@@ -14,8 +14,8 @@ const CAPTURED = {
 } as const;
 
 /**
- * `capture:`, the default: nothing leaves the install. Whoever sent it finds the message where every sent one is kept;
- * and what goes to one of the install's own aliases comes in there, as if it had come over SMTP.
+ * The `capture:` transport, the default: nothing leaves the installation. A captured message is stored like every sent
+ * one. Mail to one of the installation's own aliases is received as if it had arrived over SMTP.
  */
 export class CaptureTransport extends MailTransport {
   constructor(private readonly mail: IncomingMail) {
@@ -30,7 +30,8 @@ export class CaptureTransport extends MailTransport {
 
   private async captured(address: string, from: string, bytes: IncomingBytes): Promise<RecipientReply> {
     const verdict = await this.mail.recipient(address, bytes.sizeBytes);
-    // Nobody knows yet whether it is one of our aliases: it comes again, and is not lost.
+    // It is not yet known whether the address is an alias of this installation. A temporary error makes the sender
+    // retry, so the message is not lost.
     if (verdict.kind === 'refused' && verdict.answer.code < 500) return replyOf(address, verdict.answer);
     if (verdict.kind !== 'alias') return { address, ...CAPTURED };
     return replyOf(

@@ -3,21 +3,21 @@ import type { Mailbox } from '#engine/mail/addresses.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { DkimKey } from '#modules/domains/contract.js';
 
-/** A file that goes with a message. */
+/** An attachment of a message. */
 export interface ComposedAttachment {
   filename: string;
   contentType: string;
   content: Buffer;
-  /** What `cid:` in the HTML refers to, without angle brackets; null for none. */
+  /** Content-ID that `cid:` in the HTML refers to, without angle brackets. Null if it has none. */
   contentId: string | null;
 }
 
-/** What builds and signs messages is loaded with the first one: most installations send no email. */
+/** The library that builds and signs messages is loaded on first use, because most installations send no email. */
 const library = memoizeAsync(() => import('./message-library.js'));
 
-/** What a message consists of. There is no bcc: it is the envelope's, and never in the bytes. */
+/** Parts of a message. There is no Bcc: it exists only in the envelope, never in the bytes. */
 export interface ComposedMessage {
-  /** With its angle brackets. */
+  /** Message-ID with its angle brackets. */
   messageId: string;
   date: Date;
   from: Mailbox;
@@ -27,12 +27,15 @@ export interface ComposedMessage {
   subject: string;
   html: string | null;
   text: string | null;
-  /** Without faults (`mailHeaderFaults`). */
+  /** Headers that passed `mailHeaderFaults`. */
   headers: Readonly<Record<string, string>>;
   attachments: readonly ComposedAttachment[];
 }
 
-/** RFC 6376 section 5.4.1, and what RFC 8058 wants signed beside it. What occurs once is signed once. */
+/**
+ * Signed fields: those of RFC 6376 section 5.4.1, and those that RFC 8058 requires. A field that occurs once is signed
+ * once.
+ */
 const SIGNED_FIELDS = [
   'From',
   'Sender',
@@ -57,14 +60,14 @@ const SIGNED_FIELDS = [
   'List-Archive',
 ];
 
-/** What a provider sets anew on the way. */
+/** Fields that a provider replaces. */
 const IDENTITY_FIELDS: ReadonlySet<string> = new Set(['Date', 'Message-ID']);
 
 const SIGNATURE = 'DKIM-Signature: ';
-/** RFC 8301 section 3.2. */
+/** Minimum size of a key in bits (RFC 8301 section 3.2). */
 const KEY_BITS_MIN = 1024;
 const OCTETS = 'application/octet-stream';
-/** RFC 2045 section 5.1; a multipart is framing, which no leaf may be. */
+/** Content types of RFC 2045 section 5.1. A multipart type is framing and not allowed for an attachment. */
 const LEAF_TYPE =
   /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
 const LINE_END = /\r\n|\r|\n/g;
@@ -72,14 +75,17 @@ const LINE_BYTES_MAX = 998;
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** A message came out that must not leave: without a signature, or with lines that servers read differently. */
+/**
+ * The composed message must not be sent, because it has no signature or has lines that servers interpret differently.
+ */
 export class NotComposed extends Error {}
 
 /**
- * The bytes of a message as they leave on every attempt: lines end in CRLF, and it is signed for the domain (RFC 6376,
- * rsa-sha256, relaxed/relaxed), without Message-ID and Date where the transport rewrites them. Reads nothing but what
- * it is given. Throws `NotComposed` rather than give back a message that is not signed, as the library does with a key
- * that it can't use.
+ * Builds the bytes of a message that every attempt sends. Depends only on its arguments.
+ *
+ * Lines end in CRLF. The message is signed for the domain (RFC 6376, rsa-sha256, relaxed/relaxed), without Message-ID
+ * and Date if the transport rewrites them. Throws `NotComposed` for an unsigned result, which the library returns if it
+ * cannot use the key.
  */
 export async function compose(
   message: ComposedMessage,
@@ -141,7 +147,8 @@ function leafOf({ filename, contentType, content, contentId }: ComposedAttachmen
     ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }),
   };
   if (!/^message\//i.test(type)) return leaf;
-  // A message in a message is not encoded (RFC 2046 section 5.2.1), so it is one, or it goes as bytes.
+  // A nested message must not be encoded (RFC 2046 section 5.2.1). If its lines do not allow that, it is attached as
+  // bytes.
   const lines = content.toString('latin1').split(LINE_END);
   const isMessage = lines.every((line) => line.length <= LINE_BYTES_MAX) && !content.includes(0);
   return isMessage ? { ...leaf, content: Buffer.from(lines.join('\r\n'), 'latin1') } : { ...leaf, contentType: OCTETS };
@@ -149,7 +156,7 @@ function leafOf({ filename, contentType, content, contentId }: ComposedAttachmen
 
 const withCrlf = (text: string): string => text.replace(LINE_END, '\r\n');
 
-/** A CR or LF by itself is where servers disagree about the end of a message (SMTP smuggling). */
+/** Rejects a bare CR or LF, because servers disagree whether it can end a message (SMTP smuggling). */
 function refuseLooseLineEnds(bytes: Buffer): void {
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) {
     if (bytes[at - 1] !== CR) throw new NotComposed('A line of the message ends in LF alone.');

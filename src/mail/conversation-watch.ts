@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { conversationMsMax, type SmtpWait, waitAfter, waitMs } from '#engine/mail/smtp-times.js';
 
-/** A line of nodemailer's log, as far as it is read. `sid` is the connection's. */
+/** The members of a nodemailer log entry that are used. `sid` identifies the connection. */
 interface Entry {
   tnx?: string;
   sid?: string;
@@ -10,7 +10,7 @@ interface Entry {
   remotePort?: number;
 }
 
-/** A connection, as far as it is watched. */
+/** The members of a connection that are used. */
 interface WatchedSocket extends Pick<Writable, 'writableLength' | 'destroyed' | 'destroy' | 'once'> {
   readonly bytesWritten: number;
   readonly localPort?: number | undefined;
@@ -18,7 +18,7 @@ interface WatchedSocket extends Pick<Writable, 'writableLength' | 'destroyed' | 
   readonly remotePort?: number | undefined;
 }
 
-/** The settings of nodemailer that leave the waiting to a watch. */
+/** Settings of nodemailer that leave timeouts to a `ConversationWatch`. */
 export interface WatchedOptions {
   logger: ReturnType<ConversationWatch['logger']>;
   transactionLog: true;
@@ -27,13 +27,14 @@ export interface WatchedOptions {
   socketTimeout: number;
 }
 
-/** Makes the watch, which knows the pending reply, act first. */
+/** Added to nodemailer's own limits, so that the watch acts first. It knows which reply is pending. */
 const MARGIN_MS = 5_000;
 
 /**
- * Ends conversations whose server does not answer in the time that RFC 5321 gives it at that point. nodemailer has one
- * limit for all silence. It writes each command and reply to its log (`transactionLog`), without messages and
- * passwords. The watch reads that log.
+ * Ends conversations whose server does not reply within the time that RFC 5321 allows for the pending command.
+ *
+ * nodemailer has only one limit for all silence. It logs each command and reply (`transactionLog`), without messages
+ * and passwords. The watch reads that log.
  */
 export class ConversationWatch {
   private readonly sockets = new Map<string, WatchedSocket>();
@@ -41,7 +42,7 @@ export class ConversationWatch {
 
   constructor(private readonly answerMsMax: number) {}
 
-  /** The options for nodemailer. Its own limits apply where the watch sees no traffic. */
+  /** Options for nodemailer. Its own limits apply where the watch sees no traffic. */
   get options(): WatchedOptions {
     const greetingMs = waitMs('greeting', this.answerMsMax);
     return {
@@ -53,7 +54,7 @@ export class ConversationWatch {
     };
   }
 
-  /** Watches a connection that nodemailer is given, from its first line on. */
+  /** Watches a connection that is passed to nodemailer, from its first line on. */
   attend(socket: WatchedSocket): void {
     const place = placeOf(socket);
     this.sockets.set(place, socket);
@@ -86,9 +87,9 @@ export class ConversationWatch {
   }
 }
 
-/** The log of one connection, and the pending reply. */
+/** State of one connection: its pending replies and the timer of the first one. */
 class Conversation {
-  /** Commands are sent ahead of their answers (RFC 2920): the first of them is waited for. */
+  /** Pending replies. Commands are pipelined (RFC 2920), and the timer belongs to the first one. */
   private readonly waits: SmtpWait[] = ['greeting'];
   private timer: NodeJS.Timeout | undefined;
   private sentBytes = 0;
@@ -132,18 +133,18 @@ class Conversation {
     if (wait === undefined) return;
     this.sentBytes = this.taken;
     this.timer = setTimeout(() => this.late(wait), waitMs(wait, this.answerMsMax));
-    // A stopping process waits for attempts, not for this timer.
+    // A stopping process waits for attempts, and this timer must not keep it alive.
     this.timer.unref();
   }
 
-  /** A message that is still on its way, slowly, is not late. */
+  /** Restarts the timer if a slow message is still being sent. Otherwise ends the conversation. */
   private late(wait: SmtpWait): void {
     if (wait === 'block' && this.taken > this.sentBytes) this.wait();
     else
       this.socket.destroy(Object.assign(new Error('The mail server did not answer in time.'), { code: 'ETIMEDOUT' }));
   }
 
-  /** Bytes that the network took. */
+  /** Bytes that left the socket's buffer. */
   private get taken(): number {
     return this.socket.bytesWritten - this.socket.writableLength;
   }

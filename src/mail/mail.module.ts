@@ -9,7 +9,7 @@ import { IncomingMail } from '#modules/inbox/contract.js';
 import { CaptureTransport } from './capture.js';
 import type { SmtpTransport } from './smtp.js';
 
-/** The transport that EMAIL_TRANSPORT names; its connections end with the process. */
+/** The transport that EMAIL_TRANSPORT names. Its connections are closed when the process ends. */
 export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
   constructor(private readonly transport: MailTransport | SmtpTransport) {
     super();
@@ -32,7 +32,7 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
   }
 }
 
-/** Loads no other transport than the one that is named: each has a library of its own. */
+/** Loads only the configured transport, because each one has its own library. */
 async function transportOf(
   { emailTransport, platformDomain, smtpAnswerMsMax: answerMsMax }: Config,
   dialer: Dialer,
@@ -68,7 +68,7 @@ async function transportOf(
   }
 }
 
-/** How mail leaves. */
+/** Provides the transport for outgoing mail. */
 @Global()
 @Module({
   providers: [

@@ -1,5 +1,5 @@
 import DKIM from 'nodemailer/lib/dkim';
 import MailComposer from 'nodemailer/lib/mail-composer';
 
-// What builds and signs messages, in one piece: loaded with the first of them (`compose.ts`).
+// The libraries that build and sign messages, as one module that `compose.ts` loads on first use.
 export { DKIM, MailComposer };

@@ -4,7 +4,7 @@ import { excerptOf } from '#engine/excerpt.js';
 import type { AwsCredentials } from '#kernel/config/aws-credentials.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** The account, or how it is signed in to, is at fault: no message would be taken. */
+/** Errors of the account or its credentials: no message would be accepted. */
 const BROKEN: ReadonlySet<string> = new Set([
   'AccessDeniedException',
   'AccountSuspendedException',
@@ -29,19 +29,18 @@ const THROTTLES: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
 ]);
 /**
- * An identity that SES has not verified, or its MAIL FROM: the operator can mend it, and nothing is wrong with the
- * message.
+ * Errors about an identity or MAIL FROM that SES has not verified. The operator can fix them, and the message is valid.
  */
 const MENDABLE = /not verified|not have authority|sandbox/i;
-/** A quota of a day is not free again soon; one of a second is. */
+/** A daily quota is not available again soon, unlike one per second. */
 const OF_A_DAY = /daily/i;
 const DAY_AGAIN_MS = 3_600_000;
 const RATE_AGAIN_MS = 10_000;
 
-/** Failures of an exchange before anything of it was sent. */
+/** Failures of an exchange before any part of it was sent. */
 const NOT_SENT: ReadonlySet<string> = new Set(['blocked', 'dns', 'connection', 'tls']);
 
-/** What a submission to SES that failed means: it is taken for all recipients or for none. */
+/** Converts a failed submission to SES into a report. SES accepts a message for all recipients or for none. */
 export function readSesFailure(
   recipients: readonly string[],
   error: unknown,
@@ -70,7 +69,7 @@ export function readSesFailure(
   });
 }
 
-/** The same for each recipient. */
+/** Builds the same reply for each recipient. */
 export function told(
   recipients: readonly string[],
   outcome: RecipientReply['outcome'],
@@ -92,7 +91,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
     $response?: { statusCode?: number };
   };
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? 0;
-  // An error in the answer of a success, or a body that is not of SES: its parser's words say nothing to anybody.
+  // An error inside a successful answer, or a body that is not from SES. The parser's message is useless to readers.
   if (status < 300 || error.name === 'SyntaxError')
     return {
       name: status === 0 ? `The request could not be made (${error.name})` : `Status ${status}`,
@@ -102,7 +101,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
   return { name: error.name, message: error.message, status };
 }
 
-/** A server may send back what it was sent. */
+/** Removes the credentials from a text, because a server may echo what it was sent. */
 function scrubbed(text: string, credentials: AwsCredentials): string {
   let clean = text;
   for (const value of Object.values(credentials) as string[]) clean = clean.replaceAll(value, '***');

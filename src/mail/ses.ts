@@ -6,15 +6,16 @@ import type { SesAccount } from '#kernel/config/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { readSesFailure, told } from './ses-faults.js';
 
-/** One submission may have 10 MB of attachments in it. */
+/** Limits of one submission, which may contain 10 MB of attachments. */
 const LIMITS = { timeoutMs: 60_000, answerBytesMax: 256 * 1024 };
-/** What SES's events carry back: which email it was. */
+/** Tag that SES's events return: the id of the email. */
 const EMAIL_TAG = 'posthorn_email';
 
 /**
- * `ses:REGION`: Amazon SES by its API (v2), the message as it was composed. SES sets Message-ID and Date anew, which is
- * why they are not signed. It makes one attempt; the SDK reads nothing from the environment, from files or from
- * metadata services, and is loaded with the first email.
+ * The `ses:REGION` transport: sends composed messages through the API (v2) of Amazon SES.
+ *
+ * SES replaces Message-ID and Date, so they are not signed. It makes a single attempt. The SDK reads nothing from the
+ * environment, files or metadata services, and is loaded with the first email.
  */
 export class SesTransport extends MailTransport {
   private readonly open = memoizeAsync(() => this.connect());
@@ -46,7 +47,7 @@ export class SesTransport extends MailTransport {
         isUnreachable: false,
         retryAfterMs: null,
       });
-      // Where a configuration set tells what becomes of emails, taken is not delivered.
+      // If a configuration set reports the further events of emails, accepted does not yet mean delivered.
       return {
         ...taken,
         isFinal: configurationSet === null,

@@ -2,7 +2,7 @@ import { DialFailed } from '#egress/dialer.js';
 import { classifyReply, cleanReply, type SmtpStage, type SmtpVerdict } from '#engine/mail/smtp-reply.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** What nodemailer says of an exchange, be it the result or the error; the members that count here. */
+/** The members of nodemailer's result or error that are used. */
 export interface SmtpAnswers {
   accepted?: readonly unknown[];
   response?: string;
@@ -10,27 +10,27 @@ export interface SmtpAnswers {
   code?: string;
   command?: string;
   timeoutType?: string;
-  /** The code of the socket's error, which nodemailer replaces by its own. */
+  /** Code of the socket's error, which nodemailer replaces with its own. */
   originalCode?: string;
   rejectedErrors?: readonly { recipient?: string; response?: string; responseCode?: number }[];
 }
 
-/** A report, and whether the server asked for less at once. */
+/** A report, and whether the server asked to slow down. */
 export interface ReadAnswers {
   report: SubmissionReport;
   isThrottled: boolean;
 }
 
-/** Errors of nodemailer before there is a session: nothing of the message was sent. */
+/** Errors of nodemailer before a session exists: no part of the message was sent. */
 const BEFORE_ANY_MESSAGE = new Set(['EAUTH', 'ENOAUTH', 'ETLS', 'EDNS', 'EPROTOCOL', 'ECONFIG', 'EREQUIRETLS']);
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT']);
-/** The pool's words for a connection that ended before it took a byte of the message. */
+/** Message of nodemailer's pool for a connection that ended before it accepted a byte of the message. */
 const NEVER_TAKEN = /^Reached maximum number of retries after connection was closed/;
 
-/** nodemailer's code for every error of a socket hides what Node said of the handshake. */
+/** nodemailer uses one code for all socket errors, so failed TLS handshakes are recognised by Node's text. */
 const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
 
-/** What a message that was taken, by all or by some of its recipients, means for each. */
+/** Converts the result of a message that all or some recipients accepted into a report for each recipient. */
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
   const accepted = new Set((result.accepted ?? []).map((address) => String(address).toLowerCase()));
   return merged(
@@ -42,7 +42,7 @@ export function readResult(recipients: readonly string[], result: SmtpAnswers): 
   );
 }
 
-/** What an exchange that threw means for each recipient. */
+/** Converts an error of an exchange into a report for each recipient. */
 export function readError(recipients: readonly string[], error: Error & SmtpAnswers): ReadAnswers {
   if (isBeforeAnyMessage(error)) {
     const stage: SmtpStage = error.code === 'EAUTH' ? 'auth' : 'connect';
@@ -62,7 +62,7 @@ export function readError(recipients: readonly string[], error: Error & SmtpAnsw
   );
 }
 
-/** The report of a submission whose time was over before it had a place; it was not sent. */
+/** Returns the report of a submission that timed out while it waited for a slot. It was not sent. */
 export function notSent(recipients: readonly string[], text: string, retryAfterMs: number): SubmissionReport {
   const replies = recipients.map((address) => ({
     address,
@@ -99,7 +99,7 @@ function merged(answers: readonly Answer[]): ReadAnswers {
     report: {
       replies: answers.map(({ reply }) => reply),
       isUnreachable: answers.length > 0 && answers.every(({ verdict }) => verdict.isUnreachable),
-      // The relay is the last that tells: a bounce later takes the word back.
+      // The relay's reply is the last synchronous result. A later bounce corrects it.
       isFinal: true,
       retryAfterMs: longestMs === 0 ? null : longestMs,
     },
@@ -125,7 +125,10 @@ function stageOf({ code, command }: SmtpAnswers): SmtpStage {
   return command === 'DATA' && code === 'EENVELOPE' ? 'data' : 'message';
 }
 
-/** Made here where the server said nothing: the texts of errors name addresses of our network, or what was sent. */
+/**
+ * Returns a sentence for an error without a server reply. Raw error texts may contain internal addresses or the data
+ * that was sent.
+ */
 function sentenceOf(error: Error & SmtpAnswers): string {
   if (error instanceof DialFailed) return error.message;
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH')
@@ -133,7 +136,7 @@ function sentenceOf(error: Error & SmtpAnswers): string {
   if (error.code === 'ETLS')
     return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT asks for.';
   if (isHandshake(error)) return 'The certificate of the mail server is not one that can be trusted.';
-  if (error.code === 'EPROTOCOL') return error.response ?? 'What answers is no mail server.';
+  if (error.code === 'EPROTOCOL') return error.response ?? 'The server that answers is no mail server.';
   if (
     error.code === 'ETIMEDOUT' ||
     error.originalCode === 'ETIMEDOUT' ||

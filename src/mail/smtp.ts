@@ -10,32 +10,35 @@ import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } fr
 import { DomainThrottle, PLACE_MS_MAX } from './throttle.js';
 
 const SETUP_MS = 10_000;
-/** A connection without a message is closed: firewalls forget those that are silent for longer. */
+/** An idle connection is closed after this time, because firewalls drop connections that are silent for longer. */
 const IDLE_MS = 30_000;
 const CONNECTIONS = 10;
 const MESSAGES_PER_CONNECTION = 100;
 const TURN_AGAIN_MS = 5_000;
 const RELAY = 'relay';
 
-/** How the transport is, other than what EMAIL_TRANSPORT says. */
+/** Settings of the transport beyond EMAIL_TRANSPORT. */
 export interface SmtpOptions {
-  /** What we call ourselves (EHLO); null leaves it to the machine's name. */
+  /** Posthorn's own name in EHLO. Null uses the machine's host name. */
   ownName: string | null;
-  /** Trusted instead of Node's own authorities, in PEM. */
+  /** PEM certificates trusted instead of Node's own authorities. */
   ca?: string;
-  /** The longest that the server gets for one answer (SMTP_ANSWER_TIMEOUT). */
+  /** Maximum time for one reply of the server, in milliseconds (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** The time limit of the wait for a slot, and then of one conversation. Derived from `answerMsMax` by default. */
+  /**
+   * Time limit for the wait for a slot, and then for one conversation, in milliseconds. Derived from `answerMsMax` by
+   * default.
+   */
   totalMs?: number;
 }
 
 /**
- * `smtp:` and `smtps:`: a relay that takes everything, over pooled connections that only the dialer opens. Nothing is
- * tried twice in here: who submitted has the schedule, and knows which recipients are still open.
+ * The `smtp:` and `smtps:` transport: a relay that accepts all mail, over pooled connections that only the dialer
+ * opens. It does not retry: the caller has the retry schedule and knows the remaining recipients.
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
-  /** A message never waits for a connection inside nodemailer, where the wait has no bound. */
+  /** Limits concurrent messages, so that none waits for a connection inside nodemailer, where the wait has no limit. */
   private readonly connections = new DomainThrottle(undefined, { atOnce: CONNECTIONS });
   private readonly mailer: ReturnType<typeof pooled>;
   private readonly totalMs: number;
@@ -46,7 +49,7 @@ export class SmtpTransport extends MailTransport {
     this.totalMs = options.totalMs ?? conversationMsMax(options.answerMsMax);
     this.watch = new ConversationWatch(options.answerMsMax);
     this.mailer = pooled(relay, dialer, options, this.watch);
-    // A connection that breaks while nothing is sent over it is nobody's error.
+    // An error on an idle connection affects no message.
     this.mailer.on('error', () => undefined);
   }
 
@@ -77,7 +80,7 @@ export class SmtpTransport extends MailTransport {
     }
   }
 
-  /** Ends the connections, also those that are in the middle of a message. */
+  /** Closes the connections, including those that are sending a message. */
   close(): void {
     this.mailer.close({ force: true });
   }
@@ -107,7 +110,7 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
     requireTLS: startTls === 'required',
     opportunisticTLS: startTls === 'opportunistic',
     ignoreTLS: startTls === 'off',
-    // Where plain text would do, an unknown certificate is no worse. Said out loud, because
+    // If plain text is acceptable, an unknown certificate is no worse. `rejectUnauthorized` is set explicitly, because
     // NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
     tls: { rejectUnauthorized: startTls === 'required', minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
@@ -126,10 +129,10 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
 
 function socketsOf({ host, port }: EmailRelay, dialer: Dialer, watch: ConversationWatch): SMTPTransportGetSocket {
   return (_options, callback) => {
-    // Whether it will be encrypted the operator has said in the URL: that is his permission for plain text, too.
+    // The operator's URL decides about encryption, and so may permit plain text.
     dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
       (connection) => {
-        // Until nodemailer listens, and after it has stopped: an error that nobody hears ends the process.
+        // Handles errors before nodemailer listens and after it has stopped. An unhandled error would end the process.
         connection.on('error', () => undefined);
         watch.attend(connection);
         callback(null, { connection });

@@ -1,27 +1,29 @@
-/** The longest that a submission waits for a place. */
+/** Maximum time that a submission waits for a slot, in milliseconds. */
 export const PLACE_MS_MAX = 60_000;
-/** How many messages to one domain may be on their way at once. */
+/** Maximum number of concurrent messages to one domain. */
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
-/** A conversation that takes longer is with a server that takes its time: nothing more waits for a place there. */
+/** A conversation that takes longer counts as stalled. No submission waits for a slot of its domain then. */
 const STALLED_MS = 30_000;
 
 interface Gate {
   inUse: number;
   limit: number;
-  /** By the monotonic clock; until then the limit stays halved. */
+  /** On the monotonic clock. Until then the limit stays halved. */
   slowUntilMs: number;
   waiting: (() => void)[];
-  /** Those that wait, and those that were woken and did not look yet: for them it stays. */
+  /** Submissions that wait, and those that were woken but have not checked yet. The entry is kept for them. */
   waiters: number;
-  /** Of those in use, how many have been so for long. */
+  /** Number of slots in use whose conversation is stalled. */
   stalled: number;
 }
 
 /**
- * Places on the way to each recipient domain: five at once, half of that for five minutes after its server asked for
- * less. Where all places are with a server that takes its time no submission waits for one: a waiting submission would
- * hold a delivery's place, which others could use. A process's own.
+ * Semaphore for each recipient domain: five concurrent messages, or half of that for five minutes after the server
+ * asked to slow down.
+ *
+ * If all slots are in use and a conversation is stalled, submissions do not wait. A waiting submission would occupy a
+ * delivery slot that others could use. Each process has its own throttle.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();
@@ -32,12 +34,12 @@ export class DomainThrottle {
   ) {}
 
   /**
-   * Waits for a place at each of these domains. Null when `signal` ends that first, or the places there are taken for
-   * long; else gives them back when called.
+   * Waits for a slot at each of these domains. Returns a function that releases the slots. Returns null if `signal`
+   * aborts first, or if a domain is full and stalled.
    */
   async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
     const held: string[] = [];
-    // In one order for everybody, so that no two wait for each other.
+    // Sorted, so that two submissions cannot deadlock.
     for (const domain of [...new Set(domains)].sort()) {
       if (!(await this.take(domain, signal))) {
         for (const each of held) this.leave(each, false);
@@ -61,7 +63,7 @@ export class DomainThrottle {
     };
   }
 
-  /** The server of this domain asked for less. */
+  /** Halves the limit of a domain whose server asked to slow down. */
   slowDown(domain: string): void {
     const gate = this.gateOf(domain);
     gate.limit = Math.max(1, Math.floor(this.limitOf(gate) / 2));

@@ -17,35 +17,38 @@ import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
 /**
- * Domains of one message that are handed over to at once; one that takes its time is not counted after half a minute.
+ * Number of domains of one message that are delivered to concurrently. A domain that takes longer than half a minute no
+ * longer counts.
  */
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
 
-/** How mail is handed over, other than what the records say. */
+/** Settings of the direct transport beyond the DNS records. */
 export interface DirectOptions {
-  /** What we call ourselves (EHLO): servers look it up. */
+  /** Posthorn's own name in EHLO, which servers look up. */
   ownName: string;
-  /** The port of everybody's mail server. */
+  /** Port of all mail servers. */
   port: number;
-  /** Trusted instead of Node's own authorities where a policy is enforced, in PEM. */
+  /** PEM certificates trusted instead of Node's own authorities, if a policy is enforced. */
   ca?: string;
-  /** The longest that a server gets for one answer (SMTP_ANSWER_TIMEOUT). */
+  /** Maximum time for one reply of a server, in milliseconds (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** The time limit of all conversations of one submission. Derived from `answerMsMax` by default. */
+  /** Time limit for all conversations of one submission, in milliseconds. Derived from `answerMsMax` by default. */
   totalMs?: number;
-  /** In which order servers of one preference are asked. */
+  /** Random source for the order of servers with the same preference. */
   random: () => number;
 }
 
-/** Whether a connection is encrypted: by a certificate that holds, by any, or not at all. */
+/** Encryption of a connection: with a valid certificate, with any certificate, or none. */
 type Encryption = 'verified' | 'opportunistic' | 'none';
 
 /**
- * `direct:`: each domain's own mail servers, by its MX, one after the other until one can be asked. Encrypted where the
- * server offers it, and where the domain's MTA-STS policy is enforced only to servers that it names, with a certificate
- * that holds. Every address is dialled through the gate. Nothing is tried twice that a server has begun to take.
+ * The `direct:` transport: sends to each domain's own mail servers, in the order of its MX, until one is reachable.
+ *
+ * It encrypts if the server offers TLS. If the domain's MTA-STS policy is enforced, it uses only the servers in the
+ * policy, with a valid certificate. Every address is dialled through the egress gate. A message is not sent to another
+ * server once one has begun to accept it.
  */
 export class DirectTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
@@ -97,7 +100,9 @@ export class DirectTransport extends MailTransport {
     }
   }
 
-  /** The next one only where nobody could be asked: what a server has answered is the domain's answer. */
+  /**
+   * Tries the next host only if the current one was unreachable. A reply of any server counts as the domain's reply.
+   */
   private async toHosts(
     hosts: readonly string[],
     enforced: MtaStsPolicy | null,
@@ -128,7 +133,8 @@ export class DirectTransport extends MailTransport {
         await mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal }),
       );
     } catch (error) {
-      // A server that offers TLS and can't do it: in plain text, as to one that does not offer it (RFC 7435).
+      // If a server offers TLS but the handshake fails, the message is sent in plain text, as to a server without TLS
+      // (RFC 7435).
       if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted)
         return await this.toHost(host, 'none', submission, signal);
       return readError(recipients, error as Error & SmtpAnswers);
@@ -147,7 +153,7 @@ export class DirectTransport extends MailTransport {
       requireTLS: encryption === 'verified',
       opportunisticTLS: encryption === 'opportunistic',
       ignoreTLS: encryption === 'none',
-      // Where plain text would do, an unknown certificate is no worse.
+      // If plain text is acceptable, an unknown certificate is no worse.
       tls: {
         rejectUnauthorized: encryption === 'verified',
         minVersion: 'TLSv1.2',
@@ -159,8 +165,7 @@ export class DirectTransport extends MailTransport {
       disableUrlAccess: true,
       ...watch.options,
       getSocket: (_options, callback) => {
-        // Mail between servers has no other way where a server offers no TLS: choosing direct: is the operator's
-        // permission.
+        // Plain text is the only option if a server offers no TLS. The operator permits it by choosing `direct:`.
         this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
           (connection) => {
             connection.on('error', () => undefined);
@@ -174,7 +179,10 @@ export class DirectTransport extends MailTransport {
   }
 }
 
-/** Does it for each, a few at once. One that takes its time keeps no other waiting. */
+/**
+ * Runs `make` for each item, a limited number at a time. A slow item stops counting, so that it does not delay the
+ * others.
+ */
 async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   let counted = 0;
   let wake = (): void => undefined;
@@ -211,7 +219,7 @@ const NOT_NAMED = {
 const isOfTls = ({ code, command }: SmtpAnswers): boolean =>
   code === 'ETLS' || (code === 'ESOCKET' && command === 'CONN') || command === 'STARTTLS';
 
-/** One answer for all recipients of a domain, without a server that gave it. */
+/** Builds one reply for all recipients of a domain, without a reply from a server. */
 function settled(
   recipients: readonly string[],
   { outcome, code, enhanced, text }: Omit<RecipientReply, 'address'>,
@@ -224,7 +232,7 @@ function settled(
   };
 }
 
-/** That one domain's servers can't be reached says nothing of the transport. */
+/** Merges the reports of several domains. An unreachable domain does not make the transport unreachable. */
 function together(reports: readonly SubmissionReport[]): SubmissionReport {
   const longestMs = Math.max(0, ...reports.map(({ retryAfterMs }) => retryAfterMs ?? 0));
   return {

@@ -1,19 +1,23 @@
 import type { NameRecords } from '#egress/name-records.js';
 
-/** Servers of one domain that are tried, at most. */
+/** Maximum number of servers of one domain that are tried. */
 const HOSTS_MAX = 5;
 
-/** Where mail for a domain goes: hosts in the order in which they are tried; or why nowhere, now or for good. */
+/**
+ * Mail servers of a domain in the order in which they are tried, or the temporary or permanent error if there are none.
+ */
 export type MailHosts =
   { hosts: string[] } | { outcome: 'bounced' | 'deferred'; code: number; enhanced: string; text: string };
 
-/** What is asked of name servers. */
+/** DNS queries that are needed here. */
 export type MailRecords = Pick<NameRecords, 'mx' | 'addresses'>;
 
 /**
- * The mail servers of a domain (RFC 5321 section 5.1): its MX by preference, those of one preference in any order;
- * without any, the domain itself where it has an address. A null MX (RFC 7505), and a domain that has neither, take no
- * mail for good.
+ * Returns the mail servers of a domain (RFC 5321 section 5.1): its MX hosts by preference, in random order within one
+ * preference.
+ *
+ * Without an MX, it is the domain itself if it has an address. A null MX (RFC 7505), and a domain with neither, are
+ * permanent errors.
  */
 export async function mailHosts(records: MailRecords, domain: string, random: () => number): Promise<MailHosts> {
   const mx = await records.mx(domain, domain);

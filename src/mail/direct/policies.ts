@@ -5,22 +5,24 @@ import { announcedPolicy, type MtaStsPolicy, readPolicy } from '#engine/mail/mta
 const FETCH_MS_MAX = 10_000;
 const POLICY_BYTES_MAX = 64 * 1024;
 const DOMAINS_MAX = 5_000;
-/** After a policy that could not be fetched; RFC 8461 section 3.3 asks for restraint. */
+/** Pause after a policy could not be fetched. RFC 8461 section 3.3 recommends one. */
 const AGAIN_MS = 300_000;
 
 interface Known {
-  /** As it was announced when it was asked for. */
+  /** Policy id that was announced when the policy was fetched. */
   id: string;
   policy: MtaStsPolicy | null;
   untilMs: number;
-  /** A policy that is announced anew, and could not be fetched, is asked for again from here on. */
+  /** Time from which a failed fetch of a newly announced policy is retried. */
   askAgainMs: number;
 }
 
 /**
- * The MTA-STS policies of domains (RFC 8461), fetched over https through the gate and kept for as long as they say. One
- * that holds stays when its announcement is gone or its new text can't be fetched: else whoever stands in between would
- * take it away.
+ * MTA-STS policies of domains (RFC 8461), fetched over HTTPS through the egress gate and cached for as long as they
+ * say.
+ *
+ * A valid cached policy stays if its announcement disappears or its new text cannot be fetched. Otherwise a man in the
+ * middle could remove it.
  */
 export class MtaStsPolicies {
   private readonly known = new Map<string, Known>();
@@ -31,7 +33,7 @@ export class MtaStsPolicies {
     private readonly monotonicMs: () => number = () => performance.now(),
   ) {}
 
-  /** What holds for a domain now; null for nothing. Never throws. */
+  /** Returns the policy of a domain that applies now, or null if there is none. Never throws. */
   async findByDomain(domain: string): Promise<MtaStsPolicy | null> {
     const announced = await this.records.txt(`_mta-sts.${domain}`, domain);
     const id = 'found' in announced ? announcedPolicy(announced.found) : null;
@@ -56,7 +58,7 @@ export class MtaStsPolicies {
     return policy ?? held;
   }
 
-  /** The certificate is verified as any other; redirects are not followed (section 3.3). */
+  /** Fetches the policy. The certificate is verified as usual, and redirects are not followed (section 3.3). */
   private async published(domain: string): Promise<MtaStsPolicy | null> {
     const url = new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`);
     const answer = await this.agent.exchange({
@@ -77,7 +79,7 @@ export class MtaStsPolicies {
     return readPolicy(answer.body.toString('utf8'));
   }
 
-  /** The one that was kept first goes when there are too many. */
+  /** Stores a policy, and evicts the oldest one if there are too many. */
   private keep(domain: string, known: Known): void {
     this.known.delete(domain);
     this.known.set(domain, known);

@@ -23,17 +23,17 @@ const ONE: Statement = {
   text: `select ${COLUMNS} from domains where kind = 'webhook' and environment_id = $1::int and id = $2::uuid`,
 };
 
-/** Webhook domains as hosts. */
+/** Reads webhook domains as hosts. */
 @Injectable()
 export class CustomHostsStore {
   constructor(private readonly database: Database) {}
 
-  /** Those of every environment that take requests. */
+  /** Returns the hosts of all environments that accept requests. */
   serving(): Promise<CustomHost[]> {
     return this.database.query<CustomHost>(SERVING);
   }
 
-  /** In the order in which they were made, verified or not. */
+  /** Returns an environment's hosts in order of creation, verified or not. */
   ofEnvironment(environmentId: number): Promise<CustomHost[]> {
     return this.database.query<CustomHost>(OF_ENVIRONMENT, [environmentId]);
   }

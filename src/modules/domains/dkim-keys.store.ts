@@ -5,9 +5,11 @@ import { Database, type Statement } from '#kernel/database/database.js';
 export interface StoredDkimKey {
   selector: string;
   publicKey: string;
-  /** PKCS #8, sealed. */
+  /** PKCS #8, encrypted. */
   privateKey: Buffer;
-  /** `current` signs; `idle` may still be in signatures under way; `next` signs once its record is seen. */
+  /**
+   * `current` signs. `idle` may still verify signatures of mail in flight. `next` signs once its record is published.
+   */
   state: 'current' | 'idle' | 'next';
 }
 
@@ -18,7 +20,7 @@ const LOCK: Statement = {
 
 const LIST: Statement = {
   name: 'dkim_keys.list',
-  // Two rows: the table is read whole.
+  // No index: the table has two rows and is read whole.
   text: 'select selector, public_key as "publicKey", private_key as "privateKey", state from dkim_keys order by selector',
 };
 
@@ -31,7 +33,7 @@ const PUT: Statement = {
     set public_key = excluded.public_key, private_key = excluded.private_key, state = excluded.state, made_at = now()`,
 };
 
-/** The one that signed first, then the other: only one of them is current at any moment. */
+/** Makes the current key idle before another one becomes current, because at most one key may be current. */
 const RETIRE: Statement = {
   name: 'dkim_keys.retire',
   text: `update dkim_keys set state = 'idle' where state = 'current'`,
@@ -41,7 +43,7 @@ const PROMOTE: Statement = {
   text: `update dkim_keys set state = 'current' where selector = $1`,
 };
 
-/** The installation's two keys. */
+/** Stores the installation's two DKIM keys. */
 @Injectable()
 export class DkimKeysStore {
   constructor(private readonly database: Database) {}
@@ -51,8 +53,8 @@ export class DkimKeysStore {
   }
 
   /**
-   * Runs `work` in a transaction in which nobody else makes or rotates keys. It is one of its own whoever calls: a key
-   * that is remembered must not go with a caller's transaction that is rolled back.
+   * Runs `work` in a transaction that excludes other creations and rotations of keys. The transaction is always
+   * separate: a key that is cached must not disappear when a caller's transaction rolls back.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.unitOfWork(() =>
@@ -67,7 +69,7 @@ export class DkimKeysStore {
     await this.database.query(PUT, [selector, publicKey, privateKey, state]);
   }
 
-  /** Inside `locked`. */
+  /** Must be called inside `locked`. */
   async makeCurrent(selector: string): Promise<void> {
     await this.database.query(RETIRE);
     await this.database.query(PROMOTE, [selector]);

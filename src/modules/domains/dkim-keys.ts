@@ -9,7 +9,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { DkimKey } from './contract.js';
 import { DkimKeysStore, type StoredDkimKey } from './dkim-keys.store.js';
 
-/** A key with its state, as the operator is shown it. */
+/** A key with its state, for the operator. */
 export interface ListedDkimKey extends DkimPublicKey {
   state: StoredDkimKey['state'];
 }
@@ -23,8 +23,8 @@ const MODULUS_BITS = 2048;
 const generate = promisify(generateKeyPair);
 
 /**
- * The keys that sign mail: one pair for each selector, made when somebody needs them first and kept sealed. Of
- * processes that need them at once, one makes them.
+ * The keys that sign mail: one pair for each selector, created on first use and stored encrypted. If several processes
+ * need them at once, only one creates them.
  */
 @Injectable()
 export class DkimKeys {
@@ -40,17 +40,20 @@ export class DkimKeys {
     notifications.on('dkim', () => (this.known = null));
   }
 
-  /** The key that signs now, never older than five seconds. */
+  /** Returns the current signing key, at most five seconds old. */
   async signing(): Promise<DkimKey> {
     return (await this.current()).signing;
   }
 
-  /** The public halves, in the order of their selectors. */
+  /** Returns the public keys, ordered by selector. */
   async published(): Promise<readonly ListedDkimKey[]> {
     return (await this.current()).keys.map(({ selector, publicKey, state }) => ({ selector, publicKey, state }));
   }
 
-  /** A new key on the selector that does not sign. It signs once `promote` was called, when its record is published. */
+  /**
+   * Creates a new key on the selector that is not current. It signs after `promote`, which is called once its record is
+   * published.
+   */
   async prepareNext(): Promise<DkimPublicKey> {
     await this.current();
     const made = await makeKey();
@@ -63,7 +66,7 @@ export class DkimKeys {
     });
   }
 
-  /** From now on the key of `selector` signs, and the other one is idle. */
+  /** Makes the key of `selector` the current one and the other one idle. */
   promote(selector: string): Promise<void> {
     return this.change(() => this.store.makeCurrent(selector));
   }
@@ -95,13 +98,17 @@ export class DkimKeys {
     if (current === undefined) throw new Error('None of the DKIM keys is the current one.');
     const der = this.vault.open(current.privateKey, contextOf(current.selector));
     const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    // A signature that its record does not fit would have every mail refused: rather none is sent.
+    // A signature that does not match its published record would make receivers reject all mail. It is better to send
+    // none.
     if (publicTextOf(privateKey) !== current.publicKey)
       throw new Error(`The DKIM key of ${current.selector} does not belong to its record.`);
     return { keys, signing: { selector: current.selector, privateKey } };
   }
 
-  /** The keys are made before the lock is taken: that takes a second, and whoever comes too late throws his away. */
+  /**
+   * Creates the keys before it takes the lock, because that takes a second. A process that loses the race discards its
+   * keys.
+   */
   private async begin(): Promise<StoredDkimKey[]> {
     const made = await Promise.all(DKIM_SELECTORS.map(() => makeKey()));
     return this.store.locked(async () => {
@@ -125,7 +132,7 @@ async function makeKey(): Promise<KeyObject> {
   return (await generate('rsa', { modulusLength: MODULUS_BITS })).privateKey;
 }
 
-/** What stands behind `p=`: SubjectPublicKeyInfo in base64 (RFC 6376, section 3.6.1). */
+/** Returns the value of `p=`: SubjectPublicKeyInfo in base64 (RFC 6376, section 3.6.1). */
 function publicTextOf(privateKey: KeyObject): string {
   return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
 }

@@ -9,19 +9,19 @@ import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import { replyTo } from './zone-replies.js';
 
-/** Of one network: more is answered with nothing but the request to come over TCP, and above that not at all. */
+/** Limits for one network. Above `WHOLE` an answer only asks to retry over TCP. Above `SHORT` there is no answer. */
 const WHOLE = { count: 100, periodMs: 1_000 };
 const SHORT = { count: 200, periodMs: 1_000 };
 const NETWORKS_MAX = 10_000;
 const CONNECTIONS_MAX = 100;
 const IDLE_MS = 10_000;
-/** A question and its options are far below that. */
+/** Much larger than a question with its options. */
 const QUERY_BYTES_MAX = 2_048;
 const PORT_TRIES = 10;
 
 /**
- * DNS_PORT: answers for the zone of PLATFORM_DOMAIN over UDP and TCP, and for no other. It asks nobody, and what it
- * sends to an address that somebody made up is seldom, and short.
+ * Listens on DNS_PORT and answers only for the zone of PLATFORM_DOMAIN, over UDP and TCP. It does not query other
+ * servers. Rate limits and short answers make it useless for amplification to spoofed addresses.
  */
 @Injectable()
 export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -57,7 +57,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     if (tcp) await new Promise((resolve) => tcp.close(resolve));
   }
 
-  /** Both on one port: a free one that TCP got may be taken for UDP. */
+  /** Binds both protocols to one port. A free port found for TCP may be in use for UDP. */
   private async listen(asked: number): Promise<number> {
     for (let tries = 1; ; tries += 1) {
       const tcp = createServer((socket) => this.serve(socket));
@@ -87,13 +87,13 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     const isShort = !this.admits(this.whole, address, WHOLE);
     if ((isShort && !this.admits(this.short, address, SHORT)) || query.length > QUERY_BYTES_MAX) return;
     const reply = replyTo(query, await this.records(), { isUdp: true, isShort });
-    // Nobody can be told of an address that cannot be reached.
+    // There is no one to notify of an unreachable address.
     if (reply !== null) udp.send(reply, port, address, () => undefined);
   }
 
   private serve(socket: Socket): void {
-    // Not by `maxConnections`: of several processes behind one port a full one hands the connection on, and so does the
-    // next.
+    // `maxConnections` is unsuitable: with several processes behind one port, a full one passes the connection on, and
+    // so does the next.
     if (this.connections.size >= CONNECTIONS_MAX) return void socket.destroy();
     this.connections.add(socket);
     let held = Buffer.alloc(0);
@@ -129,7 +129,10 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     return limiter.count('dns', [{ id: networkOf(address), quota }]).allowed;
   }
 
-  /** The zone with today's keys; the one before while storage is away, and null when there was none. */
+  /**
+   * Returns the zone with the current keys. During a storage outage it returns the previous zone, or null if there is
+   * none.
+   */
   private async records(): Promise<readonly ZoneRecord[] | null> {
     try {
       const dkim = await this.keys.published();
@@ -148,7 +151,10 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/** Whoever has an address has many beside it: 256 of IPv4, a /56 of IPv6. */
+/**
+ * Returns the network of an address: a /24 of IPv4 or a /56 of IPv6, since one client may have many neighbouring
+ * addresses.
+ */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain.split('.').slice(0, 3).join('.');

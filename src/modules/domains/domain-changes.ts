@@ -17,7 +17,7 @@ import { DomainsStore } from './domains.store.js';
 import { MxGate } from './mx-gate.js';
 import { PlatformZone } from './platform-zone.js';
 
-/** What a caller makes of a domain. */
+/** Requested conversion of a domain. */
 export interface Conversion {
   kind: 'email' | 'email-send';
   isMxAcknowledged: boolean;
@@ -39,13 +39,13 @@ export class DomainChanges {
   ) {}
 
   /**
-   * Throws 404, 422 for a webhook domain, and 409 for mail that goes elsewhere and while an alias receives on the
+   * Throws 404, 422 for a webhook domain, and 409 if mail goes to another server or an alias receives mail on the
    * domain.
    */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
     if (found === null) throw notFound('domain');
-    // Nobody else's answer is waited for inside a transaction.
+    // Outside of a transaction, which must not wait for name servers.
     if (found.kind === 'email-send' && kind === 'email') await this.gate.pass(found, isMxAcknowledged);
     const platform = await this.zone.names();
     const row = await this.database.transaction(async () => {
@@ -56,7 +56,7 @@ export class DomainChanges {
           {
             path: 'kind',
             message:
-              'A webhook domain is not converted: its CNAME cannot stand beside an MX. Delete it, and create it again.',
+              'A webhook domain cannot be converted: its CNAME cannot stand beside an MX. Delete it, and create it again.',
           },
         ]);
       }
@@ -84,20 +84,20 @@ export class DomainChanges {
     return this.domains.view(row);
   }
 
-  /** Throws 404, also the second time, and 409 while something uses it. */
+  /** Throws 404, also for a repeated call, and 409 if the domain is in use. */
   async remove({ environmentId }: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(environmentId, id);
       if (row === null) throw notFound('domain');
-      await this.refuseUsed(row, 'Something uses this domain. Delete it or move it first, see details.used_by.');
+      await this.refuseUsed(row, 'This domain is in use. Delete or move its users first, see details.used_by.');
       await this.store.remove(row);
     });
   }
 
-  /** Whoever begins to use the domain now waits for the row, which this transaction holds. */
+  /** Throws 409 if the domain is in use. This transaction locks the row, so a new user waits for it. */
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];
-    // One after the other: they share the transaction, which is one connection.
+    // Sequentially, because they share one transaction and so one connection.
     for (const users of providersExtending(this.discovery, DomainUsers))
       used.push(...(await users.usersOf(environmentId, id)));
     if (used.length > 0) throw conflict(message, { used_by: used.slice(0, USERS_SHOWN_MAX) });

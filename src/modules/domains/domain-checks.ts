@@ -9,17 +9,19 @@ import { judgedKey } from './domain-view.js';
 import type { DomainEntity } from './domains.entities.js';
 import { type DomainPlace, DomainsStore } from './domains.store.js';
 
-/** What came of a check: `void` when somebody else did it, or the domain was changed or deleted meanwhile. */
+/**
+ * Result of a check. `void` if another process checked the domain, or if the domain was changed or deleted meanwhile.
+ */
 export type CheckOutcome = 'verified' | 'incomplete' | 'unanswered' | 'void';
 
-/** A process that dies while it looks leaves the domain to others after this time. */
+/** Lease of a check. If its process dies, other processes can check the domain after this time. */
 export const CLAIM_SECONDS = 30;
-/** Between two real checks of one domain. */
+/** Minimum time between two real checks of one domain. */
 const REST_SECONDS_MIN = 5;
 const TAKEN =
-  'Another environment of this installation has verified this domain. Delete it there first, or ask the operator whose it is.';
+  'Another environment of this installation has verified this domain. Delete it there first, or ask the operator who owns it.';
 
-/** Checks domains against what name servers say, one process at a time for each domain. */
+/** Checks the DNS records of domains, one process at a time for each domain. */
 @Injectable()
 export class DomainChecks {
   constructor(
@@ -30,22 +32,22 @@ export class DomainChecks {
     private readonly clock: Clock,
   ) {}
 
-  /** Checks now, unless somebody does already or did in the last seconds. */
+  /** Checks a domain now, unless a check is running or ended within the last seconds. */
   async ask(place: DomainPlace): Promise<void> {
-    // A lease, for other processes to see now: name servers may take seconds, and no transaction waits for them.
+    // A lease that other processes see at once. Name servers may take seconds, and no transaction should wait for them.
     const isClaimed = await this.database.unitOfWork(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
     if (isClaimed) await this.run(place, true);
   }
 
   /**
-   * The check of a domain that the caller has claimed. When it fails the claim ends, and the domain comes again in a
+   * Checks a domain that the caller has claimed. If the check fails, the claim ends and the next check is due in a
    * minute.
    */
   async run(place: DomainPlace, isAsked: boolean): Promise<CheckOutcome> {
     try {
       const row = await this.store.find(place.environmentId, place.id);
       if (row === null) return 'void';
-      // Outside of any transaction: name servers may take seconds.
+      // Outside of any transaction, because name servers may take seconds.
       const seen = await this.records.look(row);
       return await this.database.transaction(() => this.record(row, seen, isAsked));
     } catch (error) {
@@ -54,7 +56,10 @@ export class DomainChecks {
     }
   }
 
-  /** What was looked at under an older version says nothing about what the domain is now. */
+  /**
+   * Stores the result, unless the domain has a newer version. A result for an older version says nothing about the
+   * current one.
+   */
   private async record(
     looked: DomainEntity,
     seen: readonly JudgedDnsRecord[],
@@ -78,7 +83,7 @@ export class DomainChecks {
     await this.store.update(row, {
       ...columnsOf(after),
       isOwner: proof === 'right' || (row.isOwner && (after.state !== 'failed' || proof === 'unanswered')),
-      // A name server that is silent for a moment does not move the return path of mail.
+      // A temporary failure of a name server does not change the return path of mail.
       isReturnPathSeen:
         returnPath.length > 0 &&
         returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),
@@ -119,7 +124,7 @@ export class DomainChecks {
   }
 }
 
-/** What the columns of a row say, for the engine. */
+/** Converts the columns of a row into the engine's state. */
 export function standingOf({
   state,
   isSending,
@@ -136,7 +141,7 @@ export function standingOf({
   };
 }
 
-/** The columns of what the engine said. */
+/** Converts the engine's state into columns. */
 export function columnsOf({
   state,
   isSending,
@@ -148,7 +153,7 @@ export function columnsOf({
   return { state, isSending, isReceiving, missingSeconds: Math.round(missingMs / 1_000), missingSeenAt };
 }
 
-/** The token stands there, but the domain is somebody else's here. */
+/** Marks a correct ownership record as wrong if another environment owns the domain. */
 function refused(seen: JudgedDnsRecord): JudgedDnsRecord {
   return seen.record === 'ownership' && seen.verdict === 'right' ? { ...seen, verdict: 'wrong', error: TAKEN } : seen;
 }

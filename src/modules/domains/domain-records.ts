@@ -14,10 +14,10 @@ import {
 import type { DomainEntity } from './domains.entities.js';
 import { PlatformZone } from './platform-zone.js';
 
-/** A record with what was seen of it. */
+/** A record with the result of its check. */
 export type JudgedDnsRecord = DnsRecord & Judgement;
 
-/** Looks at what a domain publishes. */
+/** Looks up the DNS records that a domain publishes. */
 @Injectable()
 export class DomainRecords {
   constructor(
@@ -25,7 +25,7 @@ export class DomainRecords {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Every record of a domain as name servers show it now: one question each, all at once. */
+  /** Looks up every record of a domain, with one concurrent query for each. */
   async look(row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>): Promise<JudgedDnsRecord[]> {
     const platform = await this.zone.names();
     const records = recordsOf(row, platform);
@@ -37,7 +37,7 @@ export class DomainRecords {
     );
   }
 
-  /** The MX of a host. */
+  /** Looks up the MX records of a host. */
   mx({ environmentId, host }: Pick<DomainEntity, 'environmentId' | 'host'>): Promise<DnsAnswer<SeenMx>> {
     return this.names.mx(host, shareOf({ environmentId }));
   }
@@ -58,7 +58,9 @@ export class DomainRecords {
   }
 }
 
-/** Questions are counted by whose they are: an environment with silent name servers waits for itself. */
+/**
+ * Queries count against the environment's share, so that an environment with silent name servers delays only itself.
+ */
 function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
   return `environment ${environmentId}`;
 }

@@ -13,9 +13,9 @@ import { DomainsService } from './domains.service.js';
 import { DomainsStore } from './domains.store.js';
 import { MxGate } from './mx-gate.js';
 
-/** A domain that a caller wants to use. */
+/** A domain that a caller wants to add. */
 export interface NewDomain {
-  /** As people write it. */
+  /** Domain name as the caller wrote it. */
   domain: string;
   kind: DomainKind;
   isMxAcknowledged: boolean;
@@ -23,7 +23,7 @@ export interface NewDomain {
 
 const DOMAINS_MAX = 1_000;
 const TOKEN_BYTES = 20;
-/** Whoever made it has to publish first. */
+/** Delay of the first check, because the customer must publish the records first. */
 const FIRST_CHECK_MS = 60_000;
 
 /** Adds domains. */
@@ -39,8 +39,8 @@ export class DomainRegistration {
   ) {}
 
   /**
-   * Throws 422, and 409 for a host that the environment has already, for mail that goes elsewhere, and when there are
-   * too many.
+   * Throws 422. Throws 409 if the environment already has the host, if its mail goes to another server, or if there are
+   * too many domains.
    */
   async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged }: NewDomain): Promise<DomainView> {
     const reading = readHost(domain, this.config.platformDomain);

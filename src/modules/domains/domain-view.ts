@@ -2,24 +2,24 @@ import type { DnsRecord } from '#engine/mail/dns-records.js';
 import type { DomainState } from '#engine/mail/domain-state.js';
 import type { DomainEntity } from './domains.entities.js';
 
-/** How far a record is: `failed` for one that is wrong, or has been missing for too long. */
+/** State of a record. `failed` if it is wrong or has been missing for too long. */
 export type RecordStatus = 'pending' | 'verified' | 'failed' | 'temporary_failure';
 
-/** A record with what is known of it. */
+/** A record with its state. */
 export type RecordView = DnsRecord & { status: RecordStatus; error: string | null };
 
-/** A domain with its records. */
+/** A domain with its records and their states. */
 export interface DomainView {
   row: DomainEntity;
   records: RecordView[];
 }
 
-/** The name under which a record's judgement is stored. */
+/** Returns the key under which a record's judgement is stored. */
 export function judgedKey({ record, name }: Pick<DnsRecord, 'record' | 'name'>): string {
   return `${record} ${name}`;
 }
 
-/** A domain as people see it. */
+/** Returns a domain in the form that callers see. */
 export function viewOf(row: DomainEntity, records: readonly DnsRecord[]): DomainView {
   return {
     row,
@@ -38,7 +38,7 @@ function statusOf(verdict: DomainEntity['judged'][string]['verdict'] | null, sta
       return 'temporary_failure';
     case 'wrong':
       return 'failed';
-    // Nothing is there yet while people are still publishing; later it should have been.
+    // A missing record is normal while the customer is still publishing. Later it is a failure.
     case 'missing':
       return state === 'pending-dns' ? 'pending' : 'failed';
     case null:

@@ -3,7 +3,7 @@ import type { DomainKind, Judgement } from '#engine/mail/dns-records.js';
 import type { DomainState } from '#engine/mail/domain-state.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A domain that an environment wants to use, and what was seen of it. Its records follow from these columns. */
+/** A domain of an environment, with the results of its checks. Its records are derived from these columns. */
 @Entity('domains')
 @Check('domains_kind_check', `kind in ('webhook', 'email', 'email-send')`)
 @Check('domains_state_check', `state in ('pending-dns', 'verified', 'failed')`)
@@ -19,7 +19,7 @@ export class DomainEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'domains_pkey' })
   id: Id;
 
-  /** In lower case and A-labels. */
+  /** Lower case, in A-labels. */
   @Column('text')
   host: string;
 
@@ -29,11 +29,11 @@ export class DomainEntity {
   @Column('text')
   state: DomainState;
 
-  /** What the ownership record says: nobody else has it. */
+  /** Unique value of the ownership record. */
   @Column('text')
   token: string;
 
-  /** Whether the ownership record was seen here first, of all environments of the installation. */
+  /** Whether this environment was the first of the installation to prove ownership. */
   @Column('boolean', { name: 'is_owner' })
   isOwner: boolean;
 
@@ -43,23 +43,26 @@ export class DomainEntity {
   @Column('boolean', { name: 'receiving_enabled' })
   isReceiving: boolean;
 
-  /** Whether bounces find their way through the domain's own return path. */
+  /** Whether bounces can use the domain's own return path. */
   @Column('boolean', { name: 'return_path_seen' })
   isReturnPathSeen: boolean;
 
-  /** What the last check came to, by record: `dkim ph1._domainkey.example.com`. */
+  /** Result of the last check for each record, by a key such as `dkim ph1._domainkey.example.com`. */
   @Column('jsonb')
   judged: Record<string, Judgement>;
 
-  /** For how long something required has been missing in a row, time without answers not counted. */
+  /**
+   * Time in seconds for which a required record has been missing without interruption. Time without DNS answers does
+   * not count.
+   */
   @Column('int', { name: 'missing_seconds' })
   missingSeconds: number;
 
-  /** When the last check saw that; null when it did not. */
+  /** Time at which the last check found a required record missing. Null if it did not. */
   @Column('timestamptz', { name: 'missing_seen_at', nullable: true })
   missingSeenAt: Date | null;
 
-  /** Checks since the state or the kind changed. */
+  /** Number of checks since the state or the kind changed. */
   @Column('int')
   checks: number;
 
@@ -69,11 +72,11 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'next_check_at' })
   nextCheckAt: Date;
 
-  /** Until then one process checks it, and no other; it is long over when that one died. */
+  /** Lease of the process that checks the domain. It expires if that process dies. */
   @Column('timestamptz', { name: 'claimed_until', nullable: true })
   claimedUntil: Date | null;
 
-  /** Rises with every change of the kind: a check of what it was before is void. */
+  /** Increases with every change of the kind. Results of checks for an older version are discarded. */
   @Column('int')
   version: number;
 

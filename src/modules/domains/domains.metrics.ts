@@ -4,16 +4,16 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import type { CheckOutcome } from './domain-checks.js';
 import { DomainsStore } from './domains.store.js';
 
-/** What operators watch of domains. */
+/** Metrics of domains. */
 @Injectable()
 export class DomainsMetrics {
   private readonly checks: Counter<'outcome'>;
 
   constructor(metrics: Metrics, store: DomainsStore) {
-    this.checks = metrics.counter('domain_checks_total', 'Domains that this process looked at by itself.', ['outcome']);
+    this.checks = metrics.counter('domain_checks_total', 'Domains that this process checked automatically.', ['outcome']);
     metrics.gauge(
       'domain_checks_overdue_seconds',
-      'How long the check of a domain waits that has been due the longest.',
+      'Seconds by which the oldest due domain check is overdue.',
       [],
       async (gauge) => {
         gauge.set(await store.overdueSeconds());

@@ -21,8 +21,8 @@ import { VerifiedReceivingDomains, VerifiedSendingDomains } from './verified-dom
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
 /**
- * Customers' own domains: what they publish, whether it is there, and who may use them. Global, since it depends on no
- * context and every kind of target must know which hosts are ours.
+ * Customers' own domains: their DNS records, verification and users. Global, because it depends on no other module, and
+ * every kind of target must recognise Posthorn's hosts.
  */
 @Global()
 @Module({

@@ -9,7 +9,7 @@ import type { DomainEntity } from './domains.entities.js';
 import { DomainsStore } from './domains.store.js';
 import { PlatformZone } from './platform-zone.js';
 
-/** One page. */
+/** One page of domains. */
 export interface DomainViews {
   views: DomainView[];
   nextCursor: string | null;
@@ -17,7 +17,7 @@ export interface DomainViews {
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads domains, and has them checked: newest first, bound to the caller's environment. */
+/** Reads domains of the caller's environment, newest first, and triggers checks. */
 @Injectable()
 export class DomainsService {
   constructor(
@@ -46,14 +46,14 @@ export class DomainsService {
     return this.view(row);
   }
 
-  /** The domain as it is after a check, or after the one that was made in the last five seconds. Throws 404. */
+  /** Returns the domain after a check. A check of the last five seconds is not repeated. Throws 404. */
   async verify(tenant: Tenant, id: Id): Promise<DomainView> {
     await this.find(tenant, id);
     await this.checks.ask({ environmentId: tenant.environmentId, id });
     return this.find(tenant, id);
   }
 
-  /** A row with its records. */
+  /** Returns a row with its records. */
   async view(row: DomainEntity): Promise<DomainView> {
     return viewOf(row, await this.zone.recordsOf(row));
   }

@@ -6,17 +6,17 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { DomainEntity } from './domains.entities.js';
 
-/** Which domain of which environment. */
+/** Key of a domain. */
 export type DomainPlace = Pick<DomainEntity, 'environmentId' | 'id'>;
 
-/** What is known of an environment's domains before one is added. */
+/** An environment's domains before one is added. */
 export interface DomainOccupancy {
   count: number;
-  /** The one that has the host already. */
+  /** Id of the domain that already has the host. */
   takenBy: Id | null;
 }
 
-/** What a check or a conversion may touch. */
+/** Columns that a check or a conversion may change. */
 export type DomainColumns = Partial<
   Omit<DomainEntity, 'environmentId' | 'id' | 'host' | 'token' | 'createdAt' | 'updatedAt'>
 >;
@@ -51,7 +51,9 @@ const REMOVE: Statement = {
   text: 'delete from domains where environment_id = $1::int and id = $2::uuid',
 };
 
-/** One check at a time, and one in so many seconds: whoever comes in between is answered with what was seen last. */
+/**
+ * Claims one domain if it is not claimed and was not checked within the given seconds. Other calls get the last result.
+ */
 const CLAIM_ONE: Statement = {
   name: 'domains.claim_one',
   // Index domains_pkey.
@@ -64,8 +66,8 @@ const CLAIM_ONE: Statement = {
 };
 
 /**
- * What is due, of every environment a few: one whose name servers are silent keeps nobody else waiting. Whoever claims
- * the same row at the same time finds it claimed, since the condition is looked at again behind the other's commit.
+ * Claims due domains, a few of every environment, so that one with silent name servers delays no other. If two
+ * processes claim a row at once, the second one re-evaluates the condition after the first commit and skips it.
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',
@@ -85,7 +87,10 @@ const CLAIM_DUE: Statement = {
     returning d.environment_id as "environmentId", d.id`,
 };
 
-/** For the lookout, by domains_next_check_at_idx: what others are looking at is nobody's to do. */
+/**
+ * Time until the next check, for the DueWorkPoller. Uses domains_next_check_at_idx. Skips domains that another process
+ * is checking.
+ */
 export const CHECK_IN_MS = `
   select extract(epoch from next_check_at - now()) * 1000 from domains where claimed_until is null or claimed_until < now() order by next_check_at limit 1`;
 
@@ -104,8 +109,8 @@ const OVERDUE: Statement = {
 };
 
 /**
- * Domains. Whether a host takes requests is announced in the transaction that changes it: no node goes on with what it
- * remembers.
+ * Stores domains. A change of a host's availability is announced in the same transaction, so that every node refreshes
+ * its cache.
  */
 @Injectable()
 export class DomainsStore {
@@ -115,12 +120,12 @@ export class DomainsStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Until the transaction ends, nobody else adds a domain to the environment. */
+  /** Prevents other transactions from adding a domain to the environment until this one ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  /** Until the transaction ends, nobody else becomes the owner of the host. */
+  /** Prevents other transactions from becoming the owner of the host until this one ends. */
   async lockHost(host: string): Promise<void> {
     await this.database.query(LOCK_HOST, [host]);
   }
@@ -130,7 +135,7 @@ export class DomainsStore {
     return row ?? { count: 0, takenBy: null };
   }
 
-  /** Whether another environment has proved that the host is its own, or another domain of this one has. */
+  /** Returns whether another environment, or another domain of this one, has proved ownership of the host. */
   async isOwnedElsewhere({
     host,
     environmentId,
@@ -144,7 +149,10 @@ export class DomainsStore {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** The same, and until the transaction ends nobody changes it or begins to use it. */
+  /**
+   * Returns the domain and locks its row until the transaction ends, so that it is neither changed nor newly used.
+   * Index domains_pkey.
+   */
   findForUpdate(environmentId: number, id: Id): Promise<DomainEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
@@ -160,7 +168,7 @@ export class DomainsStore {
     await this.rows().insert(row);
   }
 
-  /** The row after the changes, in the caller's transaction. */
+  /** Changes the row in the caller's transaction and returns it. */
   async update(row: DomainEntity, changes: DomainColumns): Promise<DomainEntity> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
@@ -174,7 +182,7 @@ export class DomainsStore {
     if (row.kind === 'webhook') await this.announce(row);
   }
 
-  /** True when nobody checks it now, and nobody did in the last seconds: the caller does. */
+  /** Claims a domain for a check. Returns false if it is being checked, or was checked within `restSeconds`. */
   async claim({ environmentId, id }: DomainPlace, claimSeconds: number, restSeconds: number): Promise<boolean> {
     return (await this.database.query(CLAIM_ONE, [environmentId, id, claimSeconds, restSeconds])).length > 0;
   }
@@ -188,7 +196,7 @@ export class DomainsStore {
     await this.database.query(RELEASE, [environmentId, id, nextInMs]);
   }
 
-  /** For how long the check that is due the longest has waited, in seconds. */
+  /** Returns the age of the oldest due check in seconds. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(OVERDUE);
     return row?.seconds ?? 0;

@@ -6,9 +6,10 @@ import { CustomHostsStore } from './custom-hosts.store.js';
 const RETRY_MS = 1_000;
 
 /**
- * The hosts that take requests, whole, in memory, some 200 bytes each: who is called is known without asking anybody.
- * They are read when a change is announced, one look after the other, and every second while it can't be told whether
- * changes arrive.
+ * All hosts that accept requests, cached in memory with about 200 bytes each, so that routing needs no query.
+ *
+ * They are reloaded when a change is announced, one load after another. While it is unknown whether announcements
+ * arrive, they are reloaded every second.
  */
 @Injectable()
 export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -38,7 +39,7 @@ export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, On
     return this.store.ofEnvironment(environmentId);
   }
 
-  /** Before anything is listened on: the first request must find its endpoint. */
+  /** Loads the hosts before the server listens, because the first request must find its endpoint. */
   async onApplicationBootstrap(): Promise<void> {
     this.timer = setInterval(() => {
       if (this.isStale || this.notifications.isDeaf()) this.refresh();
@@ -51,7 +52,7 @@ export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, On
     if (this.timer) clearInterval(this.timer);
   }
 
-  /** What changes while it is read is read once more. */
+  /** A change that arrives during a load causes another load. */
   private refresh(): void {
     this.isStale = true;
     this.reading ??= this.readAll().finally(() => (this.reading = null));
@@ -66,7 +67,7 @@ export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, On
     } catch (error) {
       this.isStale = true;
       this.logger.warn(
-        `The hosts of customers' own can't be read, the next try is in ${RETRY_MS} ms: ${(error as Error).message}`,
+        `The customers' own hosts can't be read, the next try is in ${RETRY_MS} ms: ${(error as Error).message}`,
       );
     }
   }

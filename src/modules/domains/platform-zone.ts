@@ -5,7 +5,7 @@ import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import type { DomainEntity } from './domains.entities.js';
 
-/** What customers' records lead to in the operator's zone. */
+/** Names in the operator's zone that customers' records point to. */
 @Injectable()
 export class PlatformZone {
   constructor(
@@ -13,13 +13,13 @@ export class PlatformZone {
     private readonly keys: DkimKeys,
   ) {}
 
-  /** PLATFORM_DOMAIN; null while it is a name that nobody else can resolve. */
+  /** PLATFORM_DOMAIN, or null if it is a name that is not publicly resolvable. */
   get domain(): string | null {
     const { platformDomain } = this.config;
     return platformDomain.includes('.') ? platformDomain : null;
   }
 
-  /** The host that takes mail, of others and reports of ours. */
+  /** The host that receives incoming mail and reports about sent mail. */
   get mailHost(): string {
     return this.domain === null ? this.ownHost : mailHost(this.domain);
   }
@@ -29,7 +29,7 @@ export class PlatformZone {
     return { domain, mailHost, ingestHost: domain ?? this.ownHost, dkim: await this.keys.published() };
   }
 
-  /** What a domain publishes. */
+  /** Returns the records that a domain must publish. */
   async recordsOf(row: Pick<DomainEntity, 'host' | 'kind' | 'token'>): Promise<DnsRecord[]> {
     return recordsOf(row, await this.names());
   }

@@ -8,12 +8,12 @@ import { DomainsMetrics } from './domains.metrics.js';
 import { CHECK_IN_MS, type DomainPlace, DomainsStore } from './domains.store.js';
 
 const REST_MS = 2_000;
-/** Domains of one turn: each is looked at within ten seconds, all of them side by side. */
+/** Maximum number of domains of one run. They are checked concurrently, each within ten seconds. */
 const TURN_MAX = 48;
-/** Of them, those of one environment. */
+/** Maximum number of them from one environment. */
 const TURN_OF_ONE_MAX = 6;
 
-/** Looks at domains by themselves when they are due; in every process that delivers. */
+/** Checks domains when they are due, in every process that delivers. */
 @Injectable()
 export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
@@ -47,7 +47,7 @@ export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdow
   private async turn(): Promise<LoopDelay> {
     const due = await this.store.claimDue(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     const failures = (await Promise.all(due.map((place) => this.check(place)))).filter((error) => error !== null);
-    // Said once, with the backoff of the loop; each domain that could not be looked at comes again by itself.
+    // One failure is logged, with the loop's backoff. Each domain that could not be checked is due again by itself.
     if (failures.length > 0) throw failures[0] as Error;
     return { restMs: due.length === TURN_MAX ? 0 : this.dueWork.restMs(REST_MS) };
   }

@@ -5,10 +5,10 @@ import { intArray, textArray } from '#kernel/database/pg-array.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Hosts that one statement asks for. */
+/** Maximum number of hosts that one statement queries. */
 const HOSTS_MAX = 128;
 
-/** What mail that leaves needs to know of a domain. */
+/** Data of a domain that sending needs. */
 export interface SendingRow {
   id: Id;
   domain: string;
@@ -34,13 +34,13 @@ const RECEIVING: Statement = {
 
 const OF_ENVIRONMENT: Statement = {
   name: 'domains.of_environment',
-  // Index domains_pkey. The lock holds off a conversion and a removal until the caller's transaction ends.
+  // Index domains_pkey. The lock blocks a conversion and a removal until the caller's transaction ends.
   text: `
     select host as domain from domains
     where environment_id = $1::int and id = $2::uuid and is_owner and receiving_enabled and kind = 'email' for share`,
 };
 
-/** What others need to know of domains that have proved whose they are. */
+/** Reads domains with proven ownership, for other modules. */
 @Injectable()
 export class VerifiedDomainsStore {
   private readonly sendingReads = new GroupedReads<{ environmentId: number; host: string }, SendingRow | null>(
@@ -50,7 +50,7 @@ export class VerifiedDomainsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Throws 503 while storage is away. */
+  /** Throws 503 while storage is unavailable. */
   sending(environmentId: number, host: string): Promise<SendingRow | null> {
     return storedOr503(() => this.sendingReads.get({ environmentId, host }));
   }

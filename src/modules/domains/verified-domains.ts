@@ -6,7 +6,7 @@ import { DkimKeys } from './dkim-keys.js';
 import { PlatformZone } from './platform-zone.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
-/** Domains that mail is sent from. */
+/** The domains that mail is sent from. */
 @Injectable()
 export class VerifiedSendingDomains extends SendingDomains {
   constructor(
@@ -31,7 +31,7 @@ export class VerifiedSendingDomains extends SendingDomains {
   }
 }
 
-/** Domains that mail is received on. */
+/** The domains that mail is received on. */
 @Injectable()
 export class VerifiedReceivingDomains extends ReceivingDomains {
   constructor(private readonly store: VerifiedDomainsStore) {

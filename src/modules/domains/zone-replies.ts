@@ -1,14 +1,14 @@
 import packet from 'dns-packet';
 import { answerFrom, type ZoneRecord } from '#engine/mail/platform-zone.js';
 
-/** How a query came: over TCP an answer may be as long as it is. */
+/** Transport of a query. Over TCP an answer has no size limit. */
 export interface QueryWay {
   isUdp: boolean;
-  /** Over the client's quota: nothing but the question goes back, with the request to come over TCP. */
+  /** Over the client's quota: the reply only repeats the question and asks to retry over TCP. */
   isShort: boolean;
 }
 
-/** RFC 1035, section 4.1.1; RFC 6891. */
+/** Response codes of RFC 1035, section 4.1.1, and RFC 6891. */
 const CODES = { fine: 0, malformed: 1, failed: 2, absent: 3, unknown: 4, refused: 5 } as const;
 const HEADER_BYTES = 12;
 const LABEL_BYTES_MAX = 63;
@@ -18,10 +18,10 @@ const FLAG_RESPONSE = 0x8000;
 const FLAG_AUTHORITATIVE = 0x0400;
 const FLAG_TRUNCATED = 0x0200;
 const FLAG_RECURSION_DESIRED = 0x0100;
-/** Without EDNS, and as much as passes most networks in one piece (DNS flag day 2020). */
+/** Limits without EDNS, and for a size that passes most networks without fragmentation (DNS flag day 2020). */
 const UDP_BYTES_PLAIN = 512;
 const UDP_BYTES_MAX = 1_232;
-/** Zone transfers, and what is about one connection. */
+/** Zone transfers and obsolete mail queries are refused. */
 const REFUSED_TYPES: ReadonlySet<string> = new Set(['AXFR', 'IXFR', 'MAILA', 'MAILB']);
 const PLAIN_NAME = /^[A-Za-z0-9_.-]*$/;
 
@@ -29,14 +29,15 @@ interface Question {
   name: string;
   type: string;
   isInternet: boolean;
-  /** Where it ends in the query. */
+  /** Offset in the query at which the question ends. */
   end: number;
 }
 
 /**
- * The reply to a query, byte for byte, by the records of one zone; null for what is not to be answered: what is shorter
- * than a header, and what is a reply itself. It never throws, whatever the bytes, and never answers for names of other
- * zones. A zone of null is one that could not be read.
+ * Builds the reply to a query from the records of one zone, as bytes. Never throws, whatever the bytes.
+ *
+ * Returns null for a query that must not be answered: one that is shorter than a header, or that is itself a reply.
+ * Never answers for names of other zones. `zone` is null if the zone could not be read.
  */
 export function replyTo(
   query: Buffer,
@@ -68,7 +69,7 @@ function wholeReply(
   isExtended: boolean,
 ): Buffer {
   const [start] = zone;
-  // Who is told that something is not there may remember that for as long as the zone's start says (RFC 2308).
+  // A negative answer contains the zone's SOA, which says how long it may be cached (RFC 2308).
   const authorities =
     answer.records.length > 0 || start?.type !== 'SOA'
       ? []
@@ -78,7 +79,7 @@ function wholeReply(
     id: query.readUInt16BE(0),
     flags: FLAG_AUTHORITATIVE | (query.readUInt16BE(2) & FLAG_RECURSION_DESIRED) | CODES[answer.code],
     questions: [{ name, type: type as packet.RecordType, class: 'IN' }],
-    // As it was asked, in the same case.
+    // The answer repeats the name in the case of the question.
     answers: answer.records.map((record) => packetRecord(record, name)),
     authorities,
     additionals: isExtended
@@ -121,7 +122,7 @@ function packetRecord(record: ZoneRecord, name: string): packet.Answer {
   }
 }
 
-/** The header and, where it is known, the very bytes of the question: never longer than what came. */
+/** Returns the header and, if it is known, the exact bytes of the question. Never longer than the query. */
 function bare(query: Buffer, code: number, question: Question | null, flags = 0): Buffer {
   const reply = Buffer.from(query.subarray(0, question?.end ?? HEADER_BYTES));
   const given = query.readUInt16BE(2);
@@ -131,7 +132,7 @@ function bare(query: Buffer, code: number, question: Question | null, flags = 0)
   return reply;
 }
 
-/** Null for one that is cut short, or that points elsewhere, which no question does. */
+/** Returns the question, or null if it is cut short or contains a compression pointer, which no question needs. */
 function questionOf(query: Buffer): Question | null {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -153,7 +154,7 @@ function questionOf(query: Buffer): Question | null {
   };
 }
 
-/** How long an answer may be over UDP; null for a query that cannot be read to its end. */
+/** Returns the maximum size of an answer over UDP, or null for a query that cannot be parsed to its end. */
 function udpBytesOf(query: Buffer): { bytes: number; isExtended: boolean } | null {
   if (query.readUInt16BE(6) + query.readUInt16BE(8) + query.readUInt16BE(10) === 0)
     return { bytes: UDP_BYTES_PLAIN, isExtended: false };
@@ -182,7 +183,7 @@ const TYPES: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 
-/** As `dns-packet` writes types that it does not know. */
+/** Returns the name of a type. Unknown types have the form that `dns-packet` uses. */
 function typeName(type: number): string {
   return TYPES[type] ?? `UNKNOWN_${type}`;
 }

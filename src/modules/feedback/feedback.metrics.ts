@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { type ReportSource, ReportsStore } from './reports.store.js';
 
-/** What operators watch of reports, over all environments. */
+/** Metrics of reports, over all environments. */
 @Injectable()
 export class FeedbackMetrics {
   private readonly takenTotal;
@@ -11,17 +11,17 @@ export class FeedbackMetrics {
   constructor(metrics: Metrics, store: ReportsStore) {
     this.takenTotal = metrics.counter(
       'mail_reports_taken_total',
-      'Reports about mail that came in: kept, repeated, or full when there were too many of the same.',
+      'Reports about mail that arrived: kept, repeated, or full if there were too many of the same kind.',
       ['source', 'outcome'],
     );
     this.settledTotal = metrics.counter(
       'mail_reports_settled_total',
-      'Reports about mail that this process looked at: recorded, unmatched, untrusted or ignored.',
+      'Reports about mail that this process examined: recorded, unmatched, untrusted or ignored.',
       ['source', 'state'],
     );
     metrics.gauge(
       'mail_reports_overdue_seconds',
-      'How long the report about mail waits that has been due the longest.',
+      'Seconds by which the oldest due report about mail is overdue.',
       [],
       async (gauge) => {
         gauge.set(await store.overdueSeconds());

@@ -14,10 +14,7 @@ import { SesContentType, SesController } from './ses.controller.js';
 import { SesNotifications } from './ses-notifications.js';
 import { StoredReports } from './stored-reports.js';
 
-/**
- * What becomes of emails after they were handed over, as others tell it: by mail to their return paths, and a
- * provider's notifications.
- */
+/** Processes reports about sent emails: mail to their return paths, and notifications of providers. */
 @Module({
   imports: [AuthModule, EmailModule, EventsModule, ReceivingModule],
   controllers: [ReportsController, SesController],

@@ -18,18 +18,18 @@ import { type ClaimedReport, REPORT_IN_MS, ReportsStore } from './reports.store.
 
 const REST_MS = 1_000;
 const SWEEP_MS = 3_600_000;
-/** Reports of one turn, one after another: some are a megabyte. */
+/** Maximum number of reports of one run. They are processed one after another, because some have a megabyte. */
 const TURN_MAX = 32;
-/** Of them, those of one environment. */
+/** Maximum number of them from one environment. */
 const TURN_OF_ONE_MAX = 8;
-/** After so long another process takes a report over. */
+/** Lease of a report. After this time another process takes over. */
 const CLAIM_SECONDS = 120;
 const AGAIN_SECONDS_FIRST = 5;
 const AGAIN_SECONDS_MAX = 3_600;
-/** So often a notification about no email that is known is looked at again. */
+/** Number of times that a notification about an unknown email is retried. */
 const TELLS_EARLY = 3;
 
-/** Looks at reports as they come, in every process that delivers; and removes those whose time has passed. */
+/** Processes reports as they arrive, in every process that delivers. Also deletes expired reports. */
 @Injectable()
 export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('MailReports');
@@ -60,7 +60,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     );
   }
 
-  /** A report quotes the message that it is about. */
+  /** Registers the erasure of reports, because a report quotes the message that it is about. */
   onModuleInit(): void {
     this.contents.attach((environmentId, eventId) => this.store.erase(environmentId, eventId));
   }
@@ -82,22 +82,25 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     return { restMs: claimed.length === 0 ? this.dueWork.restMs(REST_MS) : 0 };
   }
 
-  /** One that can't be noted comes again by itself, and keeps no other waiting. Throws while storage is away. */
+  /**
+   * Processes one report. If it cannot be recorded it is retried later, without delaying others. Throws while storage
+   * is unavailable.
+   */
   private async look(report: ClaimedReport): Promise<void> {
     try {
       const raw = await this.store.raw(report.id);
       if (raw === null) return;
       const settled = await this.matching.settle(report, raw);
-      // A provider may tell of an email before its answer to us is noted.
+      // A provider may report on an email before its answer to the submission is recorded.
       if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < TELLS_EARLY)
         return await this.store.again(report.id, pauseOf(report));
       await this.store.settle(report.id, settled);
       this.metrics.settled(report.source, settled.state);
       if (settled.environmentId === null && settled.state === 'unmatched')
-        this.logger.log(`The report ${showId('rep', report.id)} is about no email that is known.`);
+        this.logger.log(`The report ${showId('rep', report.id)} is about an unknown email.`);
     } catch (error) {
       await this.store.again(report.id, pauseOf(report));
-      this.logger.warn(`The report ${showId('rep', report.id)} is looked at again later: ${(error as Error).message}`);
+      this.logger.warn(`The report ${showId('rep', report.id)} will be retried: ${(error as Error).message}`);
     }
   }
 

@@ -12,25 +12,28 @@ interface Email {
   emailId: Id;
 }
 
-/** An email that a report is about, and what its author proved. */
+/** An email that a report is about, with the proof of the report's author. */
 interface Found extends Email {
   /**
-   * `envelope`: to have an envelope of it, whose recipients stand at these places (all, in null). `message`: to have
-   * the message.
+   * `envelope`: the author received an envelope of the email, to the recipients at these positions (null for all).
+   * `message`: the author has the message.
    */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
 }
 
-/** `evt_…@domain`, as we make them; and the id alone. */
+/** Posthorn's own Message-ID `evt_…@domain`, or only the id. */
 const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 
 /**
- * Finds the email that a report is about, and notes what it says. Anybody may write a report, so one counts only with a
- * proof that its author has the message: the signed return path, in its envelope or inside, or our signature of that
- * very message. A Message-ID alone, which answers and archives show to the world, proves nothing: a stranger could have
- * any recipient suppressed. And it counts for those alone that the envelope of the return path went to: of several
- * recipients none reports for another who had an envelope of his own. Safe to repeat.
+ * Finds the email that a report is about and records the result.
+ *
+ * Anyone can write a report. It counts only with a proof that its author has the message: the signed return path, in
+ * its envelope or inside, or Posthorn's signature of that exact message. A Message-ID alone proves nothing, because
+ * answers and archives publish it. A stranger could have any recipient suppressed.
+ *
+ * A report counts only for the recipients of the envelope that its return path belongs to. With several envelopes, no
+ * recipient can report for another. Repeating it is safe.
  */
 @Injectable()
 export class ReportMatching {
@@ -40,7 +43,7 @@ export class ReportMatching {
     private readonly returnAddresses: ReturnAddresses,
   ) {}
 
-  /** Committed when it resolves, but for the report's own row. Throws while storage is away. */
+  /** Everything except the report's own row is committed when it resolves. Throws while storage is unavailable. */
   settle(report: ClaimedReport, raw: Buffer): Promise<Settled> {
     return report.source === 'ses' ? this.settleNotification(raw) : this.settleMail(report, raw);
   }
@@ -66,7 +69,7 @@ export class ReportMatching {
     return { ...of, state: 'recorded', reason: null };
   }
 
-  /** What a provider signed is as good as what a server answered. */
+  /** A notification that a provider signed is as reliable as a server's reply. */
   private async settleNotification(raw: Buffer): Promise<Settled> {
     const notification = readSesNotification(raw.toString());
     const nobody = { environmentId: null, emailId: null };
@@ -92,7 +95,7 @@ export class ReportMatching {
     { environmentId, emailId, recipient }: ClaimedReport,
     { about }: MailReport,
   ): Promise<Found | null> {
-    // The listener has read it before it took the report.
+    // The listener verified the return path before it accepted the report.
     if (environmentId !== null && emailId !== null)
       return { environmentId, emailId, proof: 'envelope', places: this.named(recipient)?.places ?? null };
     const signed = about.returnPaths
@@ -123,8 +126,8 @@ export class ReportMatching {
 }
 
 /**
- * For whom its author may speak: every recipient has the same signed message, so it proves the recipient where there is
- * one.
+ * Returns the recipients that the author may report for. All recipients have the same signed message, so it identifies
+ * a recipient only if there is just one.
  */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
   if (proof === 'message') return recipients.length === 1 ? recipients : [];

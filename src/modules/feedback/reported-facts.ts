@@ -3,10 +3,10 @@ import type { ReportedRecipient } from '#engine/mail/delivery-status.js';
 import type { MailReport } from '#engine/mail/reports.js';
 import type { EmailFact } from '#modules/email/contract.js';
 
-/** What follows from a report for its email. */
+/** Facts that a report adds to its email. */
 export interface ReportedFacts {
   facts: readonly EmailFact[];
-  /** Whether it is about somebody, and nobody whom the email went to. */
+  /** True if the report names only recipients that the email was not sent to. */
   isOfStrangers: boolean;
 }
 
@@ -14,9 +14,10 @@ const NOTHING: ReportedFacts = { facts: [], isOfStrangers: false };
 const STRANGERS: ReportedFacts = { facts: [], isOfStrangers: true };
 
 /**
- * What a report says of the recipients of its email. Whoever else it names is passed over: an address that one of them
- * forwards to is refused, and theirs is not. Where it names nobody, it is about the only recipient, if there is only
- * one. Pure.
+ * Returns what a report says about the recipients of its email. Pure.
+ *
+ * Other addresses in the report are ignored: if a recipient forwards to an address that rejects the mail, the
+ * recipient's own address is still valid. A report without addresses applies to the recipient if there is only one.
  */
 export function reportedFacts(report: MailReport, recipients: readonly string[]): ReportedFacts {
   if (report.kind === 'complaint') return complaintFacts(report, recipients);
@@ -56,7 +57,7 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
   const named = complainants
     .map((address) => byKey.get(suppressionKey(address)))
     .filter((address) => address !== undefined);
-  // Most who report complaints hide whose they are.
+  // Most complaint reports hide the recipient's address.
   const of = named.length > 0 ? named : recipients.length === 1 ? recipients : [];
   if (of.length === 0) return STRANGERS;
   const facts = of.map((address): EmailFact => ({
@@ -69,7 +70,7 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
   return { facts, isOfStrangers: false };
 }
 
-/** Relayed and expanded: somebody else has it now, who may tell more or not. */
+/** Returns null for relayed and expanded mail. Another server has it now, and may or may not report on it. */
 function factOf(address: string, { outcome, status, isPermanent, detail }: ReportedRecipient): EmailFact | null {
   if (outcome === 'failed')
     return {

@@ -39,9 +39,9 @@ export class ReportItem {
   kind: string | null;
 
   /**
-   * Result of processing. `recorded`: added to the email's timeline. `unmatched`: the email was not sent to the
-   * recipient in the report. `untrusted`: the report proves nothing. `ignored`: the report says nothing about a
-   * delivery. `waiting`: not processed yet.
+   * Result of processing. `recorded`: added to the email's timeline. `unmatched`: no email, or no recipient of the
+   * email, matches it. `untrusted`: the report proves nothing. `ignored`: the report says nothing about a delivery.
+   * `waiting`: not processed yet.
    */
   @ApiProperty({ enum: REPORT_STATES, example: 'unmatched' })
   state: string;

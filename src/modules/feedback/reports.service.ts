@@ -5,14 +5,14 @@ import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type ReportRow, ReportsStore, type ReportState } from './reports.store.js';
 
-/** What a caller filters the list by, as given. */
+/** Filters of the list, as given by the caller. */
 export interface ReportQuery extends PageQuery {
   state?: ReportState;
 }
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads reports, bound to the caller's environment: those of nobody known are the operator's. */
+/** Reads reports of the caller's environment. Reports about unknown emails are only visible to the operator. */
 @Injectable()
 export class ReportsService {
   constructor(
@@ -38,7 +38,7 @@ export class ReportsService {
     return row;
   }
 
-  /** As it came. Throws 404. */
+  /** Returns the original bytes. Throws 404. */
   async raw({ environmentId }: Tenant, text: string): Promise<{ raw: Buffer; type: string }> {
     const found = await this.store.rawOf(environmentId, reportId(text));
     if (found === null) throw notFound('report');

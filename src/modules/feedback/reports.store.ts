@@ -2,20 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** How a report came. */
+/** Channel by which a report arrived. */
 export type ReportSource = 'smtp' | 'ses';
 
-/** What became of a report. */
+/** Processing state of a report. */
 export type ReportState = (typeof REPORT_STATES)[number];
 
 /**
- * `waiting`: not looked at yet. `recorded`: what it says is in the email's timeline. `unmatched`: it is about no email,
- * or nobody that an email went to. `untrusted`: it names an email, and proves nothing. `ignored`: it says nothing of a
- * delivery.
+ * - `waiting`: not processed yet.
+ * - `recorded`: added to the email's timeline.
+ * - `unmatched`: no email, or no recipient of the email, matches it.
+ * - `untrusted`: it names an email but proves nothing.
+ * - `ignored`: it says nothing about a delivery.
  */
 export const REPORT_STATES = ['waiting', 'recorded', 'unmatched', 'untrusted', 'ignored'] as const;
 
-/** A report as it came. */
+/** A report as received. */
 export interface NewReport {
   id: Id;
   environmentId: number | null;
@@ -24,24 +26,24 @@ export interface NewReport {
   recipient: string;
   envelopeFrom: string;
   receivedFrom: string;
-  /** What the same report has when it is brought again. */
+  /** Digest that identifies a repeated report. */
   digest: Buffer;
   raw: Buffer;
 }
 
-/** A report that a process looks at. */
+/** A report that a process has claimed. */
 export interface ClaimedReport {
   id: Id;
   environmentId: number | null;
   emailId: Id | null;
   source: ReportSource;
-  /** The address it came to. */
+  /** Address that the report was sent to. */
   recipient: string;
   envelopeFrom: string;
   failures: number;
 }
 
-/** What was found out of one. */
+/** Result of processing a report. */
 export interface Settled {
   state: Exclude<ReportState, 'waiting'>;
   kind: string;
@@ -67,14 +69,14 @@ export interface ReportRow {
   reason: string | null;
 }
 
-/** Which ones a list shows. */
+/** Filter of a list. */
 export interface ReportFilter {
   beforeId: Id | null;
   state: ReportState | null;
 }
 
 const KEPT_DAYS = 30;
-/** Whoever has one email's return path can't fill the database by it; nor can those who have none. */
+/** Limits against flooding: for a sender who knows one email's return path, and for senders who know none. */
 const OF_ONE_EMAIL_MAX = 100;
 const OF_NOBODY_MAX = 10_000;
 const SWEEP_STEP = 200;
@@ -83,7 +85,7 @@ const COLUMNS = `
   id, environment_id as "environmentId", email_id as "emailId", source, recipient, envelope_from as "envelopeFrom", received_from as "receivedFrom",
   size_bytes as "sizeBytes", received_at as "receivedAt", expires_at as "expiresAt", state, kind, reason`;
 
-/** mail_reports_email_idx and mail_reports_digest_idx. */
+/** Uses mail_reports_email_idx and mail_reports_digest_idx. */
 const insert = (name: string, room: string): Statement => ({
   name,
   text: `
@@ -102,19 +104,18 @@ const INSERT_OF_EMAIL = insert(
   room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX),
 );
 const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
-/** What a provider signed is not bounded by a stranger's will. */
+/** Without a limit, because strangers cannot send reports that a provider signed. */
 const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
 
-/** mail_reports_digest_idx. */
+/** Uses mail_reports_digest_idx. */
 const IS_KNOWN: Statement = {
   name: 'mail_reports_is_known',
   text: 'select 1 as known from mail_reports where digest = $1',
 };
 
 /**
- * What is due, of every environment a few: a flood of one keeps nobody else's waiting. By mail_reports_due_at_idx. A
- * claim is a time after which somebody else takes over; whatever was recorded by then is recorded once more, which
- * changes nothing.
+ * Claims due reports, a few of every environment, so that a flood of one delays no other. Uses mail_reports_due_at_idx.
+ * A claim is a lease: after it, another process takes over. Recording a fact twice changes nothing.
  */
 const CLAIM: Statement = {
   name: 'mail_reports_claim',
@@ -132,10 +133,10 @@ const CLAIM: Statement = {
     returning r.id, r.environment_id as "environmentId", r.email_id as "emailId", r.source, r.recipient, r.envelope_from as "envelopeFrom", r.failures`,
 };
 
-/** For the lookout, by mail_reports_due_at_idx. */
+/** Time until the next report is due, for the DueWorkPoller. Uses mail_reports_due_at_idx. */
 export const REPORT_IN_MS = `select extract(epoch from due_at - now()) * 1000 from mail_reports where state = 'waiting' order by due_at limit 1`;
 
-/** mail_reports_pkey. */
+/** Uses mail_reports_pkey. */
 const RAW: Statement = { name: 'mail_reports_raw', text: 'select raw from mail_reports where id = $1' };
 const SETTLE: Statement = {
   name: 'mail_reports_settle',
@@ -146,13 +147,13 @@ const AGAIN: Statement = {
   text: `update mail_reports set failures = failures + 1, due_at = now() + $2::float8 * interval '1 second' where id = $1 and state = 'waiting'`,
 };
 
-/** mail_reports_due_at_idx. */
+/** Uses mail_reports_due_at_idx. */
 const OVERDUE: Statement = {
   name: 'mail_reports_overdue',
   text: `select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds from mail_reports where state = 'waiting' and due_at <= now()`,
 };
 
-/** mail_reports_environment_idx, backwards; the state is applied on the way. */
+/** Uses mail_reports_environment_idx, backwards. The state is filtered during the scan. */
 const PAGE: Statement = {
   name: 'mail_reports_page',
   text: `select ${COLUMNS} from mail_reports where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or state = $3) order by id desc limit $4`,
@@ -166,30 +167,30 @@ const RAW_OF: Statement = {
   text: 'select raw, source from mail_reports where environment_id = $1 and id = $2',
 };
 
-/** Over all environments, for the operator: mail_reports_pkey, backwards. */
+/** Over all environments, for the operator. Uses mail_reports_pkey, backwards. */
 const UNEXPLAINED: Statement = {
   name: 'mail_reports_unexplained',
   text: `select ${COLUMNS} from mail_reports where state in ('unmatched', 'untrusted') order by id desc limit $1`,
 };
 
-/** mail_reports_expires_at_idx. */
+/** Uses mail_reports_expires_at_idx. */
 const SWEEP: Statement = {
   name: 'mail_reports_sweep',
   text: `delete from mail_reports where id in (select id from mail_reports where expires_at < now() order by expires_at limit ${SWEEP_STEP} for update skip locked) returning 1 as gone`,
 };
 
-/** mail_reports_email_idx. */
+/** Uses mail_reports_email_idx. */
 const ERASE: Statement = {
   name: 'mail_reports_erase',
   text: 'delete from mail_reports where environment_id = $1 and email_id = $2',
 };
 
-/** Statements on reports. */
+/** Stores and queries reports. */
 @Injectable()
 export class ReportsStore {
   constructor(private readonly database: Database) {}
 
-  /** Committed by itself. `full` when there are too many of the same kind. */
+  /** Stores a report in its own commit. Returns `full` if there are too many of the same kind. */
   async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
     const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
     const statement = source === 'ses' ? INSERT_SIGNED : environmentId === null ? INSERT_OF_NOBODY : INSERT_OF_EMAIL;
@@ -208,12 +209,12 @@ export class ReportsStore {
     return (await this.database.queryPrepared(IS_KNOWN, [digest])).length > 0 ? 'repeated' : 'full';
   }
 
-  /** Of nobody else for so many seconds. */
+  /** Claims reports exclusively for the given number of seconds. */
   claim(seconds: number, max: number, ofOneMax: number): Promise<ClaimedReport[]> {
     return this.database.query(CLAIM, [seconds, max, ofOneMax]);
   }
 
-  /** Null when it is gone. */
+  /** Returns null if the report has been deleted. */
   async raw(id: Id): Promise<Buffer | null> {
     const [row] = await this.database.query<{ raw: Buffer }>(RAW, [id]);
     return row?.raw ?? null;
@@ -223,12 +224,12 @@ export class ReportsStore {
     await this.database.query(SETTLE, [id, state, kind, reason, environmentId, emailId]);
   }
 
-  /** It is looked at again in so many seconds. */
+  /** Schedules the report for a retry after the given number of seconds. */
   async again(id: Id, seconds: number): Promise<void> {
     await this.database.query(AGAIN, [id, seconds]);
   }
 
-  /** For how long the report that is due the longest has waited, in seconds. */
+  /** Returns the age of the oldest due report in seconds. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(OVERDUE);
     return row?.seconds ?? 0;
@@ -249,12 +250,12 @@ export class ReportsStore {
     return row ?? null;
   }
 
-  /** The newest of all environments, and of none, that explain themselves to nobody. */
+  /** Returns the newest reports of all environments, and of none, that were not recorded. */
   unexplained(limit: number): Promise<ReportRow[]> {
     return this.database.readPrepared(UNEXPLAINED, [limit]);
   }
 
-  /** True while there may be more. */
+  /** Returns true while there may be more to delete. */
   async sweep(): Promise<boolean> {
     return (await this.database.query(SWEEP)).length === SWEEP_STEP;
   }

@@ -19,8 +19,10 @@ const AGE_MS_MAX = 7 * 86_400_000;
 const AHEAD_MS_MAX = 3_600_000;
 
 /**
- * What Amazon SES tells by way of SNS. The signature says that some account of AWS sent it, so the topic must be one of
- * the operator's (SES_TOPICS) too. A notification is stored before it is answered; SNS sends again what was not.
+ * Receives notifications of Amazon SES through SNS.
+ *
+ * The signature only proves that some AWS account sent it. Therefore the topic must also be one of the operator's
+ * (SES_TOPICS). A notification is stored before it is answered. SNS repeats unanswered ones.
  */
 @Injectable()
 export class SesNotifications {
@@ -36,8 +38,8 @@ export class SesNotifications {
   ) {}
 
   /**
-   * Throws 404 where no topics are set, 401 for what is not signed for one of them, 503 while it can't be checked or
-   * stored.
+   * Throws 404 if no topics are configured, 401 if the notification is not signed for one of them, and 503 while it
+   * cannot be verified or stored.
    */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;
@@ -47,7 +49,7 @@ export class SesNotifications {
     if (certificateUrl === null) throw unsigned();
     const certificate = await this.certificates.ofOperator(certificateUrl);
     if (certificate === undefined)
-      throw unavailable("The certificate of the signature can't be had right now. Send it again.");
+      throw unavailable("The certificate of the signature is not available right now. Send it again.");
     if (verify(SNS, request, sesTopics, this.clock.nowMs(), certificate) !== 'verified' || !this.isOfThisWeek(request))
       throw unsigned();
     const [type, topicArn, messageId, message] = ['Type', 'TopicArn', 'MessageId', 'Message'].map((name) =>
@@ -59,8 +61,8 @@ export class SesNotifications {
   }
 
   /**
-   * SNS tries for an hour. What is older was kept by somebody, and would count once more when the one that came in time
-   * is not remembered any longer (30 days).
+   * Returns whether a notification is recent. SNS retries for an hour. An older one is a replay, and would count again
+   * after the original is forgotten (30 days).
    */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));

@@ -7,7 +7,7 @@ import { ReportsStore } from './reports.store.js';
 
 const TEXT_MAX = 512;
 
-/** Keeps reports as they come, in one commit each; they are understood later. */
+/** Stores each report in its own commit. Reports are processed later. */
 @Injectable()
 export class StoredReports extends IncomingReports {
   private readonly logger = new Logger('MailReports');
@@ -37,11 +37,11 @@ export class StoredReports extends IncomingReports {
     this.metrics.taken('smtp', outcome);
     if (outcome === 'full')
       this.logger.warn(
-        `A report from ${client} was dropped: there are too many ${of.environmentId === null ? 'of no email' : 'of the same email'} already.`,
+        `A report from ${client} was dropped: there are already too many ${of.environmentId === null ? 'of no email' : 'of the same email'}.`,
       );
   }
 
-  /** A provider's notification whose signature holds; `messageId` is the same when it is sent again. */
+  /** Stores a notification whose signature is valid. A repeated one has the same `messageId`. */
   async acceptSigned(messageId: string, topicArn: string, notification: string): Promise<void> {
     const digest = createHash('sha256').update(`ses\0${topicArn}\0${messageId}`).digest();
     const outcome = await this.store.insert({
@@ -59,5 +59,5 @@ export class StoredReports extends IncomingReports {
   }
 }
 
-/** Without what PostgreSQL's text can't hold. */
+/** Removes the characters that PostgreSQL's text cannot store. */
 const stored = (text: string): string => text.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, TEXT_MAX);

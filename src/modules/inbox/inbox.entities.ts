@@ -1,10 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/**
- * An address that mail is received under. The row of a removed one stays for as long as messages that came to it are
- * kept.
- */
+/** An address that receives mail. The row of a removed alias stays for as long as its messages are stored. */
 @Entity('aliases')
 @Check('aliases_kind_check', `kind in ('platform', 'custom')`)
 @Check('aliases_domain_check', `(kind = 'custom') = (domain_id is not null)`)
@@ -23,30 +20,35 @@ export class AliasEntity {
   @Column('text')
   kind: 'platform' | 'custom';
 
-  /** Null for a platform alias. */
+  /** Domain of a custom alias. Null for a platform alias. */
   @Column('uuid', { name: 'domain_id', nullable: true })
   domainId: Id | null;
 
-  /** As it was asked for, in lower case: `support`, or `*` for everything that no other alias of the domain takes. */
+  /**
+   * Local part as requested, in lower case: `support`, or `*` for all mail to the domain that no other alias receives.
+   */
   @Column('text', { name: 'local_part' })
   localPart: string;
 
-  /** In lower case, the domain in A-labels; that of a platform alias has the slug that its organization had then. */
+  /**
+   * Full address in lower case, with the domain in A-labels. A platform alias keeps the slug that its organization had
+   * when it was created.
+   */
   @Column('text')
   address: string;
 
   @Column('uuid', { name: 'destination_ids', array: true })
   destinationIds: Id[];
 
-  /** Which of its mail goes to a destination, by the destination's id; one that is not there gets all of it. */
+  /** Filters by destination id. A destination without one gets all mail. */
   @Column('jsonb', { default: {} })
   filters: Record<Id, Record<string, unknown>>;
 
-  /** `a@d`, `@d` or `*.d`, in lower case and A-labels; none admits everybody. */
+  /** Patterns `a@d`, `@d` or `*.d`, in lower case and A-labels. An empty list accepts every sender. */
   @Column('text', { name: 'allowed_senders', array: true })
   allowedSenders: string[];
 
-  /** Null for what the listener takes at most. */
+  /** Maximum size in bytes. Null for the limit of the listener. */
   @Column('int', { name: 'max_size_bytes', nullable: true })
   maxSizeBytes: number | null;
 
@@ -59,7 +61,7 @@ export class AliasEntity {
   @Column('timestamptz', { name: 'updated_at' })
   updatedAt: Date;
 
-  /** From then on mail to it is refused, and it is in no list. */
+  /** Time of the removal. From then on mail is rejected, and no list shows the alias. */
   @Column('timestamptz', { name: 'removed_at', nullable: true })
   removedAt: Date | null;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
 
-/** Figures of receiving mail, over all environments. */
+/** Metrics of receiving mail, over all environments. */
 @Injectable()
 export class InboxMetrics {
   private readonly groupSeconds;
@@ -11,17 +11,17 @@ export class InboxMetrics {
   constructor(metrics: Metrics) {
     this.groupSeconds = metrics.histogram(
       'inbox_group_commit_seconds',
-      'How long a group of received messages took to be committed.',
+      'Time to commit a group of received messages.',
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     );
     this.groupMessages = metrics.histogram(
       'inbox_group_messages',
-      'How many messages one commit took.',
+      'Number of messages in one commit.',
       [1, 2, 4, 8, 16, 32, 64, 128],
     );
     this.messagesTotal = metrics.counter(
       'inbox_messages_total',
-      'Messages that came to aliases, by what became of them at the door.',
+      'Messages to aliases, by the result of their acceptance.',
       ['outcome'],
     );
   }
@@ -31,7 +31,9 @@ export class InboxMetrics {
     this.groupMessages.observe(messages);
   }
 
-  /** `stored`, `repeated`, or why not: `too_large`, `sender`, `gone`. */
+  /**
+   * Counts messages by `outcome`: `stored`, `repeated`, or the reason of the rejection: `too_large`, `sender`, `gone`.
+   */
   became(outcome: string, count: number): void {
     this.messagesTotal.inc({ outcome }, count);
   }

@@ -47,8 +47,8 @@ import { WaitingMessagesStore } from './reading/waiting-messages.store.js';
 import { MailReading, MailViews } from './viewing.contract.js';
 
 /**
- * Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail
- * that is captured comes back in by it.
+ * Receives mail: aliases and their messages. Global, because the SMTP listener depends only on its contract, and
+ * captured mail is received through it.
  */
 @Global()
 @Module({

@@ -5,7 +5,7 @@ import { AliasesStore } from './aliases.store.js';
 
 const USERS_MAX = 100;
 
-/** Tells which aliases receive on a domain: it is neither deleted nor converted under them. */
+/** Lists the aliases that receive mail on a domain, so that it is neither deleted nor converted. */
 @Injectable()
 export class AliasDomains extends DomainUsers {
   constructor(private readonly store: AliasesStore) {

@@ -4,17 +4,17 @@ import type { Id } from '#kernel/ids.js';
 import type { AliasRoute } from '../contract.js';
 
 const ROUTE = `environment_id as "environmentId", id as "aliasId", max_size_bytes as "maxSizeBytes", allowed_senders as "allowedSenders"`;
-/** A client that asks waits no longer. */
+/** Clients wait no longer than this for a reply. */
 const DEADLINE_MS = 10_000;
 
-/** aliases_platform_idx. */
+/** Uses aliases_platform_idx. */
 const PLATFORM: Statement = {
   name: 'alias_lookup_platform',
   deadlineMs: DEADLINE_MS,
   text: `select ${ROUTE} from aliases where address = $1 and kind = 'platform' and removed_at is null`,
 };
 
-/** aliases_address_idx. What was made on another domain of this name does not count. */
+/** Uses aliases_address_idx. Ignores aliases of another domain with the same name. */
 const CUSTOM: Statement = {
   name: 'alias_lookup_custom',
   deadlineMs: DEADLINE_MS,
@@ -23,14 +23,14 @@ const CUSTOM: Statement = {
     where environment_id = $1 and address = any ($3::text[]) and domain_id = $2 and removed_at is null order by local_part = '*' limit 1`,
 };
 
-/** aliases_host_idx. */
+/** Uses aliases_host_idx. */
 const ANYWHERE: Statement = {
   name: 'alias_lookup_anywhere',
   deadlineMs: DEADLINE_MS,
   text: `select 1 from aliases where address = any ($1::text[]) and kind = 'custom' and removed_at is null limit 1`,
 };
 
-/** Aliases by the addresses that mail comes to: over all environments, since it does not say whose it is. */
+/** Finds aliases by the recipient address of mail, over all environments, because the address does not contain one. */
 @Injectable()
 export class AliasLookupStore {
   constructor(private readonly database: Database) {}
@@ -40,7 +40,7 @@ export class AliasLookupStore {
     return row ?? null;
   }
 
-  /** Of a verified domain: the alias itself, or else the catch-all. */
+  /** Returns the alias with this address on a verified domain, or its catch-all. */
   async custom(
     { environmentId, domainId }: { environmentId: number; domainId: Id },
     exact: string,
@@ -50,7 +50,7 @@ export class AliasLookupStore {
     return row ?? null;
   }
 
-  /** Whether any environment has an alias with one of the addresses. */
+  /** Returns whether any environment has an alias with one of these addresses. */
   async isAnywhere(exact: string, catchAll: string): Promise<boolean> {
     return (await this.database.readPrepared(ANYWHERE, [[exact, catchAll]])).length > 0;
   }

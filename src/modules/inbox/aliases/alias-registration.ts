@@ -11,10 +11,10 @@ import type { AliasEntity } from '../inbox.entities.js';
 import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
 import { AliasesStore } from './aliases.store.js';
 
-/** An alias that a caller asks for. */
+/** An alias that a caller wants to create. */
 export interface NewAlias {
   kind: 'platform' | 'custom';
-  /** `dom_…`, of a custom alias. */
+  /** Domain (`dom_…`) of a custom alias. Null for a platform alias. */
   domainId: string | null;
   localPart: string;
   settings: AliasSettings;
@@ -23,7 +23,7 @@ export interface NewAlias {
 const ALIASES_MAX = 10_000;
 const NOT_RECEIVING = 'There is no such domain that receives mail: it must be of kind email, and verified.';
 
-/** Makes aliases. */
+/** Creates aliases. */
 @Injectable()
 export class AliasRegistration {
   constructor(
@@ -36,7 +36,7 @@ export class AliasRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 400 for an address that can't be, 422, and 409 for one that is taken and when there are too many. */
+  /** Throws 400 for an invalid address, and 422. Throws 409 if the address is taken or there are too many aliases. */
   async create(
     tenant: Tenant,
     { kind, domainId: shownDomain, localPart: text, settings }: NewAlias,
@@ -68,7 +68,7 @@ export class AliasRegistration {
       const row: AliasEntity = { environmentId, id, kind, domainId, localPart: read.localPart, address, ...rest };
       if (!(await this.store.insert(row))) {
         throw conflict(
-          `${address} is an alias already, in this environment or in the organization's other one. Use that one, or another name.`,
+          `${address} is already an alias, in this environment or in the organization's other one. Use that alias, or another name.`,
           { address },
         );
       }
@@ -76,7 +76,7 @@ export class AliasRegistration {
     });
   }
 
-  /** With the slug of now: an address stays what it is when the organization gets another one. */
+  /** Builds the address with the current slug. It stays the same when the organization's slug changes. */
   private async platform({ environmentId }: Tenant, label: string): Promise<string> {
     const { organizationSlug } = await this.environments.get(environmentId);
     const computed = platformAddress(label, organizationSlug, this.config.platformDomain);
@@ -84,7 +84,7 @@ export class AliasRegistration {
     return computed.address;
   }
 
-  /** Until the transaction ends, the domain is neither converted nor removed. */
+  /** Locks the domain, so that it is neither converted nor removed until the transaction ends. */
   private async custom(environmentId: number, domainId: Id, localPart: string): Promise<string> {
     const domain = await this.domains.ofEnvironment(environmentId, domainId);
     if (domain === null) throw invalid([{ path: 'domainId', message: NOT_RECEIVING }]);
@@ -98,7 +98,7 @@ export class AliasRegistration {
   }
 }
 
-/** Null for a platform alias. Throws 422. */
+/** Returns null for a platform alias. Throws 422. */
 function domainOf(kind: NewAlias['kind'], shown: string | null): Id | null {
   if (kind === 'platform') {
     if (shown !== null)
@@ -109,7 +109,7 @@ function domainOf(kind: NewAlias['kind'], shown: string | null): Id | null {
   }
   if (shown === null)
     throw invalid([
-      { path: 'domainId', message: 'is required for a custom alias: the domain of yours that it receives on' },
+      { path: 'domainId', message: 'is required for a custom alias: the id of your domain that receives its mail' },
     ]);
   const id = parseId('dom', shown);
   if (id === null) throw invalid([{ path: 'domainId', message: NOT_RECEIVING }]);

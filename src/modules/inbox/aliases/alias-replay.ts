@@ -12,12 +12,12 @@ import { type Redelivered, Redeliveries } from '#modules/ledger/redelivery.contr
 import { type AliasRoutes, AliasRouting, routesOf } from './alias-routing.js';
 import { AliasesService } from './aliases.service.js';
 
-/** Of the specification. */
+/** Limit of the specification. */
 const MESSAGES_MAX = 1_000;
-/** Where filters look at them: their bodies are in memory. */
+/** Limit if filters are evaluated, because the messages' bodies are in memory then. */
 const MESSAGES_WITH_BODIES = 100;
 
-/** What a caller asks for. */
+/** Parameters of a replay. */
 export interface AliasReplayQuery {
   since?: string;
   until?: string;
@@ -26,7 +26,7 @@ export interface AliasReplayQuery {
   cursor?: string;
 }
 
-/** What one call came to. */
+/** Result of one call. */
 export interface AliasReplayed {
   replayId: Id;
   aliasId: Id;
@@ -40,7 +40,7 @@ export interface AliasReplayed {
   nextCursor: string | null;
 }
 
-/** Sends what came to an alias again, to where the alias leads now. */
+/** Sends messages of an alias again, to the alias's current destinations. */
 @Injectable()
 export class AliasReplay {
   constructor(
@@ -94,8 +94,8 @@ export class AliasReplay {
   }
 
   /**
-   * What of a page goes where, oldest first. `last` is null where nothing older follows. Throws 503 when there is no
-   * room for filters.
+   * Determines the destinations of each message of a page, oldest first. `last` is null if there are no older messages.
+   * Throws 503 if there is no capacity for filters.
    */
   private async look(
     range: ReceivedRange,
@@ -110,7 +110,7 @@ export class AliasReplay {
         const targets = await this.targetsOf(row, routes);
         looked.scanned += 1;
         if (targets === null) looked.excluded += 1;
-        // Pages go back in time, each one forwards.
+        // Pages go backwards in time, and each page is in forward order.
         else
           looked.sent.unshift(
             targets.map((targetId) => ({
@@ -127,7 +127,10 @@ export class AliasReplay {
     return looked;
   }
 
-  /** Null for what is never sent again, and where filters take too long, so that nobody knows where it goes. */
+  /**
+   * Returns null for a message that is never sent again. Also returns null if filters took too long, so that the
+   * destinations are unknown.
+   */
   private async targetsOf({ isExcluded, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
     if (isExcluded) return null;
     if (request !== null) return this.routing.matching(routes, new RequestView(request, request.verification));
@@ -135,7 +138,7 @@ export class AliasReplay {
   }
 }
 
-/** Ends now at the latest: what comes meanwhile is none of it. Throws 422. */
+/** Returns the id range of the period. It ends now at the latest, so that new messages are not included. Throws 422. */
 function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
   const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
   const untilMs = until === undefined ? nowMs : momentMs(until, 'until');

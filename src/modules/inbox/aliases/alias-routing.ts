@@ -15,17 +15,19 @@ import { AliasesStore } from './aliases.store.js';
 
 const ENTRIES_MAX = 5_000;
 
-/** Where the mail of an alias goes, and which of it: null for all. */
+/** Routes of an alias with their filters. A null filter selects all mail. */
 export interface AliasRoutes {
   environmentId: number;
   aliasId: Id;
   routes: readonly { destinationId: Id; filter: Condition | null }[];
 }
 
-/** Finds where a received message goes: one delivery for each destination of its alias whose filter it passes. */
+/**
+ * Finds the destinations of a received message: each destination of its alias whose filter matches gets one delivery.
+ */
 @Injectable()
 export class AliasRouting {
-  /** By what a message was claimed with: what its alias got since is loaded. */
+  /** Caches routes by the alias version that the message was claimed with. A later version is loaded. */
   private readonly cache: Cache<AliasRoutes>;
 
   constructor(
@@ -41,8 +43,8 @@ export class AliasRouting {
   }
 
   /**
-   * Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such
-   * filters.
+   * Returns the destinations, or null if the filters took too long, so that they are unknown. Throws 503 if there is no
+   * capacity for such filters.
    */
   async arrivals(
     { environmentId, aliasId, destinationIds }: WaitingMessage,
@@ -66,8 +68,8 @@ export class AliasRouting {
   }
 
   /**
-   * Where a message goes by these routes; null when filters took too long. Throws 503 when there is no room for such
-   * filters.
+   * Returns the destinations by these routes, or null if the filters took too long. Throws 503 if there is no capacity
+   * for such filters.
    */
   async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
     const verdicts = routes.map(({ filter }) => {
@@ -102,7 +104,7 @@ export class AliasRouting {
   }
 }
 
-/** An alias's routes as it is set. */
+/** Returns the routes of an alias from its settings. */
 export function routesOf({
   environmentId,
   id,
@@ -116,7 +118,7 @@ export function routesOf({
   };
 }
 
-/** What was stored was compiled before. */
+/** Compiles a stored filter. It was compiled before it was stored, so errors are unexpected. */
 function compiled(filter: unknown): Condition | null {
   if (filter === undefined) return null;
   const result = compileFilter(filter, 'filter');

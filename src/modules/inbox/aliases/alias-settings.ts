@@ -6,30 +6,33 @@ import { type Id, parseId } from '#kernel/ids.js';
 import { Targets } from '#modules/destinations/contract.js';
 import type { AliasColumns } from './aliases.store.js';
 
-/** What a caller says of an alias besides its address: what is left out stays, null clears. */
+/**
+ * Settings of an alias besides its address, as given by the caller. Missing fields keep their values, and null clears
+ * them.
+ */
 export interface AliasSettings {
-  /** The short form of `routes`, which keeps the filters of destinations that stay. */
+  /** Short form of `routes`. Destinations that stay keep their filters. */
   destinationIds?: readonly string[];
   routes?: readonly AskedAliasRoute[];
   allowedSenders?: readonly string[];
   maxSizeBytes?: number | null;
 }
 
-/** Where mail is to go, and which of it: null for all. */
+/** Destination of an alias with its filter. A null filter selects all mail. */
 export interface AskedAliasRoute {
-  /** `dst_…`. */
+  /** Id of a destination, `dst_…`. */
   destination: string;
   filter: Record<string, unknown> | null;
 }
 
-/** Reads the settings of aliases. */
+/** Parses the settings of aliases. */
 @Injectable()
 export class AliasSettingsReader {
   constructor(private readonly targets: Targets) {}
 
   /**
-   * Throws 422 with every fault. Outside of transactions: destinations are asked for. `filters` is left out where those
-   * of before are kept.
+   * Throws 422 with every fault. Must run outside of a transaction, because it queries destinations. The result has no
+   * `filters` if the previous ones are kept.
    */
   async read(
     environmentId: number,
@@ -65,7 +68,7 @@ export class AliasSettingsReader {
     if (faults.length > 0) throw invalid(faults);
     return columns;
   }
-  /** The places of those that there are none of. */
+  /** Returns the indexes of ids without a destination. */
   private async unknown(environmentId: number, ids: readonly (Id | null)[]): Promise<number[]> {
     const known = await Promise.all(
       ids.map(async (id) => (id === null ? null : this.targets.ofListed(environmentId, id))),
@@ -92,7 +95,7 @@ function readFilters(routes: readonly AskedAliasRoute[]): {
   return { filters, faults };
 }
 
-/** Both may be given, as in what a GET answered, when they say the same. */
+/** Allows both fields if they name the same destinations, as in the answer of a GET. */
 function disagreement(destinationIds: readonly string[] | undefined, routes: readonly AskedAliasRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

@@ -7,7 +7,7 @@ import { AliasesStore } from './aliases.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Forgets removed aliases once nothing that came to them is kept. */
+/** Deletes the rows of removed aliases once none of their messages are stored. */
 @Injectable()
 export class AliasSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

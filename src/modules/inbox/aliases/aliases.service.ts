@@ -12,7 +12,7 @@ import { AliasesStore } from './aliases.store.js';
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads, changes and removes aliases, bound to the caller's environment. */
+/** Reads, changes and removes aliases of the caller's environment. */
 @Injectable()
 export class AliasesService {
   constructor(
@@ -44,7 +44,7 @@ export class AliasesService {
     return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
   }
 
-  /** By its id, or its whole address. Throws 404. */
+  /** Finds an alias by its id or full address. Throws 404. */
   async find({ environmentId }: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
     const id = parseId('al', text);
     const row =
@@ -63,7 +63,7 @@ export class AliasesService {
       const row = await this.store.findForUpdate(environmentId, id);
       if (row === null) throw notFound('alias');
       const { destinationIds } = columns;
-      // The filter of a destination that leaves is gone, so that it does not come back with it.
+      // Deletes the filter of a removed destination, so that it does not reappear if the destination is added again.
       if (destinationIds !== undefined && columns.filters === undefined)
         columns.filters = Object.fromEntries(
           Object.entries(row.filters).filter(([destinationId]) => destinationIds.includes(destinationId)),
@@ -72,7 +72,10 @@ export class AliasesService {
     });
   }
 
-  /** New mail is refused from now on; what came stays readable as events. Throws 404, also the second time. */
+  /**
+   * Removes an alias. New mail is rejected from now on, and received messages stay readable as events. Throws 404, also
+   * for a repeated call.
+   */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { environmentId, id } = await this.find(tenant, text);
     if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw notFound('alias');

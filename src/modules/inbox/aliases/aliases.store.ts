@@ -13,7 +13,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { AliasEntity } from '../inbox.entities.js';
 
-/** What a change may touch: the address is the identity. */
+/** Columns that a change may set. The address is the identity and never changes. */
 export type AliasColumns = Partial<Pick<AliasEntity, 'destinationIds' | 'filters' | 'allowedSenders' | 'maxSizeBytes'>>;
 
 const UNIQUE_VIOLATION = '23505';
@@ -23,36 +23,36 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(hashtext('posthorn aliases'), $1::int)`,
 };
 
-/** aliases_address_idx. */
+/** Uses aliases_address_idx. */
 const COUNT: Statement = {
   name: 'aliases.count',
   text: 'select count(*)::int as count from aliases where environment_id = $1::int and removed_at is null',
 };
 
-/** aliases_pkey. */
+/** Uses aliases_pkey. */
 const REMOVE: Statement = {
   name: 'aliases.remove',
   text: 'update aliases set removed_at = now(), updated_at = now() where environment_id = $1::int and id = $2::uuid and removed_at is null returning id',
 };
 
-/** What is kept for long is kept for up to a thirtieth longer (engine/expiry-day.ts). */
+/** Long retention periods are extended by up to a thirtieth (engine/expiry-day.ts). */
 const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days * 31 / 30 + 2) * interval '1 day'`;
 
-/** All aliases, once: nothing of what came to them. */
+/** Scans all aliases once, but not their messages. */
 const IS_ANY_FORGOTTEN: Statement = {
   name: 'aliases.is_any_forgotten',
   text: `select true as found from aliases a join environments e on e.id = a.environment_id where ${REMOVED_LONG_AGO} limit 1`,
 };
 
-/** aliases_pkey. Mail that came before its alias was removed is still on its way. */
+/** Uses aliases_pkey. Includes removed aliases, because mail that they accepted may still be in flight. */
 const FILTERS: Statement = {
   name: 'aliases.filters',
   text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid',
 };
 
 /**
- * Aliases that were removed so long ago that no message of theirs is kept, of every environment. Looks into every
- * partition of messages.
+ * Deletes aliases of every environment that were removed so long ago that none of their messages are stored. Scans
+ * every partition of messages.
  */
 const FORGET: Statement = {
   name: 'aliases.forget',
@@ -62,10 +62,7 @@ const FORGET: Statement = {
       and not exists (select 1 from inbox_messages m where m.environment_id = a.environment_id and m.alias_id = a.id)`,
 };
 
-/**
- * Aliases as they are configured. Every change is announced in its own transaction: no listener goes on with what it
- * remembers.
- */
+/** Stores aliases. Every change is announced in its own transaction, so that listeners drop their caches. */
 @Injectable()
 export class AliasesStore {
   constructor(
@@ -74,7 +71,7 @@ export class AliasesStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Until the transaction ends, nobody else adds an alias to the environment. */
+  /** Prevents other transactions from adding an alias to the environment until this one ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
@@ -93,7 +90,7 @@ export class AliasesStore {
     return this.rows().findOneBy({ environmentId, address, removedAt: IsNull() });
   }
 
-  /** Whoever begins to change it now waits until the transaction ends. */
+  /** Locks the row, so that other changes wait until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<AliasEntity | null> {
     return this.rows().findOne({
       where: { environmentId, id, removedAt: IsNull() },
@@ -101,20 +98,23 @@ export class AliasesStore {
     });
   }
 
-  /** Also of a removed one, whose mail is on its way; none where there is no such alias. */
+  /**
+   * Returns the filters of an alias, also of a removed one whose mail may be in flight. Returns no filters if there is
+   * no such alias.
+   */
   async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
     const [row] = await this.database.readPrepared<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
     return row?.filters ?? {};
   }
 
-  /** Newest first. Index aliases_pkey, backwards; removed ones are passed over on the way. */
+  /** Newest first. Index aliases_pkey, backwards. Skips removed aliases. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<AliasEntity[]> {
     const where: FindOptionsWhere<AliasEntity> = { environmentId, removedAt: IsNull() };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** The first on a domain. Index aliases_domain_id_idx. */
+  /** Returns the first aliases on a domain. Index aliases_domain_id_idx. */
   onDomain(environmentId: number, domainId: Id, max: number): Promise<Pick<AliasEntity, 'id'>[]> {
     return this.rows().find({
       select: { id: true },
@@ -124,7 +124,7 @@ export class AliasesStore {
     });
   }
 
-  /** The first that lead to a destination: a look at all aliases of the environment. */
+  /** Returns the first aliases with this destination. Scans all aliases of the environment. */
   leadingTo(environmentId: number, destinationId: Id, max: number): Promise<AliasEntity[]> {
     return this.rows().find({
       where: { environmentId, destinationIds: ArrayContains([destinationId]), removedAt: IsNull() },
@@ -133,7 +133,10 @@ export class AliasesStore {
     });
   }
 
-  /** False when the address is taken (aliases_address_idx, aliases_platform_idx): the transaction is lost then. */
+  /**
+   * Returns false if the address is taken (aliases_address_idx, aliases_platform_idx). The transaction cannot continue
+   * then.
+   */
   async insert(row: AliasEntity): Promise<boolean> {
     try {
       await this.rows().insert(row as QueryDeepPartialEntity<AliasEntity>);
@@ -145,7 +148,7 @@ export class AliasesStore {
     return true;
   }
 
-  /** The row after the changes, in the transaction in which it was found for update. */
+  /** Changes the row and returns it, in the transaction that locked it. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
     await this.rows().update(
@@ -156,14 +159,14 @@ export class AliasesStore {
     return { ...row, ...columns };
   }
 
-  /** False when there is none. */
+  /** Returns false if there is no such alias. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     if ((await this.database.query(REMOVE, [environmentId, id])).length === 0) return false;
     await this.announce({ environmentId, id });
     return true;
   }
 
-  /** Forgets removed aliases of which nothing is kept any more. */
+  /** Deletes removed aliases without stored messages. */
   async forget(): Promise<void> {
     if ((await this.database.query(IS_ANY_FORGOTTEN)).length > 0) await this.database.query(FORGET);
   }

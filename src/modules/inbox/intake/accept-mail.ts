@@ -16,29 +16,29 @@ import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
 /**
- * Large messages that are written at once: each holds a connection, and a megabyte some times over; all of its bytes
- * where the blob store takes nothing in chunks (S3).
+ * Number of large messages that are written concurrently. Each one holds a connection and a few megabytes of memory, or
+ * all of its bytes if the blob store cannot take chunks (S3).
  */
 const LARGE_AT_ONCE = 2;
-/** Behind so many others a sender keeps it, and comes again. */
+/** Maximum wait of a large message for its turn. After that the client gets a temporary error and retries. */
 const LARGE_WAIT_MS_MAX = 60_000;
 const LARGE = 'large';
-/** Ids that the answer names. */
+/** Maximum number of ids in a reply. */
 const IDS_SHOWN_MAX = 3;
 
-/** An alias that a message came to, with the recipients that led there. */
+/** An alias that a message was sent to, with the recipients that led to it. */
 interface Addressed {
   route: AliasRoute;
   to: string[];
 }
 
-/** Takes messages: one row for each alias, committed together, before anybody is told that they were. */
+/** Accepts messages: one row for each alias, all committed together before the client gets its reply. */
 @Injectable()
 export class AcceptMail {
   private readonly logger = new Logger('Inbox');
   /**
-   * The same message that comes again while it is being stored: what its alias, sender and bytes are, and how the first
-   * one ends.
+   * Messages that are being stored, by alias, sender and bytes, so that a duplicate shares the result of the first
+   * copy.
    */
   private readonly underWay = new Map<string, Promise<RowOutcomes>>();
   private readonly large = new KeyedSemaphore(LARGE_AT_ONCE);
@@ -54,14 +54,14 @@ export class AcceptMail {
     private readonly ids: Ids,
   ) {}
 
-  /** As `IncomingMail.accept`. */
+  /** Implements `IncomingMail.accept`. */
   async accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer> {
     try {
       await this.takeReports(envelope, bytes);
       const addressed = byAlias(envelope.recipients);
       return addressed.length === 0 ? taken([]) : await this.store(envelope, bytes, addressed);
     } catch (error) {
-      // What is refused by storage is no message of the sender's fault: he keeps it, and somebody reads this line.
+      // A storage error is not the sender's fault. The sender keeps the message, and this line informs the operator.
       const isAway = error instanceof ApiError;
       this.logger[isAway ? 'warn' : 'error'](
         `A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`,
@@ -70,7 +70,7 @@ export class AcceptMail {
     }
   }
 
-  /** First: they are kept once, however often they come, so that what fails behind them can be sent again. */
+  /** Stores reports first. They are deduplicated, so the client can safely resend if a later step fails. */
   private async takeReports({ from, recipients, clientIp }: MailEnvelope, bytes: IncomingBytes): Promise<void> {
     const reports = recipients.filter((recipient) => recipient.kind === 'report');
     if (reports.length === 0) return;
@@ -133,7 +133,8 @@ export class AcceptMail {
   }
 
   /**
-   * Whoever heard no answer may come again before the first copy is committed: both are told what becomes of that one.
+   * A client whose connection broke may resend before the first copy is committed. Both copies get the result of the
+   * first.
    */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);
@@ -149,7 +150,7 @@ export class AcceptMail {
     }
   }
 
-  /** The bytes first, committed by themselves: what nobody refers to then is swept with its day. */
+  /** Commits the bytes first, separately. Bytes that no row refers to are deleted when their day expires. */
   private async storeLarge(rows: readonly NewMessage[], bytes: IncomingBytes): Promise<RowOutcomes> {
     const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
       for (const row of rows)
@@ -192,7 +193,7 @@ function byAlias(recipients: readonly AcceptedRecipient[]): Addressed[] {
   return [...found.values()];
 }
 
-/** Null where repeats are not looked for. */
+/** Returns null if deduplication does not apply. */
 function keyOf(rows: readonly NewMessage[]): string | null {
   const [first] = rows;
   if (first === undefined || first.messageId === null) return null;
@@ -211,7 +212,9 @@ async function beginningOf(bytes: IncomingBytes, bytesMax: number): Promise<Buff
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** PostgreSQL has no NUL in its texts; recipients are stored with line feeds between them. */
+/**
+ * Removes control characters: PostgreSQL's text cannot store NUL, and stored recipients are separated by line feeds.
+ */
 const clean = (text: string): string => text.replace(/[\0-\x1f\x7f]|\p{Cs}/gu, ' ');
 
 function taken(rows: readonly NewMessage[]): SmtpAnswer {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MailArrivals } from '../contract.js';
 
-/** A bell: who rings it does not know who hears it. */
+/** Signals new mail to its listeners, without a dependency between the two sides. */
 @Injectable()
 export class MailArrivalSignal extends MailArrivals {
   private readonly listeners: (() => void)[] = [];

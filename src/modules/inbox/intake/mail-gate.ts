@@ -1,17 +1,17 @@
 /**
- * Paced, messages go through in bursts: what goes on together is written together. One by one they cost a commit for
- * each step, which the deliveries that they yield to had to share the disk with. The next burst begins when it is worth
- * it, not before the first time and not after the second.
+ * With a limited rate, messages pass in bursts, so that they share a commit. One by one, each step would need its own
+ * commit on the disk that deliveries use too. The next burst starts as soon as `BURST_WORTH` messages may pass, but
+ * after `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
-/** As many as one environment reads at once. */
+/** Number of messages that one environment reads concurrently. */
 const BURST_WORTH = 24;
-/** What was not used may be used later, up to so much: a burst that comes late lets nothing less through. */
+/** Unused capacity is saved for up to this time, so that a late burst does not lower the rate. */
 const SAVED_MS = 2 * BURST_MS;
-/** How often it is looked whether there is room, where there was none in time. */
+/** Interval of the check for capacity while messages wait. */
 const LOOK_MS = 20;
-/** Messages of this size count as one. */
+/** A message of this size counts as one. */
 const BYTES_OF_ONE = 64 * 1024;
 
 interface Waiter {
@@ -19,10 +19,12 @@ interface Waiter {
   enter: (isIn: boolean) => void;
 }
 
-/** Lets so many messages through per second, some at a time: who comes waits for its turn, in the order of arrival. */
+/**
+ * Limits the number of messages per second and passes them in bursts. Waiting messages pass in the order of arrival.
+ */
 export class MailGate {
   private perSecond = Infinity;
-  /** May go on where there is no pace. */
+  /** Number of messages that may pass while the rate is unlimited. */
   private left = Infinity;
   private tokens = 0;
   private atMs: number;
@@ -30,7 +32,7 @@ export class MailGate {
   private looking: NodeJS.Timeout | null = null;
   private burstMs = -Infinity;
   private ofBurst = 0;
-  /** Messages let through so far, by their size. */
+  /** Messages passed so far, weighted by their size. */
   passed = 0;
 
   constructor(private readonly nowMs: () => number) {
@@ -48,7 +50,7 @@ export class MailGate {
     if (perSecond === Infinity) this.letIn();
   }
 
-  /** Without a pace, but lets only so many go on until one is set: of those who wait, too. */
+  /** Removes the rate limit, but lets only `count` messages pass, including waiting ones, until a rate is set. */
   openFor(count: number): void {
     this.fill();
     this.perSecond = Infinity;
@@ -56,7 +58,7 @@ export class MailGate {
     this.letIn();
   }
 
-  /** How many of so many may go on now, which are counted. */
+  /** Returns how many of `max` messages may pass now, and counts them. */
   take(max: number): number {
     this.fill();
     const taken =
@@ -70,20 +72,20 @@ export class MailGate {
     return taken;
   }
 
-  /** So many were not there, of those taken. */
+  /** Returns the capacity of `count` messages that were taken but did not exist. */
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;
-    // It was none.
+    // The burst was empty.
     if (this.ofBurst <= 0) this.burstMs = -Infinity;
   }
 
-  /** What one that was let through turned out to have. */
+  /** Counts the size of a message that has passed. */
   weigh(bytes: number): void {
     if (bytes >= BYTES_OF_ONE) this.count(bytes / BYTES_OF_ONE);
   }
 
-  /** Resolves when it is the caller's turn; false when that took too long. */
+  /** Resolves with true when the caller may pass, or with false after `waitMs`. */
   enter(waitMs: number): Promise<boolean> {
     if (this.line.size === 0 && this.take(1) === 1) return Promise.resolve(true);
     return new Promise((resolve) => {

@@ -10,25 +10,22 @@ import type { NewMessage } from './message-row.js';
 
 const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** As where webhooks are accepted: under load one commit instead of three. */
+/** Same linger as for accepted webhooks: under load, one commit replaces three. */
 const GAP_MS = 4;
-/**
- * Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten.
- */
+/** Linger while mail yields to deliveries: a commit of one message costs the disk as much as one of ten. */
 const PACED_LINGER_MS = 100;
-/** More that waits means that storage does not keep up: senders come again, nothing is lost. */
+/**
+ * A larger backlog means that storage does not keep up. Clients get a temporary error and retry, so nothing is lost.
+ */
 const BACKLOG_MAX = 4_000;
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;
 const NO_PARTITION = '23514';
 
-/**
- * The rows of one message: one for each alias, stored together or not at all. What became of each, in their order: null
- * for a stored one.
- */
+/** Results of the rows of one message: one row for each alias, stored all or none. In order, null for a stored row. */
 export type RowOutcomes = (NotStored | null)[];
 
-/** The group commit of received mail: what comes in while a group is written becomes the next one. */
+/** Group commit of received mail: messages that arrive while a group is written form the next group. */
 @Injectable()
 export class MailGroup {
   private readonly group: GroupCommit<readonly NewMessage[], RowOutcomes>;
@@ -52,7 +49,7 @@ export class MailGroup {
     });
   }
 
-  /** Resolves once they are committed. Throws 503 while storage is away, or does not keep up. */
+  /** Resolves once the rows are committed. Throws 503 while storage is unavailable or does not keep up. */
   async add(rows: readonly NewMessage[]): Promise<RowOutcomes> {
     if (this.group.backlog >= BACKLOG_MAX || this.group.backlogWeight >= BACKLOG_BYTES_MAX)
       throw unavailable('Storage does not keep up.');
@@ -71,7 +68,10 @@ export class MailGroup {
     }
   }
 
-  /** It may expire on a day without a partition: retention was changed since they were made. */
+  /**
+   * The message may expire on a day without a partition, if the retention was changed since the partitions were
+   * created.
+   */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
       return await this.insert(mails);

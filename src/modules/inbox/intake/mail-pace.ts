@@ -5,25 +5,26 @@ import { LoadMonitor, type LoadSample } from '#kernel/concurrency/load-monitor.j
 import { MailGate } from './mail-gate.js';
 
 const LOOK_EVERY_MS = 100;
-/** What looked longer ago than this says nothing of now. */
+/** A load sample older than this says nothing about the current load. */
 const STALE_MS = 1_000;
 /**
- * So many go on before anything is known again, which is a look later: a flood that begins beside deliveries finds the
- * door ajar.
+ * Number of messages that may pass without a current load sample, until the next one. This limits a flood that starts
+ * while deliveries need the process.
  */
 const UNKNOWN_MAX = 8;
 /**
- * However crowded the process is, this part of the deliveries that it makes is taken of messages, and as many are read,
- * so that what waits for being read does not grow. The two cost what four or five deliveries do.
+ * Minimum rate of mail as a fraction of the delivery rate, however busy the process is. It applies to accepting and to
+ * reading, so that the backlog of unread mail does not grow. Accepting and reading one message cost as much as four or
+ * five deliveries.
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
-/** Senders wait so long for their turn, and come again then. */
+/** Maximum time that a client waits for its turn. It gets a temporary error then and retries. */
 const TURN_MS_MAX = 30_000;
 
 /**
- * How fast mail is taken and read in this process: as fast as it comes, unless there are deliveries and the process has
- * hardly time for them. Mail can wait: senders keep it, and what was taken stands in the table.
+ * Controls how fast this process accepts and reads mail: without a limit, unless deliveries use nearly all of its time.
+ * Mail can wait, because clients keep their messages and accepted messages are stored.
  */
 @Injectable()
 export class MailPace {
@@ -31,7 +32,7 @@ export class MailPace {
   private readonly reading: MailGate;
   private readonly traffic: () => LoadSample;
   private seenMs: number;
-  /** Nothing looked for a while: until the next look nothing is known of now. */
+  /** True if there was no load sample for a while. The current load is unknown until the next one. */
   private isUnknown = false;
   private looking: NodeJS.Timeout | undefined;
   private seen = { taken: 0, read: 0 };
@@ -47,43 +48,42 @@ export class MailPace {
     this.seenMs = nowMs();
   }
 
-  /** Resolves when one more message may come in; false when that took too long. */
+  /** Resolves with true when one more message may be accepted, or with false on a timeout. */
   turn(): Promise<boolean> {
     this.look();
     return this.taking.enter(TURN_MS_MAX);
   }
 
-  /** One that had its turn came in, with so many bytes. */
+  /** Counts the size of an accepted message. */
   taken(bytes: number): void {
     this.taking.weigh(bytes);
   }
 
-  /** How many of so many may be read now. */
+  /** Returns how many of `max` messages may be read now. */
   readable(max: number): number {
     this.look();
     return this.reading.take(max);
   }
 
-  /** Of those that might have been read so many were there, with so many bytes each. */
+  /** Reports how many of the allowed messages there were, with their sizes in bytes. */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
   /**
-   * Whether anything has to wait: then what is written waits for company, which costs deliveries fewer commits beside
-   * their own.
+   * Whether mail is limited. Writes then use a longer linger, so that fewer commits compete with those of deliveries.
    */
   get isPaced(): boolean {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
 
-  /** Whether mail has the room of this process for itself, as far as is known. */
+  /** Whether, by current knowledge, mail can use this process without affecting deliveries. */
   get isRoomy(): boolean {
     return !this.isPaced && !this.isUnknown;
   }
 
-  /** Messages per second that may be taken and read at the moment; Infinity where nothing has to wait. */
+  /** Current limits of accepting and reading in messages per second. Infinity if there is no limit. */
   figures(): { taken: number; read: number } {
     return { taken: this.taking.pace, read: this.reading.pace };
   }
@@ -119,14 +119,14 @@ export class MailPace {
   }
 
   /**
-   * A Node.js timer can fire before the monotonic clock shows its whole delay. The update must not be skipped then: no
+   * A Node.js timer can fire before the monotonic clock shows its whole delay. The update must run anyway, because no
    * other call may follow.
    */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }
 
-  /** Some go on, and all the others when the next look finds room for them. */
+  /** Lets a few messages pass. The next load sample decides about the others. */
   private wonder(): void {
     this.isUnknown = true;
     for (const gate of [this.taking, this.reading]) gate.openFor(UNKNOWN_MAX);
@@ -135,7 +135,10 @@ export class MailPace {
   }
 }
 
-/** What a gate lets through in bursts is no measure: between two of them it is nothing. */
+/**
+ * Returns the rate for the pace control. A gate with a limit passes bursts, so a measurement between two of them would
+ * be zero. Its limit is used instead.
+ */
 function tookOf({ pace }: MailGate, tookPerSecond: number): number {
   return pace === Infinity ? tookPerSecond : pace;
 }

@@ -1,31 +1,32 @@
 import type { Id } from '#kernel/ids.js';
 
 /**
- * Where a message stands. `received` waits for the pipeline: with a `reason` it was decided at the door that it will be
- * `quarantined`, and it is parsed all the same.
+ * Processing state of a message. `received` waits for the pipeline. If it also has a `reason`, it will be
+ * `quarantined`, but is parsed all the same.
  */
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
 /**
- * Decided at the door, where others of the same message's aliases took it: its one sender is not allowed, or it is too
- * large for this alias.
+ * Reason for a quarantine that was decided on acceptance, because other aliases of the same message accepted it: the
+ * sender is not allowed, or the message is too large for this alias.
  */
 export type DoorReason = 'sender_not_allowed' | 'too_large';
 
 /**
- * A row of `inbox_messages` as the listener writes it. Its id is that of its event too (`evt_…`). The bytes stand in
- * `raw` when they are at most 256 KB, and are otherwise the blob with the message's id; both gone means erased.
+ * A row of `inbox_messages` as the listener writes it. Its id is also that of its event (`evt_…`). The bytes are in
+ * `raw` if they are at most 256 KB, otherwise in the blob with the message's id. If both are missing, the message was
+ * erased.
  */
 export interface NewMessage {
   environmentId: number;
   id: Id;
-  /** In days since the epoch. */
+  /** Days since the epoch. */
   expiresOnDay: number;
   aliasId: Id;
   reason: DoorReason | null;
-  /** MAIL FROM; empty for the null sender. */
+  /** Address of MAIL FROM. Empty for the null sender. */
   envelopeFrom: string;
-  /** The recipients of the conversation that led to this alias. */
+  /** Envelope recipients that led to this alias. */
   envelopeTo: readonly string[];
   clientIp: string;
   helo: string;
@@ -33,6 +34,6 @@ export interface NewMessage {
   sizeBytes: number;
   sha256: Buffer;
   raw: Buffer | null;
-  /** The Message-ID header, unfolded and cleaned, at most 998 characters; null without one. */
+  /** Message-ID header, unfolded and sanitized, at most 998 characters. Null if there is none. */
   messageId: string | null;
 }

@@ -15,11 +15,11 @@ import { ANSWERS } from './answers.js';
 
 const ENTRIES_MAX = 20_000;
 const LOCAL_MAX = 256;
-/** Who is written to about mail of ours, as RFC 2142 and providers' feedback loops have it. */
+/** Addresses for mail about the installation itself (RFC 2142, providers' feedback loops). */
 const OPERATOR = /^(?:postmaster|abuse)$/i;
 
 /**
- * Where mail for an address goes, from a cache that a change of aliases empties and that is never older than five
+ * Looks up the route for an address, from a cache that any change of aliases clears. Entries are never older than five
  * seconds.
  */
 @Injectable()
@@ -36,14 +36,14 @@ export class Recipients {
     notifications: Notifications,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.monotonicMs() });
-    // A catch-all answers for addresses that nobody listed: whatever changes, all of them are asked for again.
+    // A catch-all also affects addresses without an alias, so every change clears the whole cache.
     notifications.on('alias', () => this.cache.clear());
   }
 
-  /** As `IncomingMail.recipient`. */
+  /** Implements `IncomingMail.recipient`. */
   async check(address: string, declaredBytes: number): Promise<RecipientVerdict> {
     const at = address.lastIndexOf('@');
-    // RFC 5321, section 4.5.1: it needs no domain.
+    // RFC 5321, section 4.5.1: `postmaster` needs no domain.
     const local = at === -1 ? address : address.slice(0, at);
     const domain = at === -1 ? this.config.platformDomain : canonicalDomain(address.slice(at + 1));
     if (domain === null || local === '' || local.length > LOCAL_MAX) return refused(ANSWERS.notOurs);
@@ -67,7 +67,7 @@ export class Recipients {
     }
   }
 
-  /** The operator's own names: the domain, and the hosts of it that take mail. */
+  /** Returns whether a domain is the operator's own: the platform domain and its hosts that receive mail. */
   private isPlatforms(domain: string): boolean {
     const { platformDomain } = this.config;
     return (
@@ -82,7 +82,7 @@ export class Recipients {
     if (domain === this.config.platformDomain) return (await this.store.platform(exact)) ?? ANSWERS.unknown;
     const owner = await this.domains.find(domain);
     if (owner !== null) return (await this.store.custom(owner, exact, catchAll)) ?? ANSWERS.unknown;
-    // A domain that lost its records comes back, or somebody removes the alias: until then the mail waits where it is.
+    // The domain may recover its records, or the alias may be removed. Until then the mail stays with its sender.
     return (await this.store.isAnywhere(exact, catchAll)) ? ANSWERS.paused : ANSWERS.notOurs;
   }
 }

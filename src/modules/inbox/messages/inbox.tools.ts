@@ -11,13 +11,13 @@ const LOOKED_AT = 100;
 const FOUND_MAX = 5;
 const STRANGERS = ['data[].from', 'data[].subject', 'data[].message_id'];
 
-const alias = z.string().min(1).max(320).describe('Its whole address, or `al_` id.');
+const alias = z.string().min(1).max(320).describe('Full address, or `al_` id.');
 const FILTERS = {
-  from: z.string().min(1).max(320).optional().describe('Part of its From.'),
+  from: z.string().min(1).max(320).optional().describe('Part of its From header.'),
   subject: z.string().min(1).max(500).optional().describe('Part of it.'),
 };
 
-/** A message of the list, as far as it is looked at here. */
+/** The members of a listed message that are used here. */
 interface Listed {
   from: string;
   subject: string | null;
@@ -25,7 +25,7 @@ interface Listed {
   state: string;
 }
 
-/** Mail that came to aliases, for agents. */
+/** Tools for agents to read received mail. */
 @Injectable()
 export class InboxTools extends AgentTools {
   constructor(private readonly clock: Clock) {
@@ -36,7 +36,7 @@ export class InboxTools extends AgentTools {
     readTool({
       name: 'list_aliases',
       title: 'List aliases',
-      description: 'Addresses that receive mail, where it goes, who may write.',
+      description: 'Addresses that receive mail, with destinations and allowed senders.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/aliases`, args) }),
@@ -45,8 +45,8 @@ export class InboxTools extends AgentTools {
       name: 'search_messages',
       title: 'Search messages',
       description:
-        'Mail to one alias, quarantined too (`reason`); its text: get_message. ' +
-        '`from` and `subject` pick out of the `limit` messages of a page: it may be empty and have a `next_cursor`.',
+        'Mail to one alias, including quarantined (`reason`). For its text: get_message. ' +
+        '`from` and `subject` filter the `limit` messages of a page: it may be empty and have a `next_cursor`.',
       input: z.object({ alias, ...FILTERS, cursor, limit }),
       example: { alias: ADDRESS, subject: 'order', limit: 50 },
       run: async (api, { alias: address, from, subject, ...query }) => {
@@ -62,11 +62,11 @@ export class InboxTools extends AgentTools {
       title: 'Get a message',
       description:
         'One received mail: author, verdicts, file names, and its text in parts (`body_next_offset` is the next `body_offset`). ' +
-        '`auth` other than `pass`: its author is not proven.',
+        '`auth` other than `pass`: its author is not verified.',
       input: z.object({
         alias,
         message_id: z.string().min(1).max(64).describe('`evt_…`.'),
-        body: z.enum(['text', 'html']).default('text').describe('`has_text` and `has_html` say what there is.'),
+        body: z.enum(['text', 'html']).default('text').describe('`has_text` and `has_html` say which exist.'),
         body_offset: z.number().int().min(0).default(0).describe('In characters.'),
       }),
       example: { alias: ADDRESS, message_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
@@ -79,8 +79,8 @@ export class InboxTools extends AgentTools {
       name: 'wait_for_message',
       title: 'Wait for a message',
       description:
-        `Waits up to ${WAIT_SECONDS_MAX} s for mail to an alias that fits, quarantined too (\`state\`); its text: get_message. Without \`since\` only new mail: ` +
-        `note the time before you cause it. Empty \`data\`: call again with the returned \`since\`. Looks at the newest ${LOOKED_AT}.`,
+        `Waits up to ${WAIT_SECONDS_MAX} s for matching mail to an alias, including quarantined (\`state\`). For its text: get_message. Without \`since\` only new mail: ` +
+        `note the time before you trigger it. Empty \`data\`: call again with the returned \`since\`. Examines the newest ${LOOKED_AT}.`,
       input: z.object({
         alias,
         ...FILTERS,
@@ -93,7 +93,7 @@ export class InboxTools extends AgentTools {
         const isFitting = fitting({ from, subject });
         const found = await api.until(seconds, async () => {
           const { data } = await api.get(apiPath`/v1/aliases/${address}/messages`, { limit: LOOKED_AT });
-          // Before it was read nobody knows its author and its subject.
+          // A message has no known author and subject before it was read.
           const all = (data as Listed[]).filter(
             (each) => each.state !== 'received' && Date.parse(each.received_at) >= Date.parse(start) && isFitting(each),
           );
@@ -106,7 +106,7 @@ export class InboxTools extends AgentTools {
       name: 'replay_messages',
       title: 'Replay messages',
       description:
-        'Sends mail of a time to an alias again, to where it leads now, delivered too, quarantined never; 1,000 a call. Only counts unless `dry_run` is false: count first.',
+        'Sends an alias\'s mail of a period again to its current destinations, even if delivered before, never quarantined mail; 1,000 per call. Only counts unless `dry_run` is false: count first.',
       input: z.object({
         alias,
         since,
@@ -126,7 +126,7 @@ export class InboxTools extends AgentTools {
   ];
 }
 
-/** Whether a message has what is looked for in its header fields. */
+/** Returns a predicate for the header fields of a message. */
 function fitting({
   from,
   subject,

@@ -4,7 +4,7 @@ import { ApiError, unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { MessagesStore } from './messages.store.js';
 
-/** The bytes of messages as they came: in their row when they are few, else a blob under the message's id. */
+/** Reads the original bytes of messages: from the row if small, otherwise from a blob with the message's id. */
 @Injectable()
 export class MessageBytes {
   constructor(
@@ -12,15 +12,16 @@ export class MessageBytes {
     private readonly blobs: BlobStore,
   ) {}
 
-  /** In chunks; null when they are gone. */
+  /** Returns the bytes in chunks, or null if they have been deleted. */
   async read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
     const raw = await this.messages.raw(environmentId, id);
     return raw === null ? this.blobs.read({ environmentId, id }) : chunks(raw);
   }
 
   /**
-   * Null when they are gone. Throws `unavailable` while they cannot be read, which is no failure of the message. They
-   * are in memory once, which a thread that reads them shares: `sizeBytes` is how many there are.
+   * Returns all bytes, or null if they have been deleted. Throws `unavailable` while they cannot be read, because that
+   * is not the message's fault. The buffer is allocated once, with `sizeBytes` bytes, and shared with the thread that
+   * parses it.
    */
   async whole(environmentId: number, id: Id, sizeBytes: number): Promise<Buffer | null> {
     const read = await this.read(environmentId, id).catch(cannotBeRead);

@@ -1,10 +1,10 @@
 import type { ParsedMessage } from '../reading/parsed-message.js';
 
-/** What a row keeps of a message as JSON: what it says, and what was found out beside its verdicts. */
+/** The JSON part of a message's row: its contents, and results besides the verdicts. */
 export interface StoredDetail extends ParsedMessage {
-  /** Whether a machine sent it by itself (RFC 3834). */
+  /** Whether the message was sent automatically (RFC 3834). */
   autoSubmitted: boolean;
   arc: string;
-  /** Nothing could be found out about it: somebody has to look at it. */
+  /** True if the message could not be evaluated and needs a manual check. */
   isParked: boolean;
 }

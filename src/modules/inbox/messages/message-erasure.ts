@@ -7,8 +7,8 @@ import { EventSources } from '#modules/events/event-sources.contract.js';
 import { MessagesStore } from './messages.store.js';
 
 /**
- * With the payload of a message's event goes the message, its bytes and attachments too; and its events are found by
- * its alias.
+ * Erases a message with its bytes and attachments when its event's payload is erased. Also lets events be found by
+ * alias.
  */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
@@ -28,8 +28,8 @@ export class MessageErasure implements OnModuleInit {
   }
 
   /**
-   * The row first: from then on nobody reads the bytes. Whoever was killed in between comes again, and finds a row that
-   * is erased.
+   * Erases the row first, so that its bytes are no longer read. If the process dies in between, a retry finds the
+   * erased row and deletes the bytes.
    */
   private async erase(environmentId: number, id: Id): Promise<void> {
     if (!(await this.messages.isKnown(environmentId, id))) return;

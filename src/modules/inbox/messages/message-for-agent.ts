@@ -4,12 +4,12 @@ import type { ReceivedMessageDetail } from './messages.dto.js';
 
 const BODY_PAGE = 6_000;
 const BODY_BYTES_MAX = 12_000;
-/** What everything but the body may take. */
+/** Maximum size of everything except the body. */
 const REST_BYTES_MAX = 11_000;
 const ADDRESSES_SHOWN = 5;
 const FILES_SHOWN = 10;
 
-/** A message as an agent reads it: a part of one body, and of what its sender chose as much as leaves room for that. */
+/** Returns a message for an agent: a part of one body, and as much of the sender's other text as fits. */
 export function messageForAgent(message: ApiObject, body: 'text' | 'html', offset: number): ApiObject {
   const detail = message as unknown as ReceivedMessageDetail;
   const { text, nextOffset } = partOf(detail[body] ?? '', offset, BODY_PAGE, BODY_BYTES_MAX);
@@ -23,7 +23,7 @@ export function messageForAgent(message: ApiObject, body: 'text' | 'html', offse
   };
 }
 
-/** Texts of its sender's are cut to so many characters. */
+/** Returns everything except the body, with the sender's texts cut to `charactersMax` characters. */
 function restOf(detail: ReceivedMessageDetail, charactersMax: number): ApiObject {
   const cut = (text: string): string => (text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`);
   const few = (texts: readonly string[]): string[] => [

@@ -1,26 +1,25 @@
 import { type FoundRecords, NameRecords } from '#egress/name-records.js';
 import { SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 
-/**
- * What a name server said, as verifiers read it: `ETIMEOUT` says that nobody knows, `ENODATA` that there is nothing.
- */
+/** A DNS failure in the form that verifiers expect: `ETIMEOUT` for no answer, `ENODATA` for no record. */
 export class LookupError extends Error {
   constructor(
     readonly code: 'ETIMEOUT' | 'ENODATA',
     name: string,
   ) {
-    super(code === 'ENODATA' ? `There is no such record of ${name}.` : `Nobody said what ${name} has.`);
+    super(code === 'ENODATA' ? `There is no such record of ${name}.` : `No name server answered for ${name}.`);
   }
 }
 
 /**
- * Longest wait for one answer, and most questions in one phase beside keys: SPF may ask for 110 names, DMARC for 88.
+ * Maximum wait for one answer, and maximum number of queries in one phase without keys. SPF may need 110 names, DMARC
+ * 88.
  */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
 /**
- * Names that no name server may be asked for (RFC 6761, sections 6.3 and 6.4). A machine without DNS decides about its
+ * Names that must not be sent to name servers (RFC 6761, sections 6.3 and 6.4). A machine without DNS decides about its
  * own mail at once.
  */
 const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
@@ -28,10 +27,11 @@ const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
 
 /**
- * What verifiers of one message ask name servers. A sender chooses what is asked, so all of it has limits: 3 s for an
- * answer, 120 questions in each phase, 20 keys, and a time that the caller sets. Behind them every answer is
- * `ETIMEOUT`, at once. Each phase has its own budget, so that a message can't use up with SPF what the look-up of its
- * DMARC policy needs.
+ * DNS queries of the verifiers of one message.
+ *
+ * A sender controls what is queried, so everything is limited: 3 s for an answer, 120 queries in each phase, 20 keys,
+ * and a time that the caller sets. Beyond the limits every answer is `ETIMEOUT`, immediately. Each phase has its own
+ * budget, so that a message cannot exhaust with SPF what its DMARC policy needs.
  */
 export class MessageLookups {
   private readonly answers: Answers = new Map();
@@ -40,22 +40,22 @@ export class MessageLookups {
   private isLate = false;
   private questions = 0;
   private keys = 0;
-  /** What phases before this one asked. */
+  /** Number of queries in earlier phases. */
   private earlier = 0;
 
   constructor(
     private readonly records: NameRecords,
-    /** Whose questions these are: silent name servers keep nobody else waiting. */
+    /** Share that the queries count against, so that silent name servers delay no other environment. */
     private readonly share: string,
     private readonly answerMsMax = ANSWER_MS_MAX,
   ) {}
 
-  /** How many questions name servers were asked. */
+  /** Number of queries sent to name servers. */
   get asked(): number {
     return this.questions;
   }
 
-  /** Begins a phase, with so much time and a budget of its own. */
+  /** Starts a phase with its own budget and this time limit. */
   allow(ms: number): void {
     clearTimeout(this.timer);
     this.earlier = this.questions;
@@ -64,13 +64,13 @@ export class MessageLookups {
     this.timer = setTimeout(() => (this.isLate = true), ms);
   }
 
-  /** No more questions; what waits for an answer has none. */
+  /** Ends all queries. Pending ones get no answer. */
   close(): void {
     clearTimeout(this.timer);
     this.ending.abort();
   }
 
-  /** As `dns.promises.resolve`: rejects with `LookupError`. */
+  /** Has the signature of `dns.promises.resolve`. Rejects with `LookupError`. */
   readonly resolve = async (name: string, type: string): Promise<unknown[]> => {
     const answer = await this.find(name, type);
     if ('unanswered' in answer) throw new LookupError('ETIMEOUT', name);
@@ -81,7 +81,7 @@ export class MessageLookups {
     return type === 'TXT' ? found.map((text) => [text]) : found;
   };
 
-  /** The TXT records of a name; a failure is told, not thrown. */
+  /** Returns the TXT records of a name. A failure is returned instead of thrown. */
   txt(name: string): Promise<FoundRecords<string>> {
     return this.find(name, 'TXT') as Promise<FoundRecords<string>>;
   }
@@ -136,17 +136,14 @@ export class MessageLookups {
 }
 
 /**
- * A name that no name server can be asked for has no records. Senders choose names, by macros of SPF too (RFC 7208,
- * section 7): what they write must not count as a failure of name servers, with which the policy of DMARC is not
- * applied.
+ * Treats an invalid name as one without records. Senders choose names, also through SPF macros (RFC 7208, section 7).
+ * An invalid name must not count as a failure of name servers, which would disable the DMARC policy.
  */
 function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
   return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;
 }
 
-/**
- * The address that a name of `in-addr.arpa` or `ip6.arpa` stands for (RFC 1035, section 3.5; RFC 3596, section 2.5).
- */
+/** Returns the address of a name in `in-addr.arpa` or `ip6.arpa` (RFC 1035, section 3.5; RFC 3596, section 2.5). */
 function addressOfReverse(name: string): string {
   const labels = name
     .toLowerCase()

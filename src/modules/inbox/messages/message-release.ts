@@ -10,10 +10,7 @@ import { AliasRouting, routesOf } from '../aliases/alias-routing.js';
 import { AliasesService } from '../aliases/aliases.service.js';
 import { MessagesStore } from './messages.store.js';
 
-/**
- * Delivers quarantined messages that a person has looked at. The verdicts stay as they are: nothing is verified or set
- * aside again.
- */
+/** Delivers quarantined messages that a person has reviewed. The verdicts stay, and no check is repeated. */
 @Injectable()
 export class MessageRelease {
   constructor(
@@ -26,8 +23,8 @@ export class MessageRelease {
   ) {}
 
   /**
-   * Sends the message to where its alias leads now. Throws 404, and 409 for a message that is not quarantined or that
-   * no destination of the alias takes.
+   * Sends the message to the current destinations of its alias. Throws 404. Throws 409 if the message is not
+   * quarantined or if no destination accepts it.
    */
   async release(tenant: Tenant, alias: string, text: string): Promise<void> {
     const found = await this.aliases.find(tenant, alias);

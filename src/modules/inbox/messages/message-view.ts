@@ -5,11 +5,13 @@ import type { HeaderLine } from '../reading/parsed-message.js';
 import type { Decided, WaitingMessage } from '../reading/waiting-messages.store.js';
 import type { StoredDetail } from './message-detail.js';
 
-/** What of text and HTML an event carries, each: consumers have limits, and the message itself has all of it. */
+/**
+ * Maximum size of the text, and of the HTML, in an event. Consumers have limits, and the stored message is complete.
+ */
 const EVENT_BODY_BYTES_MAX = 64 * 1024;
 const EVENT_HEADERS_BYTES_MAX = 32 * 1024;
 
-/** What a message is shown from. */
+/** Data that a message's API form is built from. */
 export interface Shown extends Pick<Decided, 'auth' | 'spf' | 'dkim' | 'dmarc' | 'dmarcPolicy' | 'spam' | 'virus'> {
   id: Id;
   aliasId: Id;
@@ -23,7 +25,7 @@ export interface Shown extends Pick<Decided, 'auth' | 'spf' | 'dkim' | 'dmarc' |
   detail: StoredDetail;
 }
 
-/** A message as the API shows it, and as its event tells of it. */
+/** Returns a message in the form of the API and of its event. */
 export function messageView(shown: Shown, baseUrl: string): Record<string, unknown> {
   const { id, aliasId, address, detail } = shown;
   const eventId = showId('evt', id);
@@ -69,7 +71,7 @@ export function messageView(shown: Shown, baseUrl: string): Record<string, unkno
   };
 }
 
-/** The body of a message's event: the same, with less of its text. */
+/** Returns the body of a message's event: the API form with shorter texts. */
 export function eventBody(message: WaitingMessage, decided: Decided, set: Disposition | null, baseUrl: string): string {
   const { detail } = decided;
   const cut = (text: string | null): { text: string | null; isTruncated: boolean } =>
@@ -81,7 +83,10 @@ export function eventBody(message: WaitingMessage, decided: Decided, set: Dispos
   return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, baseUrl));
 }
 
-/** Repeated headers are joined by line ends, in their order: the last one alone is the one that a stranger added. */
+/**
+ * Joins repeated headers with line breaks, in their order. Keeping only the last one would allow a stranger to override
+ * it.
+ */
 function joined(lines: readonly HeaderLine[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const { name, value } of lines) headers.set(name, headers.has(name) ? `${headers.get(name)}\n${value}` : value);

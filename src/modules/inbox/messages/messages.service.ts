@@ -14,7 +14,7 @@ import { MessageBytes } from './message-bytes.js';
 import { messageView, type Shown } from './message-view.js';
 import { type MessageRange, type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
 
-/** What a caller filters the list by, as given. */
+/** Filters of the list, as given by the caller. */
 export interface MessageQuery extends PageQuery {
   state?: MessageState;
   from?: string;
@@ -23,10 +23,10 @@ export interface MessageQuery extends PageQuery {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Behind every id that there can be. */
+/** Greater than every possible id. */
 const LAST_ID = lowestIdAt(Infinity);
 
-/** Reads what came to aliases, bound to the caller's environment. */
+/** Reads messages that aliases of the caller's environment received. */
 @Injectable()
 export class MessagesService {
   constructor(
@@ -40,8 +40,8 @@ export class MessagesService {
   ) {}
 
   /**
-   * Newest first. A page with a filter looks at a bounded number of messages, so that it may be short and not the last.
-   * Throws 404, and 400 for a bad cursor.
+   * Newest first. With a filter, a page examines a bounded number of messages, so it may be short without being the
+   * last. Throws 404, and 400 for a bad cursor.
    */
   async list(
     tenant: Tenant,
@@ -74,13 +74,13 @@ export class MessagesService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** As it is shown; `isInTransaction`: with what the caller's transaction has changed of it. Throws 404. */
+  /** Returns a message in its API form. `isInTransaction` includes changes of the caller's transaction. Throws 404. */
   async detail(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<Record<string, unknown>> {
     const { row, aliasId, address } = await this.row(tenant, alias, text, isInTransaction);
     return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
   }
 
-  /** The message byte for byte. Throws 404, also once it was erased. */
+  /** Returns the original bytes. Throws 404, also if the message was erased. */
   async raw(
     tenant: Tenant,
     alias: string,
@@ -92,7 +92,7 @@ export class MessagesService {
     return { chunks, sizeBytes: row.sizeBytes };
   }
 
-  /** One of its files, decoded. Throws 404, and 503 where there is no room to decode it now. */
+  /** Returns a decoded attachment. Throws 404, and 503 if there is no capacity to decode it now. */
   async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<FoundAttachment> {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
@@ -106,7 +106,7 @@ export class MessagesService {
     return found;
   }
 
-  /** Where its HTML is shown. Throws 404, also for one without any. */
+  /** Returns a view of the message's HTML. Throws 404, also if it has no HTML. */
   async view(tenant: Tenant, alias: string, text: string): Promise<MailView> {
     const { row, aliasId } = await this.row(tenant, alias, text);
     if (row.detail === null || row.detail.html === null) throw notFound('HTML of this message');
@@ -127,7 +127,7 @@ export class MessagesService {
   }
 }
 
-/** One that was not read yet is shown as what is known of it. */
+/** Builds the API form. A message that was not read yet shows only its envelope data. */
 function shownOf(row: MessageRecord, aliasId: Id, address: string): Shown {
   const { auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, envelopeFrom } = row;
   return {

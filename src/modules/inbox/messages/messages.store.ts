@@ -11,14 +11,14 @@ export interface MessageRow {
   reason: string | null;
   messageId: string | null;
   envelopeFrom: string;
-  /** As the header shows it; null before it was read. */
+  /** From header. Null before the message was read. */
   sender: string | null;
   subject: string | null;
   auth: string | null;
   receivedAt: Date;
 }
 
-/** A message with everything that is known of it. */
+/** A message with all stored data. */
 export interface MessageRecord extends MessageRow {
   envelopeTo: string[];
   sizeBytes: number;
@@ -31,35 +31,35 @@ export interface MessageRecord extends MessageRow {
   detail: StoredDetail | null;
   eventId: Id | null;
   erasedAt: Date | null;
-  /** What its event came to. */
+  /** State of its event. */
   status: string;
 }
 
-/** Which messages: of one alias, from one id to before another. */
+/** Selects messages of one alias in an id range. */
 export interface MessageRange {
   environmentId: number;
   aliasId: Id;
   beforeId: Id;
-  /** No older than this. */
+  /** Lower bound, inclusive. */
   fromId?: Id;
   state?: MessageState;
-  /** Whom it says it is from, or the sender of its envelope; whatever the case. */
+  /** From header or envelope sender, case-insensitive. */
   from?: string;
 }
 
-/** Messages that one page with a filter looks at. */
+/** Maximum number of messages that one page with a filter examines. */
 const LOOKED_MAX = 2_000;
 
 const ROW = `
   m.id, m.state, m.reason, m.message_id as "messageId", m.envelope_from as "envelopeFrom", m.detail->>'from' as sender, m.subject, m.auth, m.received_at as "receivedAt"`;
 
-/** inbox_messages_alias_id_idx, backwards. */
+/** Uses inbox_messages_alias_id_idx, backwards. */
 const LIST: Statement = {
   name: 'inbox_list',
   text: `select ${ROW} from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id < $3 order by m.id desc limit $4`,
 };
 
-/** The same, and what is in no index among as many as one page looks at. */
+/** Like LIST, with conditions that no index covers. Examines at most as many messages as one page may. */
 const FOUND: Statement = {
   name: 'inbox_found',
   text: `
@@ -73,7 +73,7 @@ const FOUND: Statement = {
     where "isWanted" or "isLast" order by id desc`,
 };
 
-/** What its event came to, by events_pkey, due_deliveries_pkey and deliveries_pkey. */
+/** State of the event, by events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const STATUS = `
   case when m.state = 'quarantined' then 'quarantined' when m.state = 'received' then 'received' else coalesce((
     select e.disposition from events e where e.environment_id = m.environment_id and e.id = m.id and e.expires_on = m.expires_on and e.disposition is not null
@@ -87,7 +87,7 @@ const STATUS = `
     having count(*) > 0
   ), 'retrying') end`;
 
-/** inbox_messages_pkey, one look-up in each partition. */
+/** Uses inbox_messages_pkey, with one lookup in each partition. */
 const FIND: Statement = {
   name: 'inbox_find',
   text: `
@@ -96,19 +96,21 @@ const FIND: Statement = {
     from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id = $3`,
 };
 
-/** inbox_messages_pkey. */
+/** Uses inbox_messages_pkey. */
 const RAW: Statement = {
   name: 'inbox_raw',
   text: 'select raw from inbox_messages where environment_id = $1 and id = $2 and erased_at is null',
 };
 
-/** inbox_messages_pkey. */
+/** Uses inbox_messages_pkey. */
 const IS_KNOWN: Statement = {
   name: 'inbox_is_known',
   text: 'select true as known from inbox_messages where environment_id = $1 and id = $2',
 };
 
-/** inbox_messages_pkey. What waits is given up: nobody can read it any more. */
+/**
+ * Uses inbox_messages_pkey. A message that still waits for the pipeline is dropped, because it can no longer be read.
+ */
 const ERASE: Statement = {
   name: 'inbox_erase',
   text: `
@@ -118,13 +120,13 @@ const ERASE: Statement = {
     where environment_id = $1 and id = $2 and erased_at is null returning 1 as erased`,
 };
 
-/** inbox_messages_pkey. */
+/** Uses inbox_messages_pkey. */
 const RELEASE: Statement = {
   name: 'inbox_release',
   text: `update inbox_messages set state = 'processed', reason = null where environment_id = $1 and id = $2 and state = 'quarantined' and erased_at is null returning 1 as released`,
 };
 
-/** Statements on messages that were read. */
+/** Stores and queries messages. */
 @Injectable()
 export class MessagesStore {
   constructor(private readonly database: Database) {}
@@ -134,7 +136,7 @@ export class MessagesStore {
     return this.database.readPrepared(LIST, [environmentId, aliasId, beforeId, limit]);
   }
 
-  /** The same with a filter; and the last that was looked at when there may be more behind it. */
+  /** Returns filtered messages, newest first. Also returns the last examined message if there may be more. */
   async found({
     environmentId,
     aliasId,
@@ -155,9 +157,7 @@ export class MessagesStore {
     return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
   }
 
-  /**
-   * Null when the alias has none such. `isInTransaction` reads what the caller's transaction has changed of it, too.
-   */
+  /** Returns null if the alias has no such message. `isInTransaction` includes changes of the caller's transaction. */
   async find(environmentId: number, aliasId: Id, id: Id, isInTransaction = false): Promise<MessageRecord | null> {
     const values = [environmentId, aliasId, id];
     const [row] = await (isInTransaction
@@ -166,23 +166,23 @@ export class MessagesStore {
     return row ?? null;
   }
 
-  /** Null for a large message, whose bytes are a blob, and for one that is gone. */
+  /** Returns null for a large message, whose bytes are in a blob, and for a deleted one. */
   async raw(environmentId: number, id: Id): Promise<Buffer | null> {
     const [row] = await this.database.readPrepared<{ raw: Buffer | null }>(RAW, [environmentId, id]);
     return row?.raw ?? null;
   }
 
-  /** Whether there is one, erased or not. */
+  /** Returns whether the message exists, erased or not. */
   async isKnown(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(IS_KNOWN, [environmentId, id])).length > 0;
   }
 
-  /** Inside the caller's transaction. False when it is not quarantined any more. */
+  /** Releases a message inside the caller's transaction. Returns false if it is no longer quarantined. */
   async release(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(RELEASE, [environmentId, id])).length > 0;
   }
 
-  /** False when there is none, or it was erased before. */
+  /** Returns false if there is no such message, or if it was already erased. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }

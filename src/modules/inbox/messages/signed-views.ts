@@ -6,17 +6,14 @@ import { Keyring } from '#kernel/crypto/keyring.js';
 import type { Id } from '#kernel/ids.js';
 import { type MailView, MailViews, type ViewedMessage } from '../viewing.contract.js';
 
-/**
- * A frame cannot send a header: its address says what it may see, and is in nobody's history for longer than it is good
- * for.
- */
+/** Short, because a frame cannot send headers: the token is part of the URL, which browsers keep in their history. */
 const LIFETIME_MS = 60_000;
 const MAC_BYTES = 32;
 
-/** What a token says: whose message, which, and until when. */
+/** Contents of a token: environment, message, alias and expiry. */
 type Said = [environmentId: number, id: Id, aliasId: Id | null, expiresAtMs: number];
 
-/** Views as signed tokens: nothing is stored of them, and every node takes what another one gave out. */
+/** Views as signed tokens: nothing is stored, and every node accepts tokens of the others. */
 @Injectable()
 export class SignedViews extends MailViews {
   private key: Buffer | null = null;
@@ -37,7 +34,7 @@ export class SignedViews extends MailViews {
     return { token, url: `${this.config.baseUrl}/v1/mail-views?token=${token}`, expiresAt: new Date(expiresAtMs) };
   }
 
-  /** What a token lets one see; null for one that is none, and for one whose minute is over. */
+  /** Returns the message that a token shows, or null if the token is invalid or expired. */
   read(token: string): ViewedMessage | null {
     const [body = '', mac = '', ...rest] = token.split('.');
     const given = Buffer.from(mac, 'base64url');

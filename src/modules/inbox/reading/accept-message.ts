@@ -10,15 +10,17 @@ import { eventBody } from '../messages/message-view.js';
 import { MessageProgress } from './message-progress.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
-/** The type of the event that a received message is. */
+/** Type of the event that a received message becomes. */
 export const RECEIVED_EVENT_TYPE = 'email.received';
 
-/** Longer than anybody tries. */
+/** Longer than any retry. */
 const KEY_TTL_MS = 7 * 86_400_000;
 
 /**
- * Makes a decided message an event: once, whoever dies and whoever is slow. What was decided is stored before, so that
- * whoever takes it up finds it; the key of its event is taken in the commit of the event; and the row follows.
+ * Turns a decided message into exactly one event, even if workers die or are slow.
+ *
+ * The decision is stored first, so that another worker continues with it. The key of the event is committed with the
+ * event. The row is updated last.
  */
 @Injectable()
 export class AcceptMessage {
@@ -30,10 +32,10 @@ export class AcceptMessage {
     private readonly config: Config,
   ) {}
 
-  /** False where it is somebody else's by now. Throws 503 while storage is away. */
+  /** Returns false if another worker owns the message by now. Throws 503 while storage is unavailable. */
   async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
     if (message.decided === null && !(await this.progress.decide(message, decided))) return false;
-    // The key has an end, and the event has not: whoever comes very late looks first.
+    // The key expires, the event does not. A very late worker therefore checks for the event first.
     const isThere = message.decided !== null && (await this.store.hasEvent(message));
     if (!isThere) await this.makeEvent(message, decided);
     await this.progress.settle(message);
@@ -105,17 +107,17 @@ export class AcceptMessage {
   }
 }
 
-const UNROUTED = 'The filters of its alias took too long: nobody knows where it goes.';
+const UNROUTED = 'The filters of its alias took too long: its destinations are unknown.';
 
 const NOTES: Readonly<Record<NonNullable<Decided['reason']>, string>> = {
-  sender_not_allowed: 'Its sender is not one that the alias takes mail from, or is not who he says.',
-  too_large: 'It is larger than the alias takes.',
+  sender_not_allowed: 'Its sender is not one that the alias accepts mail from, or could not be verified.',
+  too_large: 'It is larger than the alias accepts.',
   from_missing: 'It has no From header.',
-  from_ambiguous: 'Its From header names several senders, or can be read in two ways.',
-  dmarc_failed: 'It is not from the domain that it says it is from, which asks for such mail to be set aside (DMARC).',
+  from_ambiguous: 'Its From header names several senders, or is ambiguous.',
+  dmarc_failed: 'It is not from the domain in its From header, which asks for such mail to be quarantined or rejected (DMARC).',
   virus: 'A virus was found in it.',
   sender_unverified:
-    'Name servers did not answer, so its sender could not be verified, and its alias takes mail from certain senders only.',
+    'Name servers did not answer, so its sender could not be verified, and its alias accepts mail from certain senders only.',
 };
 
 function noteOf({ reason, detail }: Decided, set: Disposition | null): string | null {

@@ -9,32 +9,32 @@ import type { FoundKeys, Signatures } from './signatures.js';
 
 const { evaluateDmarc, spf } = loadSenderChecks();
 
-/** A message with how it came, as the conversation told it; nothing that it says of itself is trusted. */
+/** A message with its connection and envelope data. None of its own claims are trusted. */
 export interface Arrived {
   environmentId: number;
   raw: Buffer;
   clientIp: string;
   helo: string;
-  /** MAIL FROM; empty for the null sender, whose HELO is looked at instead (RFC 7208, section 2.4). */
+  /** Address of MAIL FROM. Empty for the null sender, for which HELO is checked instead (RFC 7208, section 2.4). */
   mailFrom: string;
-  /** What we call ourselves. */
+  /** Posthorn's own host name. */
   ownName: string;
 }
 
-/** What is asked for SPF and the keys of signatures may take so long, and then DMARC; each is given up for itself. */
+/** Time limits: first for SPF and the keys of signatures, then for DMARC. Each one times out separately. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
 /**
- * A path of SMTP with what some write around it (RFC 5321, section 4.5.3.1); what is longer has no domain that anybody
- * could ask for.
+ * Maximum length of an SMTP path with some extra text (RFC 5321, section 4.5.3.1). A longer one contains no domain that
+ * could be queried.
  */
 const ADDRESS_CHARACTERS_MAX = 320;
-/** Whoever names several is nobody (`authorOf`), however many. */
+/** A message with several authors has none (`authorOf`), however many there are. */
 const ADDRESSES_MAX = 20;
 
 /**
- * Whom a message is from: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Name servers that are
- * silent cost a verdict, never the message.
+ * Authenticates the author of a message: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Silent
+ * name servers cost a verdict, never the message.
  */
 export async function authenticate(
   message: Arrived,
@@ -61,23 +61,23 @@ export async function authenticate(
   }
 }
 
-/** What DMARC says. */
+/** Result of DMARC. */
 interface Alignment {
   dmarc: AuthVerdict;
   /**
-   * What the domain of From publishes for mail that fails; null without a record, and where name servers did not answer
-   * for it.
+   * Policy that the From domain publishes for mail that fails. Null without a record, and if name servers did not
+   * answer.
    */
   dmarcPolicy: DmarcPolicy | null;
 }
 
-/** What SPF says, and of which domain. */
+/** Result of SPF and the domain that it applies to. */
 interface SenderPolicy {
   verdict: AuthVerdict;
   domain: string | null;
 }
 
-/** RFC 7208 to the letter: its own limits on look-ups, too. */
+/** Implements RFC 7208, including its own limits on lookups. */
 export async function senderPolicy(
   { clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>,
   lookups: MessageLookups,
@@ -98,9 +98,10 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
 }
 
 /**
- * Returns whether an identity that passed is aligned with the domain of From. When none is, but one that name servers
- * did not answer for would be, the policy can't be applied (RFC 7489, section 6.6.2): that is `temperror` and not
- * `fail`.
+ * Evaluates whether an identity that passed is aligned with the From domain.
+ *
+ * If none is, but one that name servers did not answer for would be, the policy cannot be applied (RFC 7489, section
+ * 6.6.2). The result is then `temperror` instead of `fail`.
  */
 export async function alignment(
   signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
@@ -140,8 +141,8 @@ async function evaluated(
 }
 
 /**
- * Its A-labels are made on the main loop, and take the square of its length: 70,000 letters were five seconds of CPU.
- * An empty one is an author without a domain, not none.
+ * Replaces an overlong address with an empty one. Converting it to A-labels runs on the main thread and takes quadratic
+ * time: 70,000 letters took five seconds of CPU. An empty address still counts as an author, without a domain.
  */
 const bounded = (address: string): string => (address.length > ADDRESS_CHARACTERS_MAX ? '' : address);
 

@@ -6,8 +6,8 @@ const CHUNK_BYTES = 64 * 1024;
 const ANSWER_BYTES_MAX = 4 * 1024;
 
 /**
- * Sends a message over clamd's INSTREAM (each chunk behind its length, in four bytes; none ends it) and reads what it
- * says.
+ * Sends a message over clamd's INSTREAM protocol and returns the reply. Each chunk follows its length in four bytes,
+ * and a length of zero ends the stream.
  */
 export async function scanWithClamd(socket: Duplex, raw: Buffer): Promise<string> {
   const answer = readAnswer(socket);
@@ -18,7 +18,7 @@ export async function scanWithClamd(socket: Duplex, raw: Buffer): Promise<string
       const length = Buffer.alloc(4);
       length.writeUInt32BE(chunk.length);
       socket.write(length);
-      // It answers, and hangs up, as soon as it has seen more than it takes.
+      // clamd replies and closes the connection as soon as the data exceeds its limit.
       if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), answer]);
       if (socket.destroyed || socket.writableEnded) break;
     }
@@ -29,7 +29,7 @@ export async function scanWithClamd(socket: Duplex, raw: Buffer): Promise<string
   }
 }
 
-/** `stream: OK`, `stream: NAME FOUND`, or else something went wrong, such as a size that it does not take. */
+/** Parses the reply: `stream: OK`, `stream: NAME FOUND`, or an error, such as an exceeded size limit. */
 export function clamdVerdict(answer: string): ScanVerdict {
   const said = answer.replace(/\0.*$/s, '').trim();
   if (/^stream: OK$/.test(said)) return 'pass';

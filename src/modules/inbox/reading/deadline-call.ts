@@ -4,8 +4,8 @@ const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
 
 /**
- * Runs a call, and where the lane is too busy for it once more until then, by the monotonic clock: what was found out
- * before for the same message would be lost with it.
+ * Runs a call on a thread slot, and retries while the slot is busy, until `untilMs` on the monotonic clock. Without the
+ * retries, earlier results for the same message would be lost.
  */
 export async function runUntil<C, A>(
   lane: Pick<ThreadSlot<C, A>, 'run'>,

@@ -20,53 +20,55 @@ import {
   WaitingMessagesStore,
 } from './waiting-messages.store.js';
 
-/** Messages that one process reads at once: most of the time they wait for name servers. */
+/** Number of messages that one process reads concurrently. Most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
-/** Of them, those of one environment: a flood, or slow name servers, keep nobody else's mail waiting. */
-const OF_ONE_MAX = 24;
 /**
- * Bytes of large messages that are in memory at once, each of them some times over while it is read: one of the longest
- * there may be.
+ * Maximum number of them from one environment, so that a flood or slow name servers delay no other environment's mail.
  */
+const OF_ONE_MAX = 24;
+/** Maximum total bytes of large messages in memory: one of the maximum size. Reading needs a multiple of it. */
 const BYTES_MAX = 41 * 1024 * 1024;
-/** What other processes received is found by looking. */
+/** Polling interval for messages that other processes received. */
 const REST_MS = 500;
 /**
- * Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken
- * up at once.
+ * Minimum time between two claims. Under load one statement claims many messages, and a single message is claimed at
+ * once.
  */
 const GAP_MS = 15;
-/** Until there is time to read again. */
+/** Pause until the pace allows reading again. */
 const PACED_MS = 100;
-/** Twice within the time of a claim, with room for a statement that takes long. */
+/** Renewal interval of claims: at least twice within the lease, with room for a slow statement. */
 const RENEW_MS = 3_000;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
-/** Where the machine has no room, which is nobody's fault. */
+/** Delay if the machine has no capacity, which does not count as a failed try. */
 const BUSY_MS = 1_000;
 
 /**
- * Takes received messages one by one through verdicts, parsing and policy, and makes each an event. In every process
+ * Takes each received message through verdicts, parsing and policy, and turns it into an event. Runs in every process
  * that delivers.
  */
 @Injectable()
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');
   private readonly loop: Loop;
-  /** Renews what is held for longer than most messages take. */
+  /** Renews the claims of messages that take longer than most. */
   private readonly renewing: Loop;
-  /** Each with when it was claimed, by the monotonic clock. */
+  /** Messages that are being processed, with the time of their claim on the monotonic clock. */
   private readonly underWay = new Map<Promise<void>, { message: WaitingMessage; sinceMs: number }>();
   private readonly held = new Map<number, number>();
   private bytes = 0;
   private turnedMs = -Infinity;
   private sawAllMs = -Infinity;
-  /** When what was claimed since a claim saw all days expires: most of what comes next does so too. */
+  /**
+   * Expiry days of the messages claimed since the last claim over all days. Most of the next messages expire on these
+   * days too.
+   */
   private readonly days = new Set<number>();
   private waking: NodeJS.Timeout | null = null;
   private isStopping = false;
-  /** The last claim found nothing, and nobody rang since. */
+  /** True if the last claim found nothing and no arrival was signalled since. */
   private isIdle = false;
 
   constructor(
@@ -119,7 +121,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0) return { restMs: REST_MS };
-    // A claim locks every partition with all its indexes: two of them a second are much for a process that has no mail.
+    // A claim locks every partition with all its indexes. Two of them per second are too many for a process without
+    // mail.
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.dueWork.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
@@ -156,11 +159,11 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (raced) this.wakeSoon();
     if (messages.length === limit && limit < free) return { restMs: PACED_MS };
     if (this.isIdle) return { restMs: this.dueWork.restMs(REST_MS) };
-    // What waits in another day is found then.
+    // The next claim over all days finds messages of other days.
     return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
 
-  /** Whoever wants a claim now shares it with all that want one a moment later. */
+  /** Schedules a claim shortly, so that several requests share it. */
   private wakeSoon(): void {
     if (this.isStopping || this.waking !== null) return;
     this.waking = setTimeout(
@@ -178,7 +181,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     const working = this.process(message).finally(() => {
       this.hold(environmentId, -1, -sizeBytes);
       this.underWay.delete(working);
-      // There is room for another one, of this environment too.
+      // There is capacity for another message, also of this environment.
       this.wakeSoon();
     });
     this.underWay.set(working, { message, sinceMs: this.turnedMs });
@@ -198,7 +201,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (Math.abs(bytes) > LARGE_BYTES) this.bytes += bytes;
   }
 
-  /** Never rejects: what fails is put back, and taken up again by whoever comes. */
+  /** Never rejects. A failed message is put back for any process to retry. */
   private async process(message: WaitingMessage): Promise<void> {
     try {
       await this.handle(message);
@@ -210,7 +213,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
         this.logger.error(
           `Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`,
         );
-      // Where this fails too, the claim ends by itself.
+      // If this fails too, the claim expires.
       await this.store.putBack(message, afterMs, !isBusy).catch(() => undefined);
     }
   }
@@ -222,12 +225,12 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.metrics.became(isAccepted ? (decided.reason ?? (decided.detail.isParked ? 'parked' : 'accepted')) : 'gone');
   }
 
-  /** Null when it is put back until name servers have been given time to recover. */
+  /** Returns null if the message is put back to give name servers time to recover. */
   private async decide(message: WaitingMessage): Promise<Decided | null> {
     if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
     const read = await this.reading.read(message);
-    // Its row still says that it came.
-    if (read === null) return undecided(message, 'Its bytes are gone.');
+    // The row still records that the message was received.
+    if (read === null) return undecided(message, 'Its bytes have been deleted.');
     const delayMs = read.mayChange ? dnsRetryDelayMs(message.unansweredForMs, this.config.mailDnsRetryMs) : null;
     return delayMs !== null && (await this.store.awaitDns(message, delayMs)) ? null : read.decided;
   }
