@@ -9,7 +9,7 @@ function caller(scope: KeyScope): Caller {
   return { keyId: 'k', scope, tenant: { environmentId: 1, organizationId: 'o', mode: 'test' } };
 }
 
-describe('who may use a route', () => {
+describe('access to a route', () => {
   it.each<[Access, KeyScope | null, string | undefined]>([
     ['public', null, undefined],
     ['public', 'read', undefined],
@@ -25,7 +25,7 @@ describe('who may use a route', () => {
   });
 });
 
-it('keeps what every decorator says of a route, in any order', () => {
+it('keeps the configuration of every decorator of a route, in any order', () => {
   class Controller {
     @Scope('write')
     @Idempotent()

@@ -16,7 +16,7 @@ describe('BatchedLines', () => {
     jest.useRealTimers();
   });
 
-  it('writes what comes at one moment together, in its order, a moment later', () => {
+  it('writes lines of the same moment together, in order, after a short delay', () => {
     lines.write('a\n');
     lines.write('b\n');
     const before = [...written];
@@ -28,7 +28,7 @@ describe('BatchedLines', () => {
     expect(written).toEqual(['a\nb\n', 'c\n']);
   });
 
-  it('holds 16 KB at most', () => {
+  it('holds at most 16 KB', () => {
     for (let i = 0; i < 40; i += 1) lines.write(`${'x'.repeat(999)}\n`);
 
     expect(written).toHaveLength(2);
@@ -36,14 +36,14 @@ describe('BatchedLines', () => {
     expect(written.join('')).toHaveLength(40_000);
   });
 
-  it('leaves nothing behind when the process ends', () => {
+  it('writes all held lines when the process ends', () => {
     lines.write('last\n');
     exit();
 
     expect(written).toEqual(['last\n']);
   });
 
-  it('writes nothing where there is nothing', () => {
+  it('writes nothing if there are no lines', () => {
     lines.write('a\n');
     lines.flush();
     lines.flush();

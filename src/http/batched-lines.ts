@@ -1,8 +1,8 @@
 import type { DestinationStream } from 'pino';
 
 /**
- * Maximum time that a line is held. It is not noticeable in `tail -f`, and turns ten thousand lines a second into fifty
- * to a hundred writes.
+ * Maximum time that a line is held. A reader of the log does not notice it, and ten thousand lines a second become
+ * about a hundred writes.
  */
 const HELD_MS_MAX = 20;
 /** A quarter of what a pipe accepts in one write. */

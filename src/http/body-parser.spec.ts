@@ -3,7 +3,7 @@ import { isSuspect, parseJson } from './body-parser.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-it('reads any JSON value as JSON.parse does, and keeps its text', () => {
+it('parses any JSON value like JSON.parse, and keeps its text', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const text = JSON.stringify(value);
@@ -60,6 +60,6 @@ it.each([
   ['{"a":"\\uD83D\\uDE00"}', true],
   ['{"a":"\\u00e9"}', false],
   ['{"a":"😀"}', false],
-])('%s is looked at for characters that cannot be stored: %s', (text, suspect) => {
+])('%s is checked for characters that cannot be stored: %s', (text, suspect) => {
   expect(isSuspect(parseJson(bytes(text)).value as object)).toBe(suspect);
 });

@@ -14,6 +14,6 @@ it.each([
   expect(clientNetwork(address)).toBe(network);
 });
 
-it('keeps two networks apart', () => {
+it('two networks stay separate', () => {
   expect(clientNetwork('2001:db8:1:2::1')).not.toBe(clientNetwork('2001:db8:1:3::1'));
 });

@@ -13,7 +13,7 @@ function connection() {
   return { made, writev };
 }
 
-describe('writeSingly', () => {
+describe('coalesceSocketWrites', () => {
   it.each([
     { what: 'text before an empty chunk', chunks: [text('head and body'), NOTHING], at: 0 },
     { what: 'text behind an empty chunk', chunks: [NOTHING, text('body')], at: 1 },
@@ -32,7 +32,7 @@ describe('writeSingly', () => {
     { chunks: [text('a'), text('b')] },
     { chunks: [text('a'), NOTHING, text('b')] },
     { chunks: [NOTHING, NOTHING] },
-  ])('leaves the rest as it was', ({ chunks }) => {
+  ])('does not change other writes', ({ chunks }) => {
     const { made, writev } = connection();
     const done = jest.fn();
 
@@ -42,7 +42,7 @@ describe('writeSingly', () => {
     expect(made._write).not.toHaveBeenCalled();
   });
 
-  it('leaves a connection that gathers nothing as it was', () => {
+  it('does not change a connection without writev', () => {
     const plain: WritingConnection = { _write: jest.fn(), _writev: null };
 
     coalesceSocketWrites(plain);
@@ -51,7 +51,7 @@ describe('writeSingly', () => {
   });
 });
 
-describe('writeSingly on a server', () => {
+describe('coalesceSocketWrites on a server', () => {
   let server: Server;
   let gathered: number;
 
@@ -90,12 +90,12 @@ describe('writeSingly on a server', () => {
         .end();
     });
 
-  it('answers in one write, unharmed', async () => {
+  it('sends an answer unchanged in one write', async () => {
     expect(await get('/')).toBe('schön');
     expect(gathered).toBe(0);
   });
 
-  it('gathers an answer in pieces as ever', async () => {
+  it('still uses writev for an answer in pieces', async () => {
     expect(await get('/pieces')).toBe('höher and on');
     expect(gathered).toBeGreaterThan(0);
   });

@@ -14,7 +14,7 @@ const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
 
 /**
- * Answers that are compressed: GET answers of the API, and the OpenAPI document.
+ * Answers that are compressed: answers to reads (GET, HEAD) of the API, and the OpenAPI document.
  *
  * - Not pulled messages, because consumers fetch continuously and the CPU is for deliveries.
  * - Not answers that contain a secret: their length would reveal it to an attacker who controls text beside it

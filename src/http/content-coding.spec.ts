@@ -25,7 +25,7 @@ describe('preferredCoding', () => {
     ['deflate', null],
   ] as const)('%s → %s', (accepted, coding) => expect(preferredCoding(accepted)).toBe(coding));
 
-  it('takes what there is', () => {
+  it('returns only an offered coding', () => {
     expect(preferredCoding('br', [])).toBeNull();
     expect(preferredCoding('br, gzip;q=0.5', ['gzip'])).toBe('gzip');
   });

@@ -5,7 +5,7 @@ import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 
 const ADDRESS = '198.51.100.7';
 
-/** A cache over credentials of which those that begin with `real` exist, and a clock that stands still. */
+/** A cache in which credentials that begin with `real` exist, and a clock that stands still. */
 function scene(config: Partial<Config> = {}) {
   const time = { nowMs: 1_000_000 };
   const table = { looks: 0, isAway: false };
@@ -23,7 +23,7 @@ function scene(config: Partial<Config> = {}) {
     { nowMs: () => time.nowMs } as Clock,
   );
   const look = (key: string, from: string | null = ADDRESS): Promise<string | null> => lookups.look(cache, key, from);
-  /** What came of many guesses at once: how many were looked up, and how many refused. */
+  /** Result of concurrent guesses: the numbers of lookups and of rejections. */
   const guess = async (count: number, from = ADDRESS): Promise<{ looked: number; refused: number }> => {
     const before = table.looks;
     const said = await Promise.allSettled(
@@ -35,7 +35,7 @@ function scene(config: Partial<Config> = {}) {
 }
 
 describe('Guesses', () => {
-  it('an address has 300 a minute, also at once, and they come back evenly', async () => {
+  it('an address has 300 lookups a minute, also concurrently, and they refill evenly', async () => {
     const { guess, time } = scene();
 
     expect(await guess(1_000)).toEqual({ looked: 300, refused: 700 });
@@ -43,7 +43,7 @@ describe('Guesses', () => {
     expect(await guess(100)).toEqual({ looked: 5, refused: 95 });
   });
 
-  it('429, with the time to wait, for one too many, and nobody else is refused', async () => {
+  it('429 with the time to wait for one guess too many; other addresses are not affected', async () => {
     const { guess, look } = scene();
     await guess(300);
 
@@ -51,14 +51,14 @@ describe('Guesses', () => {
     expect(await look('another', '198.51.100.8')).toBeNull();
   });
 
-  it('what turns out to be real costs nothing', async () => {
+  it('a real credential costs no guess', async () => {
     const { look, guess } = scene();
 
     for (let i = 0; i < 1_000; i += 1) expect(await look(`real ${i}`)).toBe(`real ${i}`);
     expect(await guess(301)).toEqual({ looked: 300, refused: 1 });
   });
 
-  it('what was real before is looked up again behind an address that guesses, until it is not real any more', async () => {
+  it('a known credential is looked up again from an address without guesses left, until it no longer exists', async () => {
     const { look, guess, time } = scene();
     await look('real');
     await guess(1_000);
@@ -69,7 +69,7 @@ describe('Guesses', () => {
     await expect(look('real, never seen')).rejects.toMatchObject({ type: 'rate_limited' });
   });
 
-  it('storage that is away costs nobody a guess', async () => {
+  it('unavailable storage costs no guess', async () => {
     const { look, guess, table } = scene();
     table.isAway = true;
     for (let i = 0; i < 1_000; i += 1) await expect(look(`real ${i}`)).rejects.toThrow('storage is away');
@@ -78,7 +78,7 @@ describe('Guesses', () => {
     expect(await guess(301)).toEqual({ looked: 300, refused: 1 });
   });
 
-  it('one guess over and over is looked up once in five seconds', async () => {
+  it('a repeated guess is looked up once in five seconds', async () => {
     const { look, table } = scene();
     for (let i = 0; i < 1_000; i += 1) expect(await look('guess')).toBeNull();
 
@@ -86,18 +86,18 @@ describe('Guesses', () => {
   });
 
   it.each<[string, Partial<Config>, number]>([
-    ['a smaller quota of addresses holds here too', { rateLimitKey: { count: 20, periodMs: 60_000 } }, 20],
+    ['a smaller quota of addresses applies here too', { rateLimitKey: { count: 20, periodMs: 60_000 } }, 20],
     [
-      'that of organizations where keys have none',
+      'the quota of organizations applies if keys have none',
       { rateLimitKey: null, rateLimitOrg: { count: 30, periodMs: 60_000 } },
       30,
     ],
-    ['with both quotas off nothing is refused', { rateLimitKey: null }, 1_000],
+    ['without both quotas nothing is rejected', { rateLimitKey: null }, 1_000],
   ])('%s', async (_case, config, looked) => {
     expect(await scene(config).guess(1_000)).toEqual({ looked, refused: 1_000 - looked });
   });
 
-  it("what comes from nobody's address is not counted", async () => {
+  it('a lookup without an address is not counted', async () => {
     const { look } = scene();
 
     for (let i = 0; i < 1_000; i += 1) expect(await look(`guess ${i}`, null)).toBeNull();

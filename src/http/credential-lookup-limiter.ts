@@ -20,8 +20,8 @@ const ENTRIES_MAX = 10_000;
  * Limits the cost of guessed keys and sessions.
  *
  * A credential that this process has not seen recently is looked up in PostgreSQL only while its sender has lookups
- * left. A lookup that finds a real credential is refunded. Endless guessing therefore causes no queries. It does not
- * affect known callers who share the address. Each process counts separately.
+ * left. A lookup that finds a real credential is refunded. Endless guessing therefore causes no more queries. It does
+ * not affect known callers who share the address. Each process counts separately.
  */
 @Injectable()
 export class CredentialLookupLimiter {

@@ -85,7 +85,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     if (error.type !== 'not_found' || !request.is404) return error;
     const path = pathOf(request);
     return isNotShipped(path)
-      ? new ApiError('not_implemented', 'This path comes in a later release.')
+      ? new ApiError('not_implemented', 'This path will be available in a later release.')
       : new ApiError('not_found', 'There is nothing at this path, or not with this method.');
   }
 

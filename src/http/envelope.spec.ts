@@ -28,7 +28,7 @@ describe('the status of an error', () => {
 });
 
 describe('the answer to an error', () => {
-  it('is the envelope, with details also where there are none', () => {
+  it('is the envelope, with an empty `details` if there are none', () => {
     const { status, body } = answerOf(notFound('destination'), ID);
 
     expect(status).toBe(404);
@@ -37,13 +37,13 @@ describe('the answer to an error', () => {
     });
   });
 
-  it('is the same bytes for the same error, since it is stored before it is sent', () => {
+  it('has the same bytes for the same error, since it is stored before it is sent', () => {
     const error = invalid([{ path: 'name', message: 'is required' }]);
 
     expect(answerOf(error, ID)).toEqual(answerOf(error, ID));
   });
 
-  it('calls unavailable storage `internal` on the wire and says when to come back', () => {
+  it('has type `internal` and a Retry-After for unavailable storage', () => {
     const { status, headers, body } = answerOf(unavailable('Away.'), ID);
 
     expect([status, headers['retry-after']]).toEqual([503, '1']);
@@ -53,8 +53,8 @@ describe('the answer to an error', () => {
   it.each<[string, ApiError, Record<string, string>]>([
     ['401 names the scheme', new ApiError('unauthenticated', 'x'), { 'www-authenticate': 'Bearer' }],
     ['429 says when', new ApiError('rate_limited', 'x', {}, 7), { 'retry-after': '7' }],
-    ['409 in flight says when', conflict('x', { reason: 'in_flight' }), { 'retry-after': '1' }],
-    ['any other 409 says nothing', conflict('x', { reason: 'key_reused' }), {}],
+    ['409 in flight has a Retry-After', conflict('x', { reason: 'in_flight' }), { 'retry-after': '1' }],
+    ['any other 409 has none', conflict('x', { reason: 'key_reused' }), {}],
     ['400 says nothing', badRequest('x'), {}],
   ])('%s', (_, error, headers) => {
     expect(answerOf(error, ID).headers).toEqual(headers);
@@ -63,33 +63,33 @@ describe('the answer to an error', () => {
 
 const TOO_LARGE = coded('x', { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 });
 
-describe('what becomes of other errors', () => {
+describe('the conversion of other errors', () => {
   it.each<[string, unknown, ErrorType]>([
     ['a bug', new TypeError('secret'), 'internal'],
-    ['something thrown that is no error', 'secret', 'internal'],
+    ['a thrown value that is not an error', 'secret', 'internal'],
     ['a broken constraint', coded('duplicate key secret', { code: '23505' }), 'internal'],
-    ['a database that shuts down', coded('terminating', { code: '57P01' }), 'unavailable'],
+    ['a database that is shutting down', coded('terminating', { code: '57P01' }), 'unavailable'],
     ['too many connections', coded('sorry', { code: '53300' }), 'unavailable'],
     ['a statement that TypeORM wrapped', coded('x', { driverError: coded('x', { code: '08006' }) }), 'unavailable'],
     ['no connection', coded('connect', { code: 'ECONNREFUSED' }), 'unavailable'],
     ['a broken connection', new Error('Connection terminated unexpectedly'), 'unavailable'],
-    ['no connection from the pool in time', new Error('timeout exceeded when trying to connect'), 'unavailable'],
+    ['a timeout of the connection pool', new Error('timeout exceeded when trying to connect'), 'unavailable'],
     ['a body that is too large', TOO_LARGE, 'payload_too_large'],
     [
-      'a type that is not read',
+      'an unsupported content type',
       coded('x', { code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', statusCode: 415 }),
       'unsupported_media_type',
     ],
     ['a bad path', coded('x', { code: 'FST_ERR_BAD_URL', statusCode: 400 }), 'bad_request'],
     ['a path that is too long', coded('x', { code: 'FST_ERR_MAX_PARAM_LENGTH', statusCode: 414 }), 'bad_request'],
     ['a handler that takes too long', coded('x', { code: 'FST_ERR_HANDLER_TIMEOUT', statusCode: 503 }), 'unavailable'],
-    ['a client that went away', coded('aborted', { code: 'ECONNRESET', statusCode: 400 }), 'bad_request'],
+    ['a client that disconnected', coded('aborted', { code: 'ECONNRESET', statusCode: 400 }), 'bad_request'],
     ['a file outside of the folder', coded('Forbidden', { statusCode: 403 }), 'not_found'],
-    ['the router finds nothing', new NotFoundException('Cannot GET /x'), 'not_found'],
+    ['an unknown route', new NotFoundException('Cannot GET /x'), 'not_found'],
     ["an extension's guard", new ForbiddenException('Not for you.'), 'insufficient_scope'],
     ['what Nest wraps', new HttpException('x', 413, { cause: TOO_LARGE }), 'payload_too_large'],
-    ['a status that the table does not know', new HttpException('x', 418), 'bad_request'],
-    ['a 5xx of Nest', new HttpException('secret', 500), 'internal'],
+    ['a status outside of the table', new HttpException('x', 418), 'bad_request'],
+    ["a 5xx of Nest's own", new HttpException('secret', 500), 'internal'],
   ])('%s', (_, error, type) => {
     const apiError = toApiError(error);
 

@@ -8,7 +8,10 @@ import { HealthDto } from './health.dto.js';
 import { Section } from './openapi-sections.js';
 
 /** Health checks for load balancers and orchestrators (contract, section 1). */
-@Section('Health', 'Whether the process is alive and ready for traffic. No key is needed, and rate limits do not apply.')
+@Section(
+  'Health',
+  'Whether the process is alive and ready for traffic. No key is needed, and rate limits do not apply.',
+)
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}

@@ -30,7 +30,7 @@ describe('the scope of a key', () => {
     expect(routeOf('POST', '/v1/send')).toBe('POST /v1/send');
   });
 
-  it('stays short enough for an index for any path, and different for different paths', () => {
+  it('stays short enough for an index for any path, and differs for different paths', () => {
     const [a, b] = ['a', 'b'].map((end) => routeOf('POST', `/v1/app/${'x'.repeat(4000)}${end}/event`));
 
     expect(a).not.toBe(b);
@@ -38,7 +38,7 @@ describe('the scope of a key', () => {
   });
 });
 
-describe('which refusals ask for an earlier answer to their key', () => {
+describe('the errors for which an earlier answer is looked up', () => {
   it.each<[ApiError, boolean]>([
     [notFound('x'), true],
     [conflict('x'), true],

@@ -47,7 +47,7 @@ describe('KeysGivenBack', () => {
     Logger.overrideLogger(true);
   });
 
-  it('releases, once, what could not be released, as soon as storage is there again', async () => {
+  it('releases failed reservations once, as soon as storage is available again', async () => {
     keys.enqueue(reservation('a'));
     keys.enqueue(reservation('b'));
     await pass(3_000);
@@ -60,7 +60,7 @@ describe('KeysGivenBack', () => {
     expect(released).toEqual(['a', 'b']);
   });
 
-  it("leaves alone what has become somebody else's to take: a reservation older than its lease", async () => {
+  it('skips a reservation older than its lease, since another request may own it', async () => {
     keys.enqueue(reservation('old'));
     await pass(11_000);
     keys.enqueue(reservation('new'));
@@ -71,7 +71,7 @@ describe('KeysGivenBack', () => {
     expect(released).toEqual(['new']);
   });
 
-  it('holds ten thousand at most', async () => {
+  it('holds at most ten thousand reservations', async () => {
     for (let i = 0; i < 10_001; i += 1) keys.enqueue(reservation(`${i}`));
     isAway = false;
     await pass(5_000);

@@ -58,7 +58,7 @@ describe('IdempotencyInterceptor', () => {
 
   afterEach(() => jest.useRealTimers());
 
-  it('renews the reservation of a request that runs on, and only while it runs', async () => {
+  it('renews the reservation of a long request, and only while it runs', async () => {
     const answered = answer();
     await jest.advanceTimersByTimeAsync(3_900);
     expect(calls).toEqual([]);
@@ -73,7 +73,7 @@ describe('IdempotencyInterceptor', () => {
     expect(calls).toEqual(['renew', 'renew', 'complete']);
   });
 
-  it('has the key of a request that failed given back, later when storage is away', async () => {
+  it('releases the key of a failed request, later if storage is unavailable', async () => {
     const first = answer();
     await jest.advanceTimersByTimeAsync(0);
     fail(new Error('refused'));

@@ -12,7 +12,7 @@ function captured(level: string): { nest: PinoLogger; entries: () => Record<stri
   };
 }
 
-it('keeps secrets out, at the top and two levels down', () => {
+it('redacts secrets at the top level and in two levels below', () => {
   const { nest, entries } = captured('info');
   const secret = 'hunter2';
 
@@ -23,7 +23,7 @@ it('keeps secrets out, at the top and two levels down', () => {
   expect(entries()[0]).toMatchObject({ authorization: '[secret]', context: 'ctx', msg: 'x' });
 });
 
-it('keeps the arguments of a command that Redis refused out', () => {
+it('redacts the arguments of a command that Redis rejected', () => {
   const { nest, entries } = captured('info');
   const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
     command: { name: 'auth', args: ['hunter2'] },
@@ -36,7 +36,7 @@ it('keeps the arguments of a command that Redis refused out', () => {
   expect(entries()).toHaveLength(2);
 });
 
-it('writes errors with their stack, and nothing below the level', () => {
+it('logs errors with their stack, and nothing below the level', () => {
   const { nest, entries } = captured('warn');
 
   nest.log('quiet', 'ctx');
@@ -52,7 +52,7 @@ it('writes errors with their stack, and nothing below the level', () => {
   });
 });
 
-it("takes Nest's own ways of calling", () => {
+it("accepts Nest's calling conventions", () => {
   const { nest, entries } = captured('info');
 
   nest.error(new Error('boom'), undefined, 'ExceptionsHandler');

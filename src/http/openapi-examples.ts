@@ -37,7 +37,9 @@ export function bodyExamples(document: OpenAPIObject, name: string): Record<stri
   if (known) return known;
   const schemas = (document.components?.schemas ?? {}) as Record<string, SchemaParts>;
   const value = requiredOf(schemas, { $ref: `#/components/schemas/${name}` }) as Record<string, unknown>;
-  return { minimal: { summary: Object.keys(value).length > 0 ? 'What is required' : 'All fields are optional', value } };
+  return {
+    minimal: { summary: Object.keys(value).length > 0 ? 'What is required' : 'All fields are optional', value },
+  };
 }
 
 /**

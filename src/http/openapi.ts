@@ -36,7 +36,7 @@ const SESSION_DESCRIPTION =
 
 const PORTAL_SCHEME = 'portalToken';
 const PORTAL_DESCRIPTION =
-  "For the customer portal, instead of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches only its own application, by its `app_` id, " +
+  'For the customer portal, instead of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches only its own application, by its `app_` id, ' +
   'with the permission that is listed with the scheme.';
 
 /** Methods whose requests may have a body, whether or not the operation uses it. */

@@ -16,7 +16,7 @@ describe('OutageLog', () => {
     'Accepting failed: Connection terminated unexpectedly',
     'POST /v1/send 503: timeout exceeded when trying to connect',
     'A turn failed, next one in 100 ms: ',
-  ])('says once that PostgreSQL is away: %s', (line) => {
+  ])('logs once that PostgreSQL is away: %s', (line) => {
     expect(outage.reworded(line)).toMatch(
       /^PostgreSQL is away \([^)]+\): nothing is accepted or delivered until it is back/,
     );
@@ -25,7 +25,7 @@ describe('OutageLog', () => {
     expect(outage.reworded('read ECONNRESET')).toBeNull();
   });
 
-  it('says so again of the next outage', () => {
+  it('logs the next outage again', () => {
     outage.reworded('read ECONNRESET');
     nowMs += 31_000;
 
@@ -35,7 +35,7 @@ describe('OutageLog', () => {
   it.each([
     'The queue took no wake-up: connect ECONNREFUSED 127.0.0.1:6379',
     'A turn failed, next one in 100 ms: duplicate key value',
-  ])('leaves alone what is about something else: %s', (line) => {
+  ])('does not change unrelated lines: %s', (line) => {
     expect(outage.reworded(line)).toBe(line);
   });
 });

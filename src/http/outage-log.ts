@@ -41,7 +41,7 @@ export class OutageLog {
     this.lastMs = nowMs;
     if (!isNew) return null;
     const why = cause.replace(/^: $/, 'no address answers');
-    return `PostgreSQL is away (${why}): nothing is accepted or delivered until it is back, and it is asked again all the time.`;
+    return `PostgreSQL is away (${why}): nothing is accepted or delivered until it is back. Posthorn keeps trying to connect.`;
   }
 
   private isElsewhere(line: string): boolean {

@@ -15,7 +15,7 @@ describe('plainUrl', () => {
     expect(plainUrl(url)).toBe(plain);
   });
 
-  it('decodes every unreserved character of RFC 3986 and no other one', () => {
+  it('decodes all unreserved characters of RFC 3986 and no others', () => {
     for (let code = 0; code < 256; code += 1) {
       const escape = `%${code.toString(16).padStart(2, '0')}`;
       const isUnreserved = /[A-Za-z0-9._~-]/.test(String.fromCharCode(code));

@@ -18,7 +18,7 @@ export interface PortalRequest {
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};
   if (taken === undefined)
-    return new ApiError('insufficient_scope', 'The token of a portal is taken by the routes of the portal alone.', {
+    return new ApiError('insufficient_scope', 'A portal token works only on the routes of the portal.', {
       required: 'key',
     });
   const { app } = (params ?? {}) as { app?: string };

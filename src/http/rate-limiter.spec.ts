@@ -8,7 +8,7 @@ function limiterAt(now: { ms: number }, bucketsMax?: number): MemoryRateLimiter 
   return new MemoryRateLimiter(() => now.ms, bucketsMax);
 }
 
-it('describes the tighter bucket', () => {
+it('returns the tighter bucket', () => {
   const limiter = limiterAt({ ms: 0 });
 
   expect(limiter.count('org', [KEY, ORG])).toMatchObject({ allowed: true, limit: 3, remaining: 2, resetSeconds: 1 });
@@ -16,7 +16,7 @@ it('describes the tighter bucket', () => {
   expect(limiter.count('org', [OTHER_KEY, ORG])).toMatchObject({ allowed: true, limit: 4, remaining: 1 });
 });
 
-it('refuses with the bucket that is empty, and lets in again as it refills', () => {
+it('rejects while a bucket is empty, and allows again as it refills', () => {
   const now = { ms: 0 };
   const limiter = limiterAt(now);
   for (let i = 0; i < 3; i++) expect(limiter.count('org', [KEY]).allowed).toBe(true);
@@ -27,7 +27,7 @@ it('refuses with the bucket that is empty, and lets in again as it refills', () 
   expect(limiter.count('org', [KEY]).allowed).toBe(true);
 });
 
-it('takes nothing from the organization for a request that its key refuses, and the other way round', () => {
+it('takes nothing from the organization for a request that its key rejects, and vice versa', () => {
   const limiter = limiterAt({ ms: 0 });
   for (let i = 0; i < 10; i++) limiter.count('org', [KEY, ORG]);
 
@@ -36,7 +36,7 @@ it('takes nothing from the organization for a request that its key refuses, and 
   expect(limiter.count('org', [OTHER_KEY])).toMatchObject({ allowed: true, remaining: 1 });
 });
 
-it('forgets unused buckets, never those in use', () => {
+it('evicts unused buckets, never those in use', () => {
   const limiter = limiterAt({ ms: 0 }, 10);
   for (let i = 0; i < 3; i++) limiter.count('org', [KEY]);
 

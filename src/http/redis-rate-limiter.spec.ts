@@ -5,7 +5,7 @@ import { RedisRateLimiter } from './redis-rate-limiter.js';
 const KEY: Counted = { id: 'key', quota: { count: 10, periodMs: 10_000 } };
 const ORG: Counted = { id: 'org', quota: { count: 20, periodMs: 10_000 } };
 
-/** Only the connection is played: what the script answers, and what it was asked. */
+/** Only the connection is a fake: it returns the script's answers and records its arguments. */
 function limiterOn(answer: () => Promise<unknown>, now = { ms: 0 }): { limiter: RedisRateLimiter; asked: unknown[][] } {
   const asked: unknown[][] = [];
   const redis = {
@@ -27,7 +27,7 @@ it('keeps the buckets of one organization on one node of a cluster', async () =>
   expect(asked).toEqual([[2, 'posthorn:rate:{org}:key', 'posthorn:rate:{org}:org', 10, 10_000, 20, 10_000]]);
 });
 
-it('turns what is left into the headers of the tighter bucket', async () => {
+it('returns the headers of the tighter bucket', async () => {
   const { limiter } = limiterOn(async () => [1, '4.5', '19.0']);
 
   const verdict = await limiter.count('org', [KEY, ORG]);
@@ -35,7 +35,7 @@ it('turns what is left into the headers of the tighter bucket', async () => {
   expect(verdict).toEqual({ allowed: true, limit: 10, remaining: 4, resetSeconds: 6, retryAfterSeconds: 0 });
 });
 
-it('refuses with the bucket that is empty', async () => {
+it('rejects with the bucket that is empty', async () => {
   const { limiter } = limiterOn(async () => [0, '7.0', '0.25']);
 
   const verdict = await limiter.count('org', [KEY, ORG]);
@@ -43,7 +43,7 @@ it('refuses with the bucket that is empty', async () => {
   expect(verdict).toEqual({ allowed: false, limit: 20, remaining: 0, resetSeconds: 10, retryAfterSeconds: 10 });
 });
 
-it('lets through with a full quota while Redis is away, and asks again after a second', async () => {
+it('allows requests with a full quota while Redis is away, and retries after a second', async () => {
   const now = { ms: 0 };
   const { limiter, asked } = limiterOn(() => Promise.reject(new Error('Command timed out')), now);
   const full = { allowed: true, limit: 10, remaining: 10, resetSeconds: 0, retryAfterSeconds: 0 };

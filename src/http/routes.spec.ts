@@ -60,7 +60,7 @@ function routesOf(...controllers: object[]): RouteHandler[] {
   return listRoutes(new Map([['m', module]]) as unknown as ModulesContainer);
 }
 
-it('lists every handler with its method and what it takes whole', () => {
+it('lists every handler with its method, body class and query class', () => {
   const routes = routesOf(Things);
 
   expect(routes.map(({ name, method, body, query }) => [name, method, body, query])).toEqual([
@@ -111,7 +111,7 @@ class Open {
   removeOpen(): void {}
 }
 
-it('says which operations the document gives no body', () => {
+it('marks operations without a body in the document', () => {
   const routes = routesOf(Bodiless, Open, Things);
 
   expect(routes.filter(({ isBodiless }) => isBodiless).map(({ name }) => name)).toEqual([
@@ -120,14 +120,14 @@ it('says which operations the document gives no body', () => {
   ]);
 });
 
-it('lets a complete set of routes start', () => {
+it('accepts a complete set of routes', () => {
   expect(() => checkRoutes(routesOf(Things))).not.toThrow();
 });
 
 it.each([
-  ['a route that does not say who may call it', Bare, 'Bare.listBare needs @Scope'],
-  ['two routes of one name', Twin, 'Twin.listThings and Things.listThings need different names'],
-  ['a key on anything but POST', Odd, 'Odd.getOdd is @Idempotent() but not a POST'],
+  ['a route that does not declare its access', Bare, 'Bare.listBare needs @Scope'],
+  ['two routes with the same name', Twin, 'Twin.listThings and Things.listThings need different names'],
+  ['an idempotency key on a method other than POST', Odd, 'Odd.getOdd is @Idempotent() but not a POST'],
 ])('stops the start for %s', (_, controller, message) => {
   expect(() => checkRoutes(routesOf(Things, controller))).toThrow(message);
 });

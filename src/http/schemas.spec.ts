@@ -13,7 +13,7 @@ class ThingDto {
 
 class ListDto {}
 
-/** As @nestjs/swagger writes them for OpenAPI 3.1. */
+/** Schemas in the form that @nestjs/swagger writes for OpenAPI 3.1. */
 function documentOf(): OpenAPIObject {
   const schemas = {
     ThingDto: {
@@ -61,32 +61,36 @@ function faultsOf(check: CheckBody, value: unknown, text: string | null = null):
 describe('a body', () => {
   it.each<[string, unknown, Record<string, string>]>([
     ['fits', { name: 'a', kind: 'a', description: null, headers: { x: 'y' }, policy: { schedule: [1] } }, {}],
-    ['says more than is known', { name: 'a', other: 1 }, { other: 'is not known here' }],
+    ['has an unknown field', { name: 'a', other: 1 }, { other: 'is not known here' }],
     [
-      'says what is not known where anything may stand',
+      'has unknown fields where any field is allowed',
       { name: 'a', headers: { other: 'x' }, payload: { other: 1 } },
       {},
     ],
-    ['may leave a nullable object out or null', { name: 'a', policy: null }, {}],
+    ['has null instead of an object', { name: 'a', policy: null }, {}],
     ['lacks a field', {}, { name: 'is required' }],
-    ['is missing as a whole', undefined, { name: 'is required' }],
+    ['is missing completely', undefined, { name: 'is required' }],
     ['is a list', [], { '': 'The body must be a JSON object.' }],
     ['is null', null, { '': 'The body must be a JSON object.' }],
     ['is a string', 'x', { '': 'The body must be a JSON object.' }],
-    ['has an empty text', { name: '' }, { name: 'must not be empty' }],
-    ['has a long text', { name: 'abcdef' }, { name: 'must have at most 5 characters' }],
+    ['has an empty string', { name: '' }, { name: 'must not be empty' }],
+    ['has a string that is too long', { name: 'abcdef' }, { name: 'must have at most 5 characters' }],
     ['has another type', { name: 7 }, { name: 'must be a string' }],
     ['is not coerced', { name: 'a', policy: { schedule: ['1'] } }, { 'policy.schedule.0': 'must be a whole number' }],
-    ['has none of the words', { name: 'a', kind: 'c' }, { kind: 'must be one of a, b' }],
-    ['has a nullable of another type', { name: 'a', description: 3 }, { description: 'must be a string or null' }],
+    ['has a value outside of an enumeration', { name: 'a', kind: 'c' }, { kind: 'must be one of a, b' }],
     [
-      'has a bad time',
+      'has a nullable field of another type',
+      { name: 'a', description: 3 },
+      { description: 'must be a string or null' },
+    ],
+    [
+      'has an invalid time',
       { name: 'a', since: '2026-01-31' },
       { since: 'must be a time such as 2026-01-31T12:00:00.000Z (RFC 3339)' },
     ],
-    ['has a bad map value', { name: 'a', headers: { 'x/y': 1 } }, { 'headers.x/y': 'must be a string' }],
+    ['has an invalid value in a map', { name: 'a', headers: { 'x/y': 1 } }, { 'headers.x/y': 'must be a string' }],
     [
-      'has an unknown key in a nested object',
+      'has an unknown field in a nested object',
       { name: 'a', policy: { tries: 1 } },
       { 'policy.tries': 'is not known here' },
     ],
@@ -104,7 +108,7 @@ describe('a body', () => {
     expect(faultsOf(checks().checkBody, body)).toEqual(faults);
   });
 
-  it('is handed on as it is', () => {
+  it('is passed on unchanged', () => {
     const body = { name: 'a', payload: { b: 1 } };
 
     expect(checks().checkBody(body, null)).toBe(body);
@@ -117,7 +121,7 @@ describe('a body', () => {
     expect(Object.keys(faultsOf(checks().checkBody, hostile)).length).toBeLessThanOrEqual(50);
   });
 
-  it('may hold characters that cannot be stored only where it is stored as sent', () => {
+  it('may contain unstorable characters only in fields that are stored as sent', () => {
     const { checkBody } = checks();
     const read = (text: string): unknown => parseJson(Buffer.from(text)).value;
 
@@ -125,7 +129,7 @@ describe('a body', () => {
     expect(faultsOf(checkBody, read('{"name":"a","payload":{"b":"\\u0000"}}'))).toEqual({});
   });
 
-  describe('with a number that is kept as another one', () => {
+  describe('with a number that cannot be stored exactly', () => {
     const faultsIn = (text: string, fields: object): Record<string, string> => {
       const document = documentOf();
       Object.assign(document.components?.schemas?.['ThingDto'] as object, {
@@ -140,13 +144,13 @@ describe('a body', () => {
 
     it.each<[string, object, string, string[]]>([
       [
-        'in an object of anything',
+        'in an object that allows anything',
         { config: { type: 'object', additionalProperties: true } },
         '{"config":{"a":[1,9007199254740993]}}',
         ['config.a.1'],
       ],
       [
-        'in an object that says no more',
+        'in an object without further schema',
         { config: { type: 'object' } },
         '{"config":{"a":9007199254740993}}',
         ['config.a'],
@@ -171,17 +175,17 @@ describe('a body', () => {
         ['map.a'],
       ],
       [
-        'beside what is stored as it was sent',
+        'beside a field that is stored as sent',
         { config: {} },
         '{"payload":{"a":9007199254740993},"config":9007199254740993}',
         ['config'],
       ],
-      ['only in what is stored as it was sent', { config: {} }, '{"payload":{"a":9007199254740993},"config":1}', []],
+      ['only in a field that is stored as sent', { config: {} }, '{"payload":{"a":9007199254740993},"config":1}', []],
     ])('%s', (_, fields, text, paths) => {
       expect(faultsIn(text, fields)).toEqual(Object.fromEntries(paths.map((path) => [path, said])));
     });
 
-    it('is not looked for where no number may stand: a large body of texts is not gone through', () => {
+    it('is not searched for if no number is allowed, so that a large body of texts is not scanned', () => {
       const fields = {
         headers: { type: 'object', additionalProperties: { type: 'string' } },
         kind: { enum: ['a', 1] },
@@ -196,31 +200,28 @@ describe('a body', () => {
       const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
       compileChecks(document, [route], () => document);
 
-      // Were the text looked at, the number in it would be refused.
+      // If the text were scanned, its number would be rejected.
       expect((route.config.checkBody as CheckBody)({}, '{"other":9007199254740993}')).toEqual({});
     });
   });
 });
 
 describe('a query', () => {
-  it('gets its types and defaults', () => {
+  it('gets types and defaults', () => {
     const { checkQuery } = checks();
 
     expect(checkQuery({ limit: '7' })).toEqual({ limit: 7 });
     expect(checkQuery({})).toEqual({ limit: 50 });
   });
 
-  it.each(['other', 'Limit', 'limit[]', '__proto__', 'constructor'])(
-    '400 for the parameter %s, which is not known',
-    (name) => {
-      const query = Object.fromEntries([[name, '7']]);
+  it.each(['other', 'Limit', 'limit[]', '__proto__', 'constructor'])('400 for the unknown parameter %s', (name) => {
+    const query = Object.fromEntries([[name, '7']]);
 
-      expect(() => checks().checkQuery(query)).toThrow(expect.objectContaining({ type: 'bad_request' }));
-      expect(faultsOf(checks().checkQuery, query)).toEqual({ [name]: 'is not known here' });
-    },
-  );
+    expect(() => checks().checkQuery(query)).toThrow(expect.objectContaining({ type: 'bad_request' }));
+    expect(faultsOf(checks().checkQuery, query)).toEqual({ [name]: 'is not known here' });
+  });
 
-  it('400 for any parameter of an operation that takes none, and for none that it takes by name', () => {
+  it('400 for any parameter of an operation without parameters, and for unknown parameters of one without a query class', () => {
     const parameters = [
       { name: 'part', in: 'query' },
       { name: 'id', in: 'path' },
@@ -242,7 +243,7 @@ describe('a query', () => {
     expect(faultsOf(check, { id: 'x' })).toEqual({ id: 'is not known here' });
   });
 
-  it('the whole document is asked for once somebody sends a parameter, and no sooner', () => {
+  it('the whole document is built only when a request sends a parameter', () => {
     const document = jest.fn(documentOf);
     const route = {
       name: 'showThing',
@@ -266,7 +267,7 @@ describe('a query', () => {
 });
 
 describe('a document with a mistake stops the start', () => {
-  it('a class that is not in it', () => {
+  it('a class that is not in the document', () => {
     class LostDto {}
     const route = { config: {}, body: LostDto, query: null } as unknown as RouteHandler;
 
@@ -275,14 +276,14 @@ describe('a document with a mistake stops the start', () => {
 
   it.each<[string, object, string | RegExp]>([
     ['an unknown format', { type: 'string', format: 'tomorrow' }, 'tomorrow'],
-    ['a pattern that is none', { type: 'string', pattern: '(' }, 'regular expression'],
+    ['an invalid pattern', { type: 'string', pattern: '(' }, 'regular expression'],
     [
-      'a reference to nothing',
+      'a reference to a missing schema',
       { $ref: '#/components/schemas/LostDto' },
       '#/components/schemas/LostDto refers to nothing',
     ],
     [
-      'a mistake far inside',
+      'a deeply nested mistake',
       { type: 'array', items: { anyOf: [{ type: 'null' }, { type: 'string', format: 'tomorrow' }] } },
       'tomorrow',
     ],
@@ -294,7 +295,7 @@ describe('a document with a mistake stops the start', () => {
     expect(() => compileChecks(document, [route], () => document)).toThrow(told);
   });
 
-  it('but fields and examples that are named like keywords do not', () => {
+  it('fields and examples with the names of keywords are allowed', () => {
     const document = documentOf();
     const properties = {
       format: { type: 'string', example: { format: 'v1={signature}' } },
@@ -308,7 +309,7 @@ describe('a document with a mistake stops the start', () => {
   });
 });
 
-describe('a body where the operation has none', () => {
+describe('a body of an operation without one', () => {
   const check = (isBodiless: boolean): CheckBody | undefined => {
     const route = { config: {} as EdgeRouteConfig, body: null, query: null, isBodiless } as unknown as RouteHandler;
     compileChecks(documentOf(), [route], documentOf);
@@ -323,7 +324,7 @@ describe('a body where the operation has none', () => {
       { dry_run: true, destination: 'x' },
       { dry_run: 'is not known here', destination: 'is not known here' },
     ],
-    ['has a field that is named like one of every object', { constructor: 1 }, { constructor: 'is not known here' }],
+    ['has a field with the name of an Object member', { constructor: 1 }, { constructor: 'is not known here' }],
     ['is a list', [], { '': 'The body must be a JSON object.' }],
     ['is null', null, { '': 'The body must be a JSON object.' }],
     ['is a number', 0, { '': 'The body must be a JSON object.' }],
@@ -331,7 +332,7 @@ describe('a body where the operation has none', () => {
     expect(faultsOf(check(true) as CheckBody, body)).toEqual(faults);
   });
 
-  it('is not looked at where the handler reads the request itself', () => {
+  it('is not checked if the handler reads the request itself', () => {
     expect(check(false)).toBeUndefined();
   });
 });

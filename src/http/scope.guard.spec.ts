@@ -32,32 +32,40 @@ function answer(guard: ScopeGuard, request: object): string {
 
 describe('ScopeGuard', () => {
   it.each([
-    ['a route that says nothing', { edge: {}, caller: caller('admin'), isOperator: true }, 'insufficient_scope'],
-    ['a request that no gate has seen', { edge: null, caller: null, isOperator: false }, 'insufficient_scope'],
-    ['a public route', { edge: { access: 'public' }, caller: null, isOperator: false }, 'true'],
-    ['nobody on a scoped route', { edge: { access: 'read' }, caller: null, isOperator: false }, 'unauthenticated'],
     [
-      'too small a scope',
-      { edge: { access: 'write' }, caller: caller('read'), isOperator: false },
+      'a route without an access declaration',
+      { edge: {}, caller: caller('admin'), isOperator: true },
       'insufficient_scope',
     ],
+    [
+      'a request that skipped the authentication hook',
+      { edge: null, caller: null, isOperator: false },
+      'insufficient_scope',
+    ],
+    ['a public route', { edge: { access: 'public' }, caller: null, isOperator: false }, 'true'],
+    [
+      'an anonymous caller on a scoped route',
+      { edge: { access: 'read' }, caller: null, isOperator: false },
+      'unauthenticated',
+    ],
+    ['a smaller scope', { edge: { access: 'write' }, caller: caller('read'), isOperator: false }, 'insufficient_scope'],
     ['a larger scope', { edge: { access: 'write' }, caller: caller('admin'), isOperator: false }, 'true'],
     [
-      'an admin on a route of the operator',
+      'an admin on an operator route',
       { edge: { access: 'operator' }, caller: caller('admin'), isOperator: false },
       'unauthenticated',
     ],
     [
-      'the operator on a route of a tenant',
+      "the operator on a tenant's route",
       { edge: { access: 'read' }, caller: null, isOperator: true },
       'unauthenticated',
     ],
-    ['the operator on his own', { edge: { access: 'operator' }, caller: null, isOperator: true }, 'true'],
+    ['the operator on an operator route', { edge: { access: 'operator' }, caller: null, isOperator: true }, 'true'],
   ])('%s', (_case, request, expected) => {
     expect(answer(guardWith(), request)).toBe(expected);
   });
 
-  it('goes by the rule of an extension instead, and two of them stop the start', () => {
+  it('uses the rule of an extension instead, and two rules stop the start', () => {
     class Never extends AccessRule {
       override refusal(): ApiError {
         return new ApiError('not_found', 'No.');

@@ -29,4 +29,7 @@ function bodyFault({ caller, edge, body }: FastifyRequest): ApiError | undefined
   return caller?.portal === undefined || edge.portal === undefined ? undefined : portalBodyFault(edge.portal, body);
 }
 
-const UNDECLARED = new ApiError('insufficient_scope', 'This route does not say who may call it, so nobody may.');
+const UNDECLARED = new ApiError(
+  'insufficient_scope',
+  'This route does not declare its access, so every request is rejected.',
+);

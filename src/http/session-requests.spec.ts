@@ -25,7 +25,7 @@ describe('maySpeakForSession', () => {
     expect(maySpeakForSession(request({ origin }), baseUrl)).toBe(expected);
   });
 
-  it('an EventSource needs no header, where one is served', () => {
+  it('an EventSource needs no header on a route that accepts one', () => {
     const accept = { 'x-posthorn-console': '', accept: 'text/event-stream' };
 
     expect(maySpeakForSession(request(accept, { access: 'read', eventSource: true }), 'http://localhost')).toBe(true);

@@ -10,7 +10,7 @@ const refused = (code: number, enhanced: string, text: string): RecipientVerdict
   answer: { code, enhanced, text },
 });
 
-/** What the transport says of one recipient of whom the inbox says this. */
+/** The transport's reply for a recipient with this verdict of the inbox. */
 async function replyTo(
   verdict: RecipientVerdict,
   answer: SmtpAnswer = { code: 250, enhanced: '2.6.0', text: 'Accepted.' },
@@ -27,17 +27,17 @@ async function replyTo(
 
 describe('capture:', () => {
   it.each<[string, RecipientVerdict, string, number, RegExp]>([
-    ['keeps what goes elsewhere', refused(550, '5.7.1', 'Not ours.'), 'accepted', 250, /^Captured/],
+    ['captures mail to other domains', refused(550, '5.7.1', 'Not ours.'), 'accepted', 250, /^Captured/],
     [
-      'keeps what goes to no mailbox of ours',
+      'captures mail to an unknown mailbox of the installation',
       refused(550, '5.1.1', 'No such mailbox here.'),
       'accepted',
       250,
       /^Captured/,
     ],
-    ['hands to an alias', ALIAS, 'accepted', 250, /^250 2\.6\.0 Accepted/],
+    ['delivers to an alias', ALIAS, 'accepted', 250, /^250 2\.6\.0 Accepted/],
     [
-      'defers while nobody can say whether it is an alias',
+      'defers while the alias lookup fails',
       refused(451, '4.3.0', 'Nothing can be stored.'),
       'deferred',
       451,
@@ -54,7 +54,7 @@ describe('capture:', () => {
     expect(await replyTo(verdict)).toEqual([[outcome, code, expect.stringMatching(text)]]);
   });
 
-  it('hands over at most 256 KB of headers, and a larger message in pieces, as the listener does', async () => {
+  it('passes at most 256 KB of headers, and a larger message in chunks, like the listener', async () => {
     let came: IncomingBytes | null = null;
     const mail = {
       recipient: async () => ALIAS,
@@ -78,7 +78,7 @@ describe('capture:', () => {
   it.each([
     [451, 'deferred'],
     [552, 'failed'],
-  ])('says what the alias answered: %s is %s', async (code, outcome) => {
+  ])("returns the alias's reply: %s is %s", async (code, outcome) => {
     expect(await replyTo(ALIAS, { code, enhanced: '4.3.0', text: 'a' })).toEqual([[outcome, code, `${code} 4.3.0 a`]]);
   });
 });

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { simpleParser } from 'mailparser';
 import { compose, type ComposedMessage, NotComposed } from './compose.js';
 
-/** dkimpy is in few machines' Python: the path of one that has it, as .ci/run makes. */
+/** Few Python installations have dkimpy. This is the path of one that has, as .ci/run sets it up. */
 const { POSTHORN_TEST_PYTHON: PYTHON, CI } = process.env;
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -141,7 +141,7 @@ const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
   ],
 ];
 
-/** Verifies with dkimpy and reads with Python's parser; prints what each message was found to be. */
+/** Verifies with dkimpy, parses with Python's parser, and prints the results for each message. */
 const VERIFIER = `
 import base64, email, email.policy, json, sys
 import dkim
@@ -171,7 +171,7 @@ print(json.dumps(results))
 `;
 
 describe('compose', () => {
-  it('signs every shape of message so that an independent verifier passes it, and a changed one not', async () => {
+  it('signs every kind of message so that an independent verifier accepts it and rejects a changed one', async () => {
     const hasVerifier = PYTHON !== undefined && spawnSync(PYTHON, ['-c', 'import dkim']).status === 0;
     if (!hasVerifier && CI !== 'true') {
       process.stdout.write(
@@ -231,7 +231,7 @@ describe('compose', () => {
   });
 
   it.each(SHAPES.map(([shape, over, key = {}]) => [shape, over, key] as const))(
-    'writes lines that end in CRLF, of at most 998 bytes, in ASCII headers: %s',
+    'writes lines that end in CRLF, of at most 998 bytes, with ASCII headers: %s',
     async (_shape, over, key) => {
       const raw = (await compose({ ...MESSAGE, ...over }, { ...KEY, ...key })).toString('latin1');
 
@@ -242,7 +242,7 @@ describe('compose', () => {
     },
   );
 
-  it('says what it was given', async () => {
+  it('contains what it was given', async () => {
     const raw = await compose(
       {
         ...MESSAGE,
@@ -269,7 +269,7 @@ describe('compose', () => {
     expect(parsed.attachments).toMatchObject([{ filename: 'März.bin', content: BYTES }]);
   });
 
-  it('reads neither files nor URLs, whatever a caller writes', async () => {
+  it('reads neither files nor URLs, whatever the message contains', async () => {
     const raw = await compose(
       {
         ...MESSAGE,
@@ -297,7 +297,7 @@ describe('compose', () => {
         }).privateKey,
       ),
     ],
-  ])('throws with a key %s, instead of giving back what is not signed', async (_key, unfit) => {
+  ])('throws with a key %s instead of returning an unsigned message', async (_key, unfit) => {
     await expect(compose(MESSAGE, { ...KEY, privateKey: unfit })).rejects.toThrow(NotComposed);
   });
 });

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { jest } from '@jest/globals';
 import { ConversationWatch } from './conversation-watch.js';
 
-/** A connection of which a test says how many bytes the network took. */
+/** A connection whose number of sent bytes the test controls. */
 class FakeSocket extends EventEmitter {
   readonly localPort = 40_000;
   readonly remoteAddress = '192.0.2.1';
@@ -21,7 +21,7 @@ class FakeSocket extends EventEmitter {
 
 const MINUTE_MS = 60_000;
 
-describe('a conversation that is watched', () => {
+describe('a watched conversation', () => {
   let socket: FakeSocket;
   let log: ReturnType<ConversationWatch['logger']>;
 
@@ -38,7 +38,7 @@ describe('a conversation that is watched', () => {
   const client = (line: string): void => log.debug({ tnx: 'client', sid: 's' }, line);
   const server = (line: string): void => log.debug({ tnx: 'server', sid: 's' }, line);
   const sentAll = (): void => log.info({ tnx: 'message', sid: 's' }, '<100 bytes encoded mime message>');
-  /** Minutes of silence after which it ends. */
+  /** Returns the minutes of silence after which the conversation ends. */
   const endsAfter = (): number => {
     for (let half = 1; half <= 40; half += 1) {
       jest.advanceTimersByTime(MINUTE_MS / 2);
@@ -69,7 +69,7 @@ describe('a conversation that is watched', () => {
     ['block', 3],
     ['final dot', 10],
     ['nothing', Infinity],
-  ])('ends when the server is silent at %s, after %d minutes (RFC 5321, section 4.5.3.2)', (at, minutes) => {
+  ])('ends when the server is silent at %s for %d minutes (RFC 5321, section 4.5.3.2)', (at, minutes) => {
     watched(10 * MINUTE_MS);
     upTo[at]?.();
 
@@ -77,14 +77,14 @@ describe('a conversation that is watched', () => {
     if (minutes < Infinity) expect(socket.fault).toMatchObject({ code: 'ETIMEDOUT' });
   });
 
-  it.each(['greeting', 'MAIL', 'final dot'])('ends sooner where the operator says so: %s', (at) => {
+  it.each(['greeting', 'MAIL', 'final dot'])('ends earlier with a smaller SMTP_ANSWER_TIMEOUT: %s', (at) => {
     watched(MINUTE_MS);
     upTo[at]?.();
 
     expect(endsAfter()).toBe(1);
   });
 
-  it('waits for each answer by itself where commands are sent ahead of them (RFC 2920)', () => {
+  it('times each reply of pipelined commands separately (RFC 2920)', () => {
     watched(10 * MINUTE_MS);
     upTo['EHLO']?.();
     server('250-PIPELINING');
@@ -97,7 +97,7 @@ describe('a conversation that is watched', () => {
     expect(endsAfter()).toBe(2);
   });
 
-  it('a message that the network takes slowly is not silent', () => {
+  it('a slow upload of a message does not count as silence', () => {
     watched(10 * MINUTE_MS);
     upTo['block']?.();
     for (let chunk = 0; chunk < 5; chunk += 1) {
@@ -109,7 +109,7 @@ describe('a conversation that is watched', () => {
     expect(endsAfter()).toBeLessThanOrEqual(6);
   });
 
-  it('leaves no timer behind when the connection has ended', () => {
+  it('leaves no timer after the connection has ended', () => {
     watched(10 * MINUTE_MS);
     upTo['final dot']?.();
     socket.emit('close');

@@ -21,7 +21,7 @@ const WRONG = {
 
 afterEach(cleanUp);
 
-/** A server that answers like this, and the transport to it. */
+/** Starts a server with this answer, and a transport to it. */
 async function answering(
   status: number,
   body: object | string,
@@ -53,7 +53,7 @@ async function answering(
 }
 
 describe('ses:', () => {
-  it('hands over the very bytes, to those who are open, signed with the credentials that it was given and no others', async () => {
+  it('sends the exact bytes to the open recipients, signed only with the given credentials', async () => {
     const before = process.env;
     process.env = { ...before, ...WRONG };
     const { transport, requests } = await answering(200, { MessageId: '0100-abc' }, { configurationSet: 'posthorn' });
@@ -83,7 +83,7 @@ describe('ses:', () => {
     expect(transport.rewritesIdentity).toBe(true);
   });
 
-  it('counts as delivered what was taken, where no configuration set tells more', async () => {
+  it('counts an accepted message as delivered if no configuration set reports further events', async () => {
     const { transport } = await answering(200, { MessageId: '0100-abc' });
 
     expect(await transport.submit(SUBMISSION)).toMatchObject({ isFinal: true });
@@ -91,7 +91,7 @@ describe('ses:', () => {
 
   it.each<[string, number, string, string, object, boolean, number | null]>([
     [
-      'a message that is refused',
+      'a rejected message',
       400,
       'MessageRejected',
       'The message contains a virus.',
@@ -99,15 +99,7 @@ describe('ses:', () => {
       false,
       null,
     ],
-    [
-      'a message that is not understood',
-      400,
-      'BadRequestException',
-      'Illegal header',
-      { outcome: 'failed' },
-      false,
-      null,
-    ],
+    ['a malformed message', 400, 'BadRequestException', 'Illegal header', { outcome: 'failed' }, false, null],
     [
       'a sender that SES has not verified',
       400,
@@ -127,7 +119,7 @@ describe('ses:', () => {
       10_000,
     ],
     [
-      'the quota of a day',
+      'a daily quota',
       400,
       'LimitExceededException',
       'Daily message quota exceeded.',
@@ -135,9 +127,9 @@ describe('ses:', () => {
       false,
       3_600_000,
     ],
-    ['an account that is paused', 400, 'SendingPausedException', 'Paused.', { outcome: 'deferred' }, true, null],
+    ['a paused account', 400, 'SendingPausedException', 'Paused.', { outcome: 'deferred' }, true, null],
     [
-      'credentials that are not known',
+      'unknown credentials',
       403,
       'UnrecognizedClientException',
       'The security token AKIDEXAMPLE is invalid.',
@@ -145,16 +137,8 @@ describe('ses:', () => {
       true,
       null,
     ],
-    [
-      'a configuration set that is not there',
-      404,
-      'NotFoundException',
-      'No such set.',
-      { outcome: 'deferred' },
-      true,
-      null,
-    ],
-    ['a failure of its own', 500, 'InternalServiceErrorException', '', { outcome: 'deferred', code: 500 }, false, null],
+    ['a missing configuration set', 404, 'NotFoundException', 'No such set.', { outcome: 'deferred' }, true, null],
+    ['an internal error', 500, 'InternalServiceErrorException', '', { outcome: 'deferred', code: 500 }, false, null],
   ])('reads %s', async (_what, status, name, message, reply, isUnreachable, retryAfterMs) => {
     const { transport, requests } = await answering(status, { 'x-amzn-errortype': name, message });
 
@@ -171,7 +155,7 @@ describe('ses:', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('tries again what it got no answer to, and what is no answer of SES', async () => {
+  it('defers without an answer, and with an answer that is not from SES', async () => {
     const broken = await answering(0, '', { closes: true });
     const strange = await answering(502, '<html>Bad Gateway</html>');
 
@@ -184,7 +168,7 @@ describe('ses:', () => {
     });
   });
 
-  it('says that nobody could be asked where the policy lets nothing through', async () => {
+  it('reports an unreachable transport if the egress policy blocks it', async () => {
     const transport = new SesTransport(
       { kind: 'ses', region: 'eu-west-1', endpoint: 'http://169.254.169.254', configurationSet: null, credentials },
       agentWith(),

@@ -134,7 +134,7 @@ function sentenceOf(error: Error & SmtpAnswers): string {
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH')
     return 'The mail server of EMAIL_TRANSPORT refused the login.';
   if (error.code === 'ETLS')
-    return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT asks for.';
+    return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT requires.';
   if (isHandshake(error)) return 'The certificate of the mail server is not one that can be trusted.';
   if (error.code === 'EPROTOCOL') return error.response ?? 'The server that answers is no mail server.';
   if (

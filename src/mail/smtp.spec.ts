@@ -58,7 +58,7 @@ interface Received {
   user: unknown;
 }
 
-/** Another author's server. */
+/** A relay of another implementation. */
 async function relay(
   options: SMTPServerOptions = {},
 ): Promise<{ port: number; received: Received[]; connections: () => number }> {
@@ -114,7 +114,7 @@ async function scripted(
   return server;
 }
 
-/** The usual answers, but for lines that begin like this. */
+/** The usual replies, except for commands that begin like this. */
 const usual =
   (other: Record<string, string | null | undefined> = {}) =>
   (line: string): string | null | undefined => {
@@ -125,13 +125,13 @@ const usual =
     return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
   };
 
-/** An install that no address of a test is an alias of. */
+/** An installation without aliases for the test addresses. */
 const NO_ALIASES = {
   recipient: async () => ({ kind: 'refused', answer: { code: 550, enhanced: '5.7.1', text: 'Not here.' } }),
 } as unknown as IncomingMail;
 
 describe('capture:', () => {
-  it('takes every message for good', async () => {
+  it('counts every accepted message as final', async () => {
     const report = await new CaptureTransport(NO_ALIASES).submit({
       ...SUBMISSION,
       recipients: ['b@example.org', 'c@example.org'],
@@ -149,7 +149,7 @@ describe('capture:', () => {
 });
 
 describe('smtp:', () => {
-  it('hands over the very bytes, with the envelope that it is told, on every attempt', async () => {
+  it('sends the exact bytes with the given envelope on every attempt', async () => {
     const { port, received, connections } = await relay();
     const transport = transportTo({ port });
 
@@ -170,7 +170,7 @@ describe('smtp:', () => {
     expect(connections()).toBe(1);
   });
 
-  it('has an empty return path when there is none', async () => {
+  it('has an empty return path if there is none', async () => {
     const { port, received } = await relay();
 
     await transportTo({ port }).submit({ ...SUBMISSION, mailFrom: () => '' });
@@ -178,7 +178,7 @@ describe('smtp:', () => {
     expect(received).toMatchObject([{ from: '' }]);
   });
 
-  it('tells recipients apart: taken, refused for good, for now, and by a policy', async () => {
+  it('reports each recipient separately: accepted, rejected permanently, temporarily, and by a policy', async () => {
     const { port, received } = await relay(
       refusing({
         'no@example.org': '550 5.1.1 User unknown',
@@ -224,7 +224,7 @@ describe('smtp:', () => {
     expect(received).toMatchObject([{ to: ['b@example.org'] }]);
   });
 
-  it('tells them apart also when none is taken', async () => {
+  it('reports them separately also if none is accepted', async () => {
     const { port } = await relay(
       refusing({ 'no@example.org': '550 5.1.1 User unknown', 'later@example.org': '452 4.2.2 Mailbox full' }),
     );
@@ -242,14 +242,14 @@ describe('smtp:', () => {
   });
 
   it.each<[string, Record<string, string | null | undefined>, object, boolean?]>([
-    ['a sender that is refused', { 'MAIL FROM': '550 5.1.8 Sender rejected' }, { outcome: 'failed', code: 550 }],
+    ['a rejected sender', { 'MAIL FROM': '550 5.1.8 Sender rejected' }, { outcome: 'failed', code: 550 }],
     [
-      'a message that is refused, over several lines',
+      'a rejected message, over several lines',
       { '.': '550-5.7.26 It does not pass\r\n550 5.7.26 authentication checks' },
       { outcome: 'failed', code: 550, text: '550-5.7.26 It does not pass authentication checks' },
     ],
-    ['a recipient that is refused after the message', { '.': '550 5.1.1 User unknown' }, { outcome: 'bounced' }],
-    ['a failure for now', { '.': '451 4.3.0 Temporary failure' }, { outcome: 'deferred', code: 451 }],
+    ['a recipient that is rejected after the message', { '.': '550 5.1.1 User unknown' }, { outcome: 'bounced' }],
+    ['a temporary failure', { '.': '451 4.3.0 Temporary failure' }, { outcome: 'deferred', code: 451 }],
     ['421 in the middle', { 'RCPT TO': '421 4.7.0 Too many connections' }, { outcome: 'deferred', code: 421 }],
     [
       '454 to the message',
@@ -264,7 +264,7 @@ describe('smtp:', () => {
     ['a reset after the last dot', { '.': null }, { outcome: 'deferred', code: 0 }],
     ['a reset at the recipient', { 'RCPT TO': null }, { outcome: 'deferred', code: 0 }],
     [
-      'a login that is asked for',
+      'a required login',
       { 'MAIL FROM': '530 5.7.0 Authentication required' },
       { outcome: 'deferred', code: 530 },
       true,
@@ -279,11 +279,11 @@ describe('smtp:', () => {
   });
 
   it.each<[string, string | null]>([
-    ['a greeting that refuses', '554 5.7.1 No service here'],
+    ['a rejecting greeting', '554 5.7.1 No service here'],
     ['421 instead of a greeting', '421 4.3.2 Shutting down'],
     ['a reset before the greeting', null],
-    ['something else than a mail server', 'HTTP/1.1 400 Bad Request'],
-  ])('says that nobody could be asked: %s', async (_what, greeting) => {
+    ['a server of another protocol', 'HTTP/1.1 400 Bad Request'],
+  ])('reports an unreachable transport: %s', async (_what, greeting) => {
     const { port } = await scripted(usual(), greeting);
 
     expect(await transportTo({ port }).submit(SUBMISSION)).toMatchObject({
@@ -292,7 +292,7 @@ describe('smtp:', () => {
     });
   });
 
-  it('says that nobody could be asked where nobody listens, and where the policy lets nothing through', async () => {
+  it('reports an unreachable transport if no server listens, and if the egress policy blocks it', async () => {
     const { port } = await relay();
 
     expect(await transportTo({ port: 1 }).submit(SUBMISSION)).toMatchObject({
@@ -308,7 +308,7 @@ describe('smtp:', () => {
   it.each<[string, Record<string, undefined>]>([
     ['the last dot', { '.': undefined }],
     ['the recipient', { 'RCPT TO': undefined }],
-  ])('gives up on a server that is silent at %s, when its time is over', async (_where, other) => {
+  ])('times out if the server is silent at %s', async (_where, other) => {
     const { port } = await scripted(usual(other));
 
     expect(await transportTo({ port }, { totalMs: 300 }).submit(SUBMISSION)).toMatchObject({
@@ -325,7 +325,7 @@ describe('smtp:', () => {
     ['DATA', { DATA: undefined }, '220 ready'],
     ['the last dot', { '.': undefined }, '220 ready'],
   ])(
-    'ends the conversation when one answer takes longer than the operator allows: %s',
+    'ends the conversation if one reply takes longer than SMTP_ANSWER_TIMEOUT: %s',
     async (_where, other, greeting) => {
       const { port } = await scripted(usual(other), greeting);
 
@@ -335,7 +335,7 @@ describe('smtp:', () => {
     },
   );
 
-  it('waits for the answer to the last dot: a server that has the message gets it once', async () => {
+  it('waits for the reply to the last dot: a server that has the message gets it only once', async () => {
     let answer = (): void => undefined;
     const asked = new Promise<void>((resolve) => (answer = resolve));
     let release = (): void => undefined;
@@ -364,7 +364,7 @@ describe('smtp:', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('goes on after resets: the next message is taken', async () => {
+  it('sends the next message after a reset', async () => {
     let resets = 2;
     const { port } = await scripted((line) => (line === '.' && (resets -= 1) >= 0 ? null : usual()(line)));
     const transport = transportTo({ port });
@@ -375,7 +375,7 @@ describe('smtp:', () => {
     expect(outcomes).toEqual(['deferred', 'deferred', 'accepted']);
   });
 
-  it('hands over many at once', async () => {
+  it('sends many messages concurrently', async () => {
     const { port, received } = await relay();
     const transport = transportTo({ port });
 
@@ -412,7 +412,7 @@ describe('smtp: over TLS', () => {
     expect(received).toMatchObject([{ isSecure: true, user: 'ada' }]);
   });
 
-  it('logs in where TLS is from the first byte', async () => {
+  it('logs in over implicit TLS', async () => {
     const { port, received } = await relay({ ...asking, secure: true });
 
     expect(
@@ -424,7 +424,7 @@ describe('smtp: over TLS', () => {
     expect(received).toMatchObject([{ isSecure: true }]);
   });
 
-  it('sends neither password nor message where somebody stripped STARTTLS', async () => {
+  it('sends neither password nor message if STARTTLS was stripped', async () => {
     const { port, lines } = await scripted(
       usual({ EHLO: '250-relay\r\n250 AUTH PLAIN LOGIN', STARTTLS: '454 TLS not available' }),
     );
@@ -439,7 +439,7 @@ describe('smtp: over TLS', () => {
   it.each<[string, SMTPServerOptions, Partial<EmailRelay>]>([
     ['after STARTTLS', withTls, { startTls: 'required' }],
     ['where TLS is from the first byte', { ...withTls, secure: true }, { isImplicitTls: true, startTls: 'required' }],
-  ])('is not waited for longer than the operator allows: %s', async (_what, options, how) => {
+  ])('limits the wait for a reply to SMTP_ANSWER_TIMEOUT: %s', async (_what, options, how) => {
     const { port } = await relay({ ...options, onData: (stream) => void stream.resume() });
 
     expect(
@@ -452,7 +452,7 @@ describe('smtp: over TLS', () => {
     });
   });
 
-  it('does not take a certificate that nobody vouches for, where TLS is required', async () => {
+  it('rejects an untrusted certificate if TLS is required', async () => {
     const { port, received } = await relay(withTls);
 
     expect(await transportTo({ host: 'localhost', port, startTls: 'required' }).submit(SUBMISSION)).toMatchObject({
@@ -463,8 +463,8 @@ describe('smtp: over TLS', () => {
   });
 
   it.each<[string, SMTPServerOptions, boolean]>([
-    ['encrypted where it is offered', withTls, true],
-    ['in plain text where it is not', {}, false],
+    ['encrypts if the server offers it', withTls, true],
+    ['plain text if it does not', {}, false],
   ])('opportunistic: %s', async (_what, options, isSecure) => {
     const { port, received } = await relay(options);
 
@@ -473,7 +473,7 @@ describe('smtp: over TLS', () => {
     expect(received).toMatchObject([{ isSecure }]);
   });
 
-  it('says that nobody could be asked when the login is refused, and repeats nothing of it', async () => {
+  it('reports an unreachable transport if the login is rejected, without its reply', async () => {
     const { port } = await relay(asking);
 
     const report = await transportTo(

@@ -20,7 +20,7 @@ describe('DomainThrottle', () => {
     throttle = new DomainThrottle(() => nowMs);
   });
 
-  it('lets five at once to a domain, and the next when one leaves', async () => {
+  it('allows five concurrent messages to a domain, and the next one when a slot is released', async () => {
     await enter(7);
     expect(entered).toHaveLength(5);
 
@@ -29,14 +29,14 @@ describe('DomainThrottle', () => {
     expect(entered).toHaveLength(6);
   });
 
-  it('holds up nobody else: another domain has places of its own', async () => {
+  it('does not delay other domains: each has its own slots', async () => {
     await enter(6);
     await enter(1, ['example.net']);
 
     expect(entered).toHaveLength(6);
   });
 
-  it('halves them for five minutes after the server asked for less, at least one stays', async () => {
+  it('halves the slots for five minutes after the server asked to slow down, to at least one', async () => {
     for (let i = 0; i < 5; i += 1) throttle.slowDown('example.org');
     await enter(3);
     expect(entered).toHaveLength(1);
@@ -47,7 +47,7 @@ describe('DomainThrottle', () => {
     expect(entered).toHaveLength(3);
   });
 
-  it('has nobody wait where all places are with a server that takes its time, also who waits already; others go on', async () => {
+  it('if all slots are in use and one is stalled, rejects new and waiting submissions; other domains continue', async () => {
     throttle = new DomainThrottle(() => nowMs, { stalledMs: 5 });
     await enter(5);
     const waiting = throttle.enter(['example.org'], FOREVER);
@@ -61,7 +61,7 @@ describe('DomainThrottle', () => {
     expect(await throttle.enter(['example.org'], FOREVER)).not.toBeNull();
   });
 
-  it('gives up with its signal, and gives back what it holds', async () => {
+  it('stops waiting when its signal aborts, and releases its slots', async () => {
     await enter(5, ['b.example']);
     const hurry = new AbortController();
     const late = throttle.enter(['b.example', 'a.example'], hurry.signal);

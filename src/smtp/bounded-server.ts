@@ -2,29 +2,36 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { addressSet, ipAddress } from '#engine/ip-ranges.js';
 import type { Conversation, Conversations, Ending } from './conversations.js';
 
-/** A connection of the library, as far as it is touched here. */
+/** The members of the library's connection type that are used. */
 export type SmtpConnection = SMTPServer['connections'] extends Set<infer C> ? C : never;
 
 type ClientSocket = Parameters<SMTPServer['connect']>[0];
 type ConnectionOptions = Parameters<SMTPServer['connect']>[1];
 
-/** Who listens to what happens on the wire. */
+/** Receives events of SMTP conversations. */
 export interface WireEvents {
-  /** What is answered with 4xx or 5xx, by its codes: `550 5.1.1`. */
+  /** Called with the codes of each 4xx or 5xx reply: `550 5.1.1`. */
   refused(codes: string): void;
 }
 
 type ServerSocket = SmtpConnection['_socket'];
 
-/** Behind them the client may send more; whatever else is said may be the last thing, or be followed by TLS. */
+/**
+ * Replies after which the client may send more commands, so they can be batched. Any other reply may be the last one,
+ * or be followed by TLS.
+ */
 const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
 /**
- * smtp-server with what it leaves to others: a limit of connections for each address, of commands (its own counts only
- * those of clients that could log in), networks of balancers in CIDR notation, and enhanced status codes of our own (it
- * knows one for each code). Its instances are reached through what it calls of itself; test/api/smtp-*.e2e-spec.ts fail
- * when it does not any more.
+ * smtp-server with the features that it lacks:
+ *
+ * - a connection limit for each address,
+ * - a command limit (its own counts only clients that could log in),
+ * - load balancer networks in CIDR notation,
+ * - Posthorn's own enhanced status codes (it has one for each code).
+ *
+ * It overrides internal methods of the library. test/api/smtp-*.e2e-spec.ts fail if the library no longer calls them.
  */
 export class BoundedServer extends SMTPServer {
   private readonly balancers;
@@ -59,7 +66,7 @@ export class BoundedServer extends SMTPServer {
     return null;
   }
 
-  /** Tells the client why, and ends the connection. */
+  /** Sends the client the reason and closes the connection. */
   dismiss(id: string, { code, text }: Ending): void {
     this.connection(id)?.send(code, text, false);
   }
@@ -79,8 +86,8 @@ export class BoundedServer extends SMTPServer {
   }
 
   /**
-   * Answers to commands that came together leave together (RFC 2920, section 3.2), with this turn of the event loop:
-   * four writes for each message were a fifth of its cost.
+   * Writes the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this turn of the event
+   * loop. Four writes for each message were a fifth of its cost.
    */
   private gather(socket: ServerSocket): void {
     if (this.corked.has(socket)) return;

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** A certificate with its chain, and its key, in PEM. */
+/** A certificate with its chain and its key, in PEM. */
 export interface Certificate {
   cert: Buffer;
   key: Buffer;
 }
 
-/**
- * The files that the operator named, read again when what they say has changed: whoever renews certificates replaces
- * them.
- */
+/** Reads the operator's certificate files, and detects when they are replaced by a renewal. */
 export class CertificateFiles {
   private version = '';
 
   constructor(private readonly files: { certFile: string; keyFile: string }) {}
 
-  /** What they say now; null when that is what they said last. Throws what reading throws. */
+  /**
+   * Returns the current certificate, or null if it has not changed since the last call. Throws the errors of reading
+   * the files.
+   */
   changed(): Certificate | null {
     const cert = readFileSync(this.files.certFile);
     const key = readFileSync(this.files.keyFile);
@@ -26,7 +26,7 @@ export class CertificateFiles {
     return { cert, key };
   }
 
-  /** What was read last can't be used: it is read again, whether it has changed or not. */
+  /** Makes the next call return the certificate even if it is unchanged, because the last one was unusable. */
   forget(): void {
     this.version = '';
   }

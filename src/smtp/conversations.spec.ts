@@ -10,7 +10,7 @@ function arrange(): { conversations: Conversations; pass(ms: number): void } {
 }
 
 describe('the connections of a listener', () => {
-  it('are limited for each address, for the /64 of an IPv6 one, and over all; what ends makes room', () => {
+  it('are limited for each address, for the /64 of an IPv6 address, and in total; an ended one frees its slot', () => {
     const { conversations } = arrange();
     const begin = (id: string, address: string): boolean => !conversations.begin(id, address).isTooMany;
 
@@ -20,13 +20,13 @@ describe('the connections of a listener', () => {
     expect(
       ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:1::3'].map((address, i) => begin(`six${i}`, address)),
     ).toEqual([true, true, false]);
-    // Seven are open, though one was told that there are too many.
+    // Seven are open, although one was rejected as too many.
     expect(begin('late', '192.0.2.9')).toBe(false);
     for (const id of ['four0', 'four1', 'four2', 'six2', 'late']) conversations.end(id);
     expect([begin('again', '192.0.2.1'), conversations.count]).toEqual([true, 4]);
   });
 
-  it('end when their message comes too slowly, whatever it has sent before; one that keeps up, and one that is stored, do not', () => {
+  it('end if their message arrives too slowly, whatever arrived before; one that keeps up, or is being stored, does not', () => {
     const { conversations, pass } = arrange();
     const of = (id: string): { bytes: number; isOpen: boolean } => {
       const progress = { bytes: 0, isOpen: true };
@@ -52,7 +52,7 @@ describe('the connections of a listener', () => {
     expect(conversations.overdue().map(([id]) => id)).toEqual(['sta']);
   });
 
-  it('last for half an hour, but for one whose message is being stored', () => {
+  it('end after half an hour, except while a message is being stored', () => {
     const { conversations, pass } = arrange();
     conversations.begin('old', '192.0.2.1');
     conversations.begin('storing', '192.0.2.2').isStoring = true;

@@ -2,44 +2,42 @@ import { clientNetwork } from '#http/client-network.js';
 import type { AcceptedRecipient } from '#modules/inbox/contract.js';
 import type { SmtpLimits } from './limits.js';
 
-/** A message that is coming in. */
+/** A message that is being received. */
 export interface Arriving {
-  /** Bytes so far, and whether the client owes more. */
+  /** Bytes received so far, and whether the client must send more. */
   progress: () => { bytes: number; isOpen: boolean };
-  /** When the stretch began that is being judged, by the monotonic clock, and what had come by then. */
+  /** Start of the current interval of the speed check, on the monotonic clock, and the bytes received by then. */
   sinceMs: number;
   sinceBytes: number;
 }
 
-/** What is known of one connection. */
+/** State of one connection. */
 export interface Conversation {
   network: string;
   startedMs: number;
-  /** Over a limit from the start: it is told so, and ended. */
+  /** The connection exceeded a limit from the start. It gets a reply and is closed. */
   isTooMany: boolean;
   commands: number;
   refused: number;
-  /** Recipients of the transaction of now, by the address as it was given. */
+  /** Recipients of the current transaction, by the address as given. */
   recipients: Map<string, AcceptedRecipient>;
   arriving: Arriving | null;
-  /** Whether its message is being stored: it is told what came of that before anything else. */
+  /** Whether its message is being stored. The client gets that result before any other reply. */
   isStoring: boolean;
 }
 
-/** Why a conversation is ended, and what the client is told. */
+/** Reply that ends a conversation. */
 export interface Ending {
   code: 421;
   text: string;
 }
 
 const TOO_OLD: Ending = { code: 421, text: '4.4.2 The connection has lasted for too long, connect again.' };
-const TOO_SLOW: Ending = { code: 421, text: '4.4.2 The message comes too slowly.' };
+const TOO_SLOW: Ending = { code: 421, text: '4.4.2 The message is arriving too slowly.' };
 const TOO_MANY_COMMANDS: Ending = { code: 421, text: '4.7.0 Too many commands without a message.' };
 const TOO_MANY_REFUSED: Ending = { code: 421, text: '4.7.0 Too many recipients that do not exist.' };
 
-/**
- * The connections of a listener, counted and timed. Pure but for what it remembers: it opens and ends nothing itself.
- */
+/** Counts and times the connections of a listener. It only keeps state, and neither opens nor closes a connection. */
 export class Conversations {
   private readonly open = new Map<string, Conversation>();
   private readonly networks = new Map<string, number>();
@@ -84,25 +82,28 @@ export class Conversations {
     else this.networks.set(conversation.network, left);
   }
 
-  /** One more command came; an ending when that is enough. */
+  /** Counts a command. Returns the reply that ends the conversation if the limit is exceeded. */
   commanded(conversation: Conversation): Ending | null {
     conversation.commands += 1;
     return conversation.commands > this.limits.commandsWithoutMail ? TOO_MANY_COMMANDS : null;
   }
 
-  /** One more recipient was refused: an ending, or for how long the answer is held back. */
+  /** Counts a rejected recipient. Returns the reply that ends the conversation, or the delay of the reply. */
   refused(conversation: Conversation): Ending | { delayMs: number } {
     conversation.refused += 1;
     if (conversation.refused > this.limits.refusedRecipients) return TOO_MANY_REFUSED;
     return { delayMs: Math.min(Math.max(0, conversation.refused - 5) * 100, 2_000) };
   }
 
-  /** A message was taken: what came before it was not for nothing. */
+  /** Resets the command count after an accepted message. */
   delivered(conversation: Conversation): void {
     conversation.commands = 0;
   }
 
-  /** Those that have lasted for too long, or whose message comes too slowly; none while its message is being stored. */
+  /**
+   * Returns the connections that have lasted too long or whose message arrives too slowly. Skips those whose message is
+   * being stored.
+   */
   overdue(): [id: string, ending: Ending][] {
     const nowMs = this.nowMs();
     const found: [string, Ending][] = [];

@@ -1,23 +1,23 @@
-/** What one listener bears. */
+/** Limits of one listener. */
 export interface SmtpLimits {
-  /** Connections of one address (the /64 of an IPv6 one), and of all. */
+  /** Maximum number of connections: of one address (or of the /64 of an IPv6 address), and in total. */
   connectionsPerNetwork: number;
   connections: number;
-  /** Bytes of one message. */
+  /** Maximum size of one message in bytes. */
   messageBytes: number;
   recipients: number;
-  /** Commands since the last message that was taken: whoever never sends one is asked to leave. */
+  /** Maximum number of commands since the last accepted message, against clients that never send one. */
   commandsWithoutMail: number;
-  /** Refused recipients of one connection; behind the first few each answer takes longer. */
+  /** Maximum number of rejected recipients of one connection. After the first few, each reply is delayed. */
   refusedRecipients: number;
-  /** For how long nothing may come. */
+  /** Maximum time without data from the client. */
   idleMs: number;
-  /** For how long a connection may last. */
+  /** Maximum duration of a connection. */
   sessionMs: number;
-  /** In every such stretch of a message at least so many bytes come. */
+  /** In every interval of this length, at least `slowBytes` of a message must arrive. */
   slowMs: number;
   slowBytes: number;
-  /** How long conversations may go on when the process stops. */
+  /** Time for open conversations to end when the process stops. */
   closeMs: number;
 }
 

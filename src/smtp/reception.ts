@@ -7,19 +7,16 @@ import type { SmtpLimits } from './limits.js';
 import { spool } from './spool.js';
 
 const TOO_LARGE: SmtpAnswer = { code: 552, enhanced: '5.3.4', text: 'The message is too large.' };
-const LOOP: SmtpAnswer = { code: 554, enhanced: '5.4.6', text: 'The message goes round in circles.' };
+const LOOP: SmtpAnswer = { code: 554, enhanced: '5.4.6', text: 'The message is in a mail loop.' };
 const NOBODY: SmtpAnswer = { code: 554, enhanced: '5.5.1', text: 'No valid recipients.' };
 
-/** What was made of a message, with its size. */
+/** Reply to a message, with the message's size. */
 export interface Taken {
   answer: SmtpAnswer;
   sizeBytes: number;
 }
 
-/**
- * Receives one message, and has it stored once all of it is here: until then no connection to the database is used for
- * it.
- */
+/** Receives a message and stores it once it has arrived completely. Until then it uses no database connection. */
 export class Reception {
   constructor(
     private readonly mail: IncomingMail,
@@ -28,7 +25,7 @@ export class Reception {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Rejects only when the client went away: nothing was stored then. */
+  /** Rejects only if the client disconnected. Nothing was stored then. */
   async take(stream: SMTPServerDataStream, session: SMTPServerSession, conversation: Conversation): Promise<Taken> {
     const recipients = recipientsOf(session, conversation);
     conversation.arriving = {
@@ -60,7 +57,7 @@ export class Reception {
   }
 }
 
-/** Those that the transaction has: one that was named twice is there once. */
+/** Returns the recipients of the transaction, without duplicates. */
 function recipientsOf(session: SMTPServerSession, { recipients }: Conversation): AcceptedRecipient[] {
   return session.envelope.rcptTo
     .map(({ address }) => recipients.get(address.toLowerCase()))

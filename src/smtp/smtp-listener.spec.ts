@@ -40,7 +40,7 @@ class HeldClock extends Clock {
   }
 }
 
-/** Storage that takes everything, when it is let. */
+/** Storage that accepts every message, when the test allows it. */
 class HeldMail extends IncomingMail {
   readonly taken: { envelope: MailEnvelope; text: string }[] = [];
   held: Promise<void> = Promise.resolve();
@@ -66,7 +66,7 @@ class HeldMail extends IncomingMail {
   }
 }
 
-/** A client, line by line. */
+/** A client that reads line by line. */
 class Client {
   private text = '';
   private closed = false;
@@ -103,7 +103,7 @@ class Client {
     return this.answer();
   }
 
-  /** Up to where the message is awaited. */
+  /** Runs the conversation up to the start of the message. */
   async begin(): Promise<string> {
     await this.say('MAIL FROM:<a@b.example>');
     await this.say('RCPT TO:<box@c.example>');
@@ -182,7 +182,7 @@ afterEach(async () => {
 });
 
 describe('a client that sends a byte a second', () => {
-  it('is told 421 4.4.2 at its deadline, has nothing stored and no storage asked, and keeps nobody else waiting', async () => {
+  it('421 4.4.2 at its deadline: nothing is stored, storage is not called, and no other client is delayed', async () => {
     const { mail, clock, greeted, connections } = await listening();
     const [slow, quick] = [await greeted(), await greeted()];
     expect(await slow.begin()).toMatch(/^354/);
@@ -212,7 +212,7 @@ describe('the certificate', () => {
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What a client that asks for STARTTLS is shown. */
+  /** Returns the certificate that a client sees after STARTTLS. */
   async function shown({ greeted }: Listening): Promise<string> {
     const client = await greeted();
     expect(await client.say('STARTTLS')).toMatch(/^220/);
@@ -227,7 +227,7 @@ describe('the certificate', () => {
   const fingerprint = (name: string): string =>
     new X509Certificate(readFileSync(path.join(TLS_FOLDER, `${name}.pem`))).fingerprint256;
 
-  it('that was replaced is shown without a restart, and a conversation of before goes on', async () => {
+  it('that was replaced is used without a restart, and an open conversation continues', async () => {
     const said = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
     const server = await listening({ SMTP_TLS_CERT: cert(), SMTP_TLS_KEY: key() });
     const before = await server.greeted();
@@ -240,7 +240,7 @@ describe('the certificate', () => {
       async () => warned.mock.calls.length,
       (count) => count > 0,
     );
-    expect(warned.mock.calls[0]?.[0]).toMatch(/certificate can't be read, the one of before stays/);
+    expect(warned.mock.calls[0]?.[0]).toMatch(/certificate can't be read, the previous one stays/);
     expect(await shown(server)).toBe(fingerprint('localhost-cert'));
     use('renewed-cert', cert());
     server.clock.ms += 6_000;
@@ -257,7 +257,7 @@ describe('the certificate', () => {
   it.each([
     ['is no certificate', 'rubbish'],
     ['is empty', ''],
-  ])('that %s, or is gone, leaves the one of before in force, and says so', async (_what, text) => {
+  ])('that %s, or is missing, is ignored with a warning, and the previous one stays', async (_what, text) => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const server = await listening({ SMTP_TLS_CERT: cert(), SMTP_TLS_KEY: key() });
     for (const spoil of [() => writeFileSync(cert(), text), () => rmSync(cert(), { force: true })]) {
@@ -268,14 +268,14 @@ describe('the certificate', () => {
         async () => warned.mock.calls.length,
         (count) => count > 0,
       );
-      expect(warned.mock.calls[0]?.[0]).toMatch(/the one of before stays/);
+      expect(warned.mock.calls[0]?.[0]).toMatch(/the previous one stays/);
       expect(await shown(server)).toBe(fingerprint('localhost-cert'));
     }
   });
 });
 
 describe('a stop', () => {
-  it('421 4.3.2 between messages, also behind some; a message that is coming, and one that is being stored, get their answer first', async () => {
+  it('421 4.3.2 between messages, also after some; a message that is arriving or being stored gets its reply first', async () => {
     const { listener, mail, port, greeted } = await listening();
     const [idle, used, coming, storing] = [await greeted(), await greeted(), await greeted(), await greeted()];
     await used.begin();
@@ -314,7 +314,7 @@ describe('a stop', () => {
 });
 
 describe('a flood of connections', () => {
-  it('421 4.7.0 behind the last one that the listener bears, from however many addresses; those that are in are served', async () => {
+  it('421 4.7.0 above the connection limit, from however many addresses; open connections are served', async () => {
     const { mail, greeted, port } = await listening();
     const addresses = Array.from(
       { length: SMTP_LIMITS.connections / SMTP_LIMITS.connectionsPerNetwork },

@@ -20,19 +20,25 @@ type DataCallback = (error?: Error | null, text?: string) => void;
 
 const DISABLED = ['AUTH', 'WIZ', 'SHELL', 'KILL'];
 const LOOK_EVERY_MS = 1_000;
-/** A certificate is looked at so often, at most. */
+/** Minimum time between two checks of the certificate files. */
 const CERTIFICATE_EVERY_MS = 5_000;
 const STOPPING: Ending = { code: 421, text: '4.3.2 The service is stopping, connect again.' };
 const TOO_MANY = { code: 421, enhanced: '4.7.0', text: 'Too many connections, try again later.' };
-const FAILED: SmtpAnswer = { code: 451, enhanced: '4.3.0', text: 'The message could not be taken, try again later.' };
+const FAILED: SmtpAnswer = {
+  code: 451,
+  enhanced: '4.3.0',
+  text: 'The message could not be accepted, try again later.',
+};
 
 const BUSY: SmtpAnswer = {
   code: 451,
   enhanced: '4.3.2',
-  text: 'Too much is being delivered at the moment, try again later.',
+  text: 'Too much is being delivered now, try again later.',
 };
 
-/** SMTP_PORT: takes mail for aliases, and reports about mail of ours. It relays nothing, and lets nobody log in. */
+/**
+ * Listens on SMTP_PORT for mail to aliases and for reports about sent mail. It does not relay mail and offers no login.
+ */
 @Injectable()
 export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Smtp');
@@ -60,15 +66,15 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /**
-   * Throws when the certificate can't be used, or the port is taken that somebody wants; without the one that nobody
-   * chose the rest still serves.
+   * Throws if the certificate is unusable, or if a configured port is taken. If the default port is taken, the process
+   * runs without receiving mail.
    */
   async onApplicationBootstrap(): Promise<void> {
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
     const server = await this.makeServer();
-    // Connections are closed without a word only after so many have been told that there are too many. Not by
-    // `maxConnections`: of several processes behind one port a full one hands the connection on, and so does the next.
+    // Connections are closed without a reply only at twice the limit. `maxConnections` is unsuitable: with several
+    // processes behind one port, a full one passes the connection on, and so does the next.
     server.server.prependListener('connection', (socket: Socket) => {
       server.server.getConnections((_, count) => count > SMTP_LIMITS.connections * 2 && socket.destroy());
     });
@@ -81,7 +87,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     } catch (error) {
       if (config.isSmtpPortAsked || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
       this.logger.warn(
-        `Port ${config.smtpPort} is taken by another process: this one receives no mail. SMTP_PORT names another port, or off.`,
+        `Port ${config.smtpPort} is taken by another process: this one receives no mail. Set SMTP_PORT to another port, or to off.`,
       );
       return;
     }
@@ -98,7 +104,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     this.logger.log(`Mail for ${this.name} on port ${port}${this.certificate === null ? ', without STARTTLS' : ''}`);
   }
 
-  /** Nobody connects any more, whoever idles is told to come again, and messages that are under way end. */
+  /** Stops accepting connections, asks idle clients to reconnect later, and lets messages in progress finish. */
   async beforeApplicationShutdown(): Promise<void> {
     const { server } = this;
     if (server === null) return;
@@ -111,7 +117,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async makeServer(): Promise<BoundedServer> {
-    // Of no use to a process that takes no mail.
+    // Loaded here, because a process that receives no mail does not need it.
     const { BoundedServer } = await import('./bounded-server.js');
     const tls = this.certificate?.changed() ?? null;
     const { messageBytes, recipients, idleMs, closeMs } = SMTP_LIMITS;
@@ -145,7 +151,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       this.conversations,
       { refused: (codes) => this.metrics.refused(codes) },
     );
-    // Until it listens, an error is the start's; from then on that of one connection.
+    // Errors before `listen` belong to the start. Later ones belong to a single connection.
     server.on('error', () => undefined);
     return server;
   }
@@ -155,7 +161,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     callback(this.conversationOf(session)?.isTooMany === true ? refusal(TOO_MANY) : null);
   }
 
-  /** Where deliveries need the process a sender waits for his turn, before he sends anything. */
+  /** While deliveries need the process, a client waits for its turn at MAIL, before it sends any data. */
   private async began(session: SMTPServerSession): Promise<Error | null> {
     this.conversationOf(session)?.recipients.clear();
     return (await this.mail.turn()) ? null : refusal(BUSY);
@@ -224,8 +230,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /**
-   * A file that is being replaced may not fit the other one for a moment: the certificate of before stays until both
-   * do.
+   * While files are being replaced, certificate and key may not match. The previous certificate stays until they do.
    */
   private renewCertificate(server: BoundedServer): void {
     const nowMs = this.clock.monotonicMs();
@@ -234,13 +239,13 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     try {
       const changed = this.certificate.changed();
       if (changed === null) return;
-      // Its own check comes when the old one is gone already.
+      // Checked here, because the server's own check runs after the old certificate is gone.
       createSecureContext(changed);
       server.updateSecureContext({ cert: changed.cert, key: changed.key });
-      this.logger.log('The certificate was read anew.');
+      this.logger.log('The certificate was reloaded.');
     } catch (error) {
       this.certificate.forget();
-      this.logger.warn(`The certificate can't be read, the one of before stays: ${(error as Error).message}`);
+      this.logger.warn(`The certificate can't be read, the previous one stays: ${(error as Error).message}`);
     }
   }
 

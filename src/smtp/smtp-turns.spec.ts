@@ -13,7 +13,7 @@ const ALIAS = {
 } as const;
 const TRANSACTION = 'MAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.org>\r\nDATA\r\n';
 
-/** A client that says what it is told to, and hears by lines. */
+/** A client that sends given commands and reads replies line by line. */
 async function connect(port: number): Promise<{
   say: (text: string) => void;
   heard: (text: string) => Promise<void>;
@@ -40,7 +40,7 @@ async function connect(port: number): Promise<{
   return { say: (line) => socket.write(line), heard, said: () => text, close: () => socket.destroy() };
 }
 
-describe('the turns of senders', () => {
+describe('pacing of clients', () => {
   let listener: SmtpListener;
   let port: number;
   let turn: () => Promise<boolean>;
@@ -70,7 +70,7 @@ describe('the turns of senders', () => {
 
   afterEach(() => listener.beforeApplicationShutdown());
 
-  it('keeps a sender waiting at MAIL until it is his turn, and then takes what he sent', async () => {
+  it('makes a client wait at MAIL for its turn, and then accepts its message', async () => {
     let admit: (isIn: boolean) => void = () => undefined;
     turn = () => new Promise((resolve) => (admit = resolve));
     const client = await connect(port);
@@ -86,7 +86,7 @@ describe('the turns of senders', () => {
     client.close();
   });
 
-  it('asks a sender to come again whose turn did not come', async () => {
+  it('asks a client to retry with 451 if its turn does not come in time', async () => {
     turn = async () => false;
     const client = await connect(port);
     client.say('MAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.org>\r\n');
@@ -96,7 +96,7 @@ describe('the turns of senders', () => {
     client.close();
   });
 
-  it('writes the answers to commands that came together at once, and what follows them behind', async () => {
+  it('writes the replies to pipelined commands in one write, and later replies after it', async () => {
     turn = async () => true;
     const written: string[] = [];
     const connections = (listener as unknown as { server: { connections: Set<{ _socket: net.Socket }> } }).server

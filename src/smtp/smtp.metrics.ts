@@ -3,7 +3,7 @@ import { Metrics } from '#kernel/observability/metrics.js';
 
 const CODES_MAX = 40;
 
-/** Figures of the SMTP listener. */
+/** Metrics of the SMTP listener. */
 @Injectable()
 export class SmtpMetrics {
   private readonly acceptedTotal;
@@ -14,25 +14,25 @@ export class SmtpMetrics {
   private readonly codes = new Set<string>();
 
   constructor(private readonly metrics: Metrics) {
-    this.connectionsTotal = metrics.counter('smtp_connections_total', 'Connections that the SMTP listener took.');
+    this.connectionsTotal = metrics.counter('smtp_connections_total', 'Connections that the SMTP listener accepted.');
     this.acceptedTotal = metrics.counter(
       'smtp_messages_accepted_total',
       'Messages that were answered with 250, after their commit.',
     );
     this.refusedTotal = metrics.counter(
       'smtp_refused_total',
-      'Answers of 4xx and 5xx, with their enhanced status code.',
+      'Replies of 4xx and 5xx, with their enhanced status code.',
       ['code'],
     );
     this.bytesTotal = metrics.counter('smtp_received_bytes_total', 'Bytes of messages that were received in full.');
     this.commitSeconds = metrics.histogram(
       'smtp_commit_seconds',
-      'Time from the end of a message to its answer.',
+      'Time from the end of a message to its reply.',
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     );
   }
 
-  /** Says how many connections are open when it is asked. */
+  /** Registers a gauge that reports the number of open connections. */
   watch(open: () => number): void {
     this.metrics.gauge('smtp_connections', 'Open connections of the SMTP listener.', [], (gauge) => gauge.set(open()));
   }

@@ -3,7 +3,7 @@ import { SmtpMetrics } from './smtp.metrics.js';
 import { SmtpListener } from './smtp-listener.js';
 
 /**
- * The edge for SMTP, as src/http is for HTTP: what comes in goes through the door of the inbox, and it knows nothing
+ * The SMTP edge, as src/http is the HTTP edge. It passes mail to the inbox through its contract and depends on nothing
  * else.
  */
 @Module({ providers: [SmtpListener, SmtpMetrics] })

@@ -38,14 +38,14 @@ describe('ownPath', () => {
   });
 
   it.each(['/in/acme/orders', '/%69n/acme/orders', '/x/../in/acme/orders', '/i%6e/acme'])(
-    '%s is a receive URL, whose answers a tenant configures: a redirect among them',
+    '%s is a receive URL, whose answers a tenant configures, including redirects',
     (path) => {
       expect(ownPath(path, BASE)).toBeNull();
       expect(ownPath(`/hooks${path}`, `${BASE}/hooks`)).toBeNull();
     },
   );
 
-  it('below a path of its host only what is below it is ours', () => {
+  it('with a base path, only paths below it are accepted', () => {
     const base = `${BASE}/hooks`;
 
     expect(ownPath('/hooks/signin?a=b', base)).toBe('/hooks/signin?a=b');

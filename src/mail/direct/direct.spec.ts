@@ -67,7 +67,7 @@ interface Received {
   named: string;
 }
 
-/** Another author's server, on an address of this machine. */
+/** A server of another implementation, on an address of this machine. */
 async function serverAt(
   address: string,
   port = 0,
@@ -123,14 +123,14 @@ const usual =
     return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
   };
 
-/** Mail servers of a domain, as `10 mx1.x.example` at an address each. */
+/** Publishes the mail servers of a domain, as `10 mx1.x.example`, each with its address. */
 function publish(domain: string, servers: Record<string, string>): void {
   zone.set(domain, 'MX', Object.keys(servers));
   for (const [record, address] of Object.entries(servers)) zone.set(record.split(' ')[1] ?? '', 'A', [address]);
 }
 
 describe('direct:', () => {
-  it("hands over the very bytes to the domain's own server, under the platform's name", async () => {
+  it("sends the exact bytes to the domain's own server, under the platform's name", async () => {
     const { port, received } = await serverAt('127.0.0.1');
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 
@@ -159,7 +159,7 @@ describe('direct:', () => {
     ['nobody listens', async () => undefined],
     ['it greets with 554', (port) => scriptedAt('127.0.0.2', port, usual({}), '554 5.7.1 No service here')],
     ['it resets', (port) => scriptedAt('127.0.0.2', port, usual({}), null)],
-  ])('goes to the next server where %s at the preferred one', async (_what, first) => {
+  ])('continues with the next server if %s at the preferred one', async (_what, first) => {
     const { port, received } = await serverAt('127.0.0.3');
     await first(port);
     publish('x.example', { '20 mx2.x.example': '127.0.0.3', '10 mx1.x.example': '127.0.0.2' });
@@ -172,7 +172,7 @@ describe('direct:', () => {
     ['refuses the address', { 'RCPT TO': '550 5.1.1 User unknown' }, { outcome: 'bounced', code: 550 }],
     ['puts it off', { 'RCPT TO': '450 4.2.0 Greylisted' }, { outcome: 'deferred', code: 450 }],
     ['resets after the message', { '.': null }, { outcome: 'deferred', code: 0 }],
-  ])('asks no other server when the preferred one %s', async (_what, other, reply) => {
+  ])('does not try another server if the preferred one %s', async (_what, other, reply) => {
     const { port, received } = await serverAt('127.0.0.3');
     await scriptedAt('127.0.0.2', port, usual(other));
     publish('x.example', { '10 mx1.x.example': '127.0.0.2', '20 mx2.x.example': '127.0.0.3' });
@@ -181,7 +181,7 @@ describe('direct:', () => {
     expect(received).toEqual([]);
   });
 
-  it('takes the domain itself where it has an address and no MX', async () => {
+  it('uses the domain itself if it has an address and no MX', async () => {
     const { port, received } = await serverAt('127.0.0.4');
     zone.set('x.example', 'A', ['127.0.0.4']);
 
@@ -189,7 +189,7 @@ describe('direct:', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('bounces for good what takes no mail: a null MX, and a domain that has neither MX nor address', async () => {
+  it('bounces permanently for a null MX, and for a domain with neither MX nor address', async () => {
     zone.set('null.example', 'MX', ['0 .']);
     zone.set('null.example', 'A', ['127.0.0.1']);
 
@@ -201,7 +201,7 @@ describe('direct:', () => {
     ]);
   });
 
-  it('tries again later where the name servers fail, and tells the recipients of each domain apart', async () => {
+  it('defers if the name servers fail, and reports the recipients of each domain separately', async () => {
     const { port, received } = await serverAt('127.0.0.1');
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
     zone.trouble('fails.example', 'fails');
@@ -222,7 +222,7 @@ describe('direct:', () => {
   it.each([
     ['10 mx.x.example', 'mx.x.example'],
     ['10 localhost', 'localhost'],
-  ])('dials nothing of our own network: an MX %s', async (record) => {
+  ])('never dials an address of the internal network: an MX %s', async (record) => {
     const { port, received } = await serverAt('127.0.0.1');
     publish('x.example', { [record]: '127.0.0.1' });
 
@@ -232,7 +232,7 @@ describe('direct:', () => {
     expect(received).toEqual([]);
   });
 
-  it('gives up within its time on servers that are silent', async () => {
+  it('times out on silent servers', async () => {
     const { port } = await scriptedMailServer(() => undefined, undefined).then(
       (server) => (ends.push(() => server.close()), server),
     );
@@ -250,7 +250,7 @@ describe('direct: over TLS', () => {
     policy: { mode: 'enforce', mx, maxAgeSeconds: 86_400 },
   });
 
-  it('is encrypted where the server offers it, whatever its certificate', async () => {
+  it('encrypts if the server offers TLS, whatever its certificate', async () => {
     const { port, received } = await serverAt('127.0.0.1', 0, withTls);
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 
@@ -259,7 +259,7 @@ describe('direct: over TLS', () => {
     expect(received).toMatchObject([{ isSecure: true }]);
   });
 
-  it("goes on in plain text at a server that offers it and can't", async () => {
+  it('falls back to plain text if the TLS handshake fails', async () => {
     const { port, received } = await serverAt('127.0.0.1', 0, {
       ...withTls,
       minVersion: 'TLSv1',
@@ -271,7 +271,7 @@ describe('direct: over TLS', () => {
     expect(received).toMatchObject([{ isSecure: false }]);
   });
 
-  it('a policy that is enforced: to a server that it names, with a certificate that holds', async () => {
+  it('an enforced policy: sends to a server in the policy with a valid certificate', async () => {
     const { port, received } = await serverAt('127.0.0.1', 0, withTls);
     zone.set('x.example', 'MX', ['10 localhost']);
 
@@ -282,10 +282,10 @@ describe('direct: over TLS', () => {
   });
 
   it.each<[string, SMTPServerOptions, string[]]>([
-    ['a server that it does not name', withTls, ['other.x.example']],
-    ['a certificate of another name', withTls, ['mx.x.example']],
+    ['a server outside of the policy', withTls, ['other.x.example']],
+    ['a certificate for another name', withTls, ['mx.x.example']],
     ['a server without TLS', {}, ['mx.x.example']],
-  ])('a policy that is enforced keeps the message from %s', async (_what, options, mx) => {
+  ])('an enforced policy prevents sending to %s', async (_what, options, mx) => {
     const { port, received } = await serverAt('127.0.0.1', 0, options);
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 
@@ -296,7 +296,7 @@ describe('direct: over TLS', () => {
     expect(received).toEqual([]);
   });
 
-  it('a policy that is only tested keeps nothing', async () => {
+  it('a policy in testing mode prevents nothing', async () => {
     const { port, received } = await serverAt('127.0.0.1');
     publish('x.example', { '10 mx.x.example': '127.0.0.1' });
 

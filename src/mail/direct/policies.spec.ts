@@ -5,7 +5,7 @@ import { MtaStsPolicies } from './policies.js';
 const text = (mode: string, seconds = 3_600): string =>
   `version: STSv1\r\nmode: ${mode}\r\nmx: mx.x.example\r\nmax_age: ${seconds}\r\n`;
 
-/** A domain as it announces its policy, and the server of that. */
+/** A domain with its announced policy, and the server of the policy. */
 class Domain {
   record: FoundRecords<string> = { found: ['v=STSv1; id=1'] };
   answer: { status: number; type: string; body: string } | 'unreachable' = {
@@ -46,7 +46,7 @@ class Domain {
 }
 
 describe('MtaStsPolicies', () => {
-  it('fetches the policy that is announced, once for as long as it holds', async () => {
+  it('fetches the announced policy once for its lifetime', async () => {
     const domain = new Domain();
 
     expect([await domain.mode(), await domain.mode()]).toEqual(['enforce', 'enforce']);
@@ -57,7 +57,7 @@ describe('MtaStsPolicies', () => {
     expect(domain.asked).toHaveLength(2);
   });
 
-  it('fetches it anew when its id is another', async () => {
+  it('fetches it again when its id changes', async () => {
     const domain = new Domain();
     await domain.mode();
 
@@ -67,7 +67,7 @@ describe('MtaStsPolicies', () => {
     expect([await domain.mode(), domain.asked.length]).toEqual(['none', 2]);
   });
 
-  it("keeps what holds when the announcement is gone, or the name servers fail, or the new policy can't be fetched", async () => {
+  it("keeps a valid policy if the announcement disappears, the name servers fail, or the new policy can't be fetched", async () => {
     const domain = new Domain();
     await domain.mode();
 
@@ -88,7 +88,7 @@ describe('MtaStsPolicies', () => {
     expect(await domain.mode()).toBeNull();
   });
 
-  it('asks nobody where nothing is announced', async () => {
+  it('sends no request without an announcement', async () => {
     const domain = new Domain();
     domain.announce(null);
 
@@ -96,11 +96,11 @@ describe('MtaStsPolicies', () => {
   });
 
   it.each<[string, Domain['answer']]>([
-    ['that is not served by a certificate of its name', 'unreachable'],
+    ['without a certificate of its name', 'unreachable'],
     ['that is a redirect', { status: 301, type: 'text/plain', body: text('enforce') }],
     ['that is a web page', { status: 200, type: 'text/html', body: text('enforce') }],
     ["that can't be read", { status: 200, type: 'text/plain', body: 'mode: enforce' }],
-  ])('takes a policy %s for none, and rests before it asks again', async (_what, answer) => {
+  ])('ignores a policy %s, and pauses before it fetches again', async (_what, answer) => {
     const domain = new Domain();
     domain.answer = answer;
 

@@ -10,7 +10,9 @@ export class DomainsMetrics {
   private readonly checks: Counter<'outcome'>;
 
   constructor(metrics: Metrics, store: DomainsStore) {
-    this.checks = metrics.counter('domain_checks_total', 'Domains that this process checked automatically.', ['outcome']);
+    this.checks = metrics.counter('domain_checks_total', 'Domains that this process checked automatically.', [
+      'outcome',
+    ]);
     metrics.gauge(
       'domain_checks_overdue_seconds',
       'Seconds by which the oldest due domain check is overdue.',

@@ -15,7 +15,7 @@ const zone = platformZone(
   },
   7,
 );
-/** One whose answer does not fit into what passes networks in one piece. */
+/** A zone whose answer is too large for a single UDP packet. */
 const wide = [
   ...zone,
   ...Array.from({ length: 10 }, (_each, i) => ({
@@ -63,7 +63,7 @@ function reply(
 }
 
 describe('replyTo', () => {
-  it('answers with authority, the question as it came, and no recursion', () => {
+  it('answers with authority, the unchanged question, and no recursion', () => {
     const answer = reply(query('MX.PostHorn.Example', 'A'));
 
     expect(answer).toMatchObject({
@@ -80,9 +80,9 @@ describe('replyTo', () => {
   });
 
   it.each<[string, Buffer, string, number, number]>([
-    ['a name that there is not', query('nobody.posthorn.example', 'A'), 'NXDOMAIN', 0, 1],
-    ['a type that there is not', query('mx.posthorn.example', 'TXT'), 'NOERROR', 0, 1],
-    ['a type that nobody knows', query('mx.posthorn.example', 'UNKNOWN_65280'), 'NOERROR', 0, 1],
+    ['an unknown name', query('nobody.posthorn.example', 'A'), 'NXDOMAIN', 0, 1],
+    ['a missing type', query('mx.posthorn.example', 'TXT'), 'NOERROR', 0, 1],
+    ['an unknown type', query('mx.posthorn.example', 'UNKNOWN_65280'), 'NOERROR', 0, 1],
     ['a name of another zone', query('example.com', 'A'), 'REFUSED', 0, 0],
     ['a transfer', query('posthorn.example', 'AXFR'), 'REFUSED', 0, 0],
     [
@@ -107,30 +107,30 @@ describe('replyTo', () => {
     ],
     ['no question', query('a', 'A', { questions: [] }), 'FORMERR', 0, 0],
     ['an update', Buffer.from(query('posthorn.example', 'SOA')).fill(0x28, 2, 3), 'NOTIMP', 0, 0],
-    ['everything, with one kind', query('posthorn.example', 'ANY'), 'NOERROR', 2, 0],
+    ['type ANY, with records of one type', query('posthorn.example', 'ANY'), 'NOERROR', 2, 0],
   ])('%s', (_what, bytes, rcode, answers, authorities) => {
     const answer = reply(bytes);
     expect([answer.rcode, answer.answers?.length, answer.authorities?.length]).toEqual([rcode, answers, authorities]);
   });
 
-  it('says for how long nothing may be remembered', () => {
+  it('sets the negative caching time', () => {
     expect(reply(query('nobody.posthorn.example', 'A')).authorities).toMatchObject([
       { name: 'posthorn.example', type: 'SOA', ttl: 300, data: { minimum: 300, serial: 7 } },
     ]);
   });
 
-  it('a server failure where the zone could not be read', () => {
+  it('SERVFAIL if the zone could not be read', () => {
     expect(reply(query('posthorn.example', 'A'), null).rcode).toBe('SERVFAIL');
   });
 
-  it('a label with a dot inside is not two labels, and one of any bytes is simply absent', () => {
+  it('a label with a dot inside is not two labels, and a label of arbitrary bytes is simply unknown', () => {
     const dotted = query('mxxposthorn.example', 'A');
     dotted[12 + 3] = 0x2e;
     expect(reply(dotted).rcode).toBe('REFUSED');
     expect(reply(query('mx\x00.posthorn.example', 'A')).rcode).toBe('NXDOMAIN');
   });
 
-  it('what does not fit is cut to nothing, and comes whole over TCP', () => {
+  it('an oversized answer is truncated to no records, and complete over TCP', () => {
     const bytes = query('wide.posthorn.example', 'TXT', edns(65_535));
 
     const [cut, whole] = [reply(bytes, wide), reply(bytes, wide, { isUdp: false, isShort: false })];
@@ -140,13 +140,13 @@ describe('replyTo', () => {
     expect(replyTo(bytes, wide, UDP)?.length).toBeLessThanOrEqual(bytes.length);
   });
 
-  it('a key fits for whoever takes more than 512 bytes, and 512 are all that others get', () => {
+  it('a key fits if the client accepts more than 512 bytes, which is the limit for others', () => {
     const key = query('ph1._domainkey.posthorn.example', 'TXT');
     expect(reply(query('ph1._domainkey.posthorn.example', 'TXT', edns(1_232))).answers).toHaveLength(1);
     expect(replyTo(key, zone, UDP)?.length).toBeLessThanOrEqual(512);
   });
 
-  it('over the quota it is no longer than the question, and asks to come over TCP', () => {
+  it('over the quota the reply is no longer than the question, and asks to retry over TCP', () => {
     const bytes = query('posthorn.example', 'ANY', edns(4_096));
     const answer = replyTo(bytes, zone, { isUdp: true, isShort: true });
 
@@ -155,7 +155,7 @@ describe('replyTo', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('replyTo with malformed input', () => {
   const isReply = (bytes: Buffer, answer: Buffer | null): void => {
     if (answer === null) return;
     expect(answer.readUInt16BE(0)).toBe(bytes.readUInt16BE(0));
@@ -163,7 +163,7 @@ describe('whatever comes', () => {
     expect(answer.length).toBeLessThanOrEqual(1_232);
   };
 
-  it('is answered or not, and never throws: bytes by chance', () => {
+  it('never throws: random bytes', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
@@ -173,7 +173,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('is answered or not, and never throws: queries with bytes exchanged and cut', () => {
+  it('never throws: queries with changed and missing bytes', () => {
     const base = query('wide.posthorn.example', 'TXT', edns(1_232));
     const changes = fc.array(fc.tuple(fc.nat({ max: base.length - 1 }), fc.nat({ max: 255 })), { maxLength: 6 });
     fc.assert(
@@ -187,7 +187,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('is never a reply to a reply, nor to what has no header', () => {
+  it('never replies to a reply, nor to a message without a header', () => {
     const answered = replyTo(query('posthorn.example', 'A'), zone, UDP) as Buffer;
     expect(replyTo(answered, zone, UDP)).toBeNull();
     for (let length = 0; length < 12; length += 1)

@@ -19,7 +19,7 @@ const failed = (...addresses: string[]) => ({
 });
 
 describe('reportedFacts', () => {
-  it('names a recipient as the email does, by the address it was first written to or the last', () => {
+  it("returns a recipient in the email's spelling, found by the original or the final address", () => {
     const { facts } = reportedFacts(report({ recipients: [failed('ada@forwards.example', 'ADA@X.example')] }), [
       'Ada@x.example',
       'bob@x.example',
@@ -30,7 +30,7 @@ describe('reportedFacts', () => {
     ]);
   });
 
-  it('passes over strangers, and says so when there is nobody else', () => {
+  it('ignores unknown recipients, and reports if there are no others', () => {
     expect(
       reportedFacts(report({ recipients: [failed('eve@y.example'), failed('ada@x.example')] }), ['ada@x.example'])
         .facts,
@@ -41,7 +41,7 @@ describe('reportedFacts', () => {
     });
   });
 
-  it('a report that names nobody is about the only recipient, never for good', () => {
+  it('a report without recipients applies to the only recipient, never permanently', () => {
     expect(reportedFacts(report({ unnamed: 'failed' }), ['ada@x.example']).facts).toMatchObject([
       { address: 'ada@x.example', kind: 'bounced', subtype: 'temporary', isPermanent: false },
     ]);
@@ -51,7 +51,7 @@ describe('reportedFacts', () => {
     });
   });
 
-  it('relayed and expanded say nothing, delayed and delivered what they are', () => {
+  it('relayed and expanded add no fact, delayed and delivered add theirs', () => {
     const said = (outcome: 'relayed' | 'expanded' | 'delayed' | 'delivered') =>
       reportedFacts(report({ recipients: [{ ...failed('ada@x.example'), outcome, isPermanent: false }] }), [
         'ada@x.example',
@@ -65,7 +65,7 @@ describe('reportedFacts', () => {
     ]);
   });
 
-  it('a complaint that hides whose it is is that of the only recipient, and of nobody among several', () => {
+  it('a complaint without a recipient applies to the only recipient, and to none of several', () => {
     const complaint = { kind: 'complaint' as const, complaint: 'abuse' };
 
     expect(
@@ -81,7 +81,7 @@ describe('reportedFacts', () => {
     });
   });
 
-  it('an automatic answer and anything else say nothing', () => {
+  it('an automatic answer and any other message add no fact', () => {
     for (const kind of ['auto-reply', 'other'] as const)
       expect(reportedFacts(report({ kind }), ['ada@x.example'])).toEqual({ facts: [], isOfStrangers: false });
   });

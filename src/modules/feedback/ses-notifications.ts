@@ -49,7 +49,7 @@ export class SesNotifications {
     if (certificateUrl === null) throw unsigned();
     const certificate = await this.certificates.ofOperator(certificateUrl);
     if (certificate === undefined)
-      throw unavailable("The certificate of the signature is not available right now. Send it again.");
+      throw unavailable('The certificate of the signature is not available right now. Send it again.');
     if (verify(SNS, request, sesTopics, this.clock.nowMs(), certificate) !== 'verified' || !this.isOfThisWeek(request))
       throw unsigned();
     const [type, topicArn, messageId, message] = ['Type', 'TopicArn', 'MessageId', 'Message'].map((name) =>
@@ -61,8 +61,8 @@ export class SesNotifications {
   }
 
   /**
-   * Returns whether a notification is recent. SNS retries for an hour. An older one is a replay, and would count again
-   * after the original is forgotten (30 days).
+   * Returns whether a notification is at most a week old. SNS retries for an hour. An older one is a replay, and would
+   * count again after the original is forgotten (30 days).
    */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));

@@ -66,7 +66,11 @@ export class SesController {
           description: 'The event of SES, as JSON in a string.',
           example: '{"notificationType":"Bounce"}',
         },
-        Timestamp: { type: 'string', description: 'Time when SNS sent the notification.', example: '2026-11-22T09:30:00.000Z' },
+        Timestamp: {
+          type: 'string',
+          description: 'Time when SNS sent the notification.',
+          example: '2026-11-22T09:30:00.000Z',
+        },
         SignatureVersion: { type: 'string', description: 'Version of the signature.', example: '2' },
         SigningCertURL: {
           type: 'string',

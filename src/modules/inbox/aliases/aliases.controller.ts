@@ -80,7 +80,8 @@ export class AliasesController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change an alias',
-    description: 'Fields that are left out keep their values. The address is the identity: changing it is rejected with 422.',
+    description:
+      'Fields that are left out keep their values. The address is the identity: changing it is rejected with 422.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: AliasItem, description: 'The alias after the change.' })

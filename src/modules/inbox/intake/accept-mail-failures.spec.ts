@@ -61,12 +61,12 @@ function arrange(): {
 
 beforeAll(() => Logger.overrideLogger(false));
 
-describe('a large message whose bytes have no place', () => {
+describe('a large message whose bytes cannot be stored', () => {
   it.each([
-    ['the bucket is away', unavailable('The blob store is not reachable.')],
+    ['the bucket is unavailable', unavailable('The blob store is not reachable.')],
     ['the disk is full', Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })],
   ])(
-    '451 4.3.0 when %s: no row is written, and the ones behind it are taken when there is room again',
+    '451 4.3.0 when %s: no row is written, and later messages are accepted when storage is available again',
     async (_what, failure) => {
       const { mail, putFrom, add } = arrange();
       putFrom.mockRejectedValue(failure);
@@ -86,7 +86,7 @@ describe('a large message whose bytes have no place', () => {
     },
   );
 
-  it("451 4.3.0 when its row can't be written behind its bytes; sent again it is taken", async () => {
+  it("451 4.3.0 when its row can't be written after its bytes; a retry is accepted", async () => {
     const { mail, add } = arrange();
     add.mockRejectedValueOnce(unavailable('Storage is not reachable.'));
 

@@ -13,7 +13,7 @@ const ENVELOPE: MailEnvelope = {
   tls: null,
 };
 
-/** Without a Message-ID: none of them is looked for among the others. */
+/** Without a Message-ID, so that deduplication does not apply. */
 const large = (): IncomingBytes => ({
   sizeBytes: 30_000_000,
   sha256: Buffer.alloc(32),
@@ -24,14 +24,14 @@ const large = (): IncomingBytes => ({
   },
 });
 
-describe('large messages that come in at once', () => {
+describe('large messages that arrive concurrently', () => {
   beforeEach(() => {
     Logger.overrideLogger(false);
     jest.useFakeTimers();
   });
   afterEach(() => void jest.useRealTimers());
 
-  /** A blob store that takes its time, until it is told that it is done. */
+  /** A slow blob store that the test completes explicitly. */
   function accepting(): { mail: AcceptMail; writing: () => number; end: () => void } {
     const ends: (() => void)[] = [];
     let writing = 0;
@@ -52,7 +52,7 @@ describe('large messages that come in at once', () => {
     return { mail, writing: () => writing, end: () => ends.splice(0).forEach((resolve) => resolve()) };
   }
 
-  it('are written two at a time, in turn', async () => {
+  it('are written two at a time, in order', async () => {
     const { mail, writing, end } = accepting();
     const answers = Array.from({ length: 3 }, () => mail.accept(ENVELOPE, large()));
     await jest.advanceTimersByTimeAsync(1_000);
@@ -65,7 +65,7 @@ describe('large messages that come in at once', () => {
     expect((await Promise.all(answers)).map(({ code }) => code)).toEqual([250, 250, 250]);
   });
 
-  it('are told to come again where it takes too long until it is their turn', async () => {
+  it('get 451 if the wait for their turn is too long', async () => {
     const { mail, writing } = accepting();
     void mail.accept(ENVELOPE, large());
     void mail.accept(ENVELOPE, large());

@@ -213,7 +213,8 @@ async function beginningOf(bytes: IncomingBytes, bytesMax: number): Promise<Buff
 }
 
 /**
- * Removes control characters: PostgreSQL's text cannot store NUL, and stored recipients are separated by line feeds.
+ * Replaces control characters with spaces: PostgreSQL's text cannot store NUL, and stored recipients are separated by
+ * line feeds.
  */
 const clean = (text: string): string => text.replace(/[\0-\x1f\x7f]|\p{Cs}/gu, ' ');
 

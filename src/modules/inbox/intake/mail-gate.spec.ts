@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { MailGate } from './mail-gate.js';
 
-describe('the gate of mail', () => {
+describe('MailGate', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
@@ -11,7 +11,7 @@ describe('the gate of mail', () => {
     return gate;
   };
 
-  it('lets everybody through at once while there is no pace', async () => {
+  it('lets every message pass at once while there is no limit', async () => {
     const gate = gateAt(Infinity);
     expect(await Promise.all(Array.from({ length: 1_000 }, () => gate.enter(10)))).toEqual(
       Array.from({ length: 1_000 }, () => true),
@@ -19,7 +19,7 @@ describe('the gate of mail', () => {
     expect([gate.take(96), gate.passed]).toEqual([96, 1_096]);
   });
 
-  it('lets so many through per second, in the order in which they came', async () => {
+  it('lets a limited number pass per second, in the order of arrival', async () => {
     const gate = gateAt(10);
     const order: number[] = [];
     for (let n = 0; n < 30; n += 1) void gate.enter(60_000).then(() => order.push(n));
@@ -31,7 +31,7 @@ describe('the gate of mail', () => {
     expect(order).toEqual(order.map((_, n) => n));
   });
 
-  it('lets through in bursts, so that what goes on together is written together', async () => {
+  it('lets messages pass in bursts, so that they are written together', async () => {
     const gate = gateAt(10);
     const at: number[] = [];
     const fromMs = Date.now();
@@ -39,7 +39,7 @@ describe('the gate of mail', () => {
 
     await jest.advanceTimersByTimeAsync(2_200);
 
-    // Twenty in a row would be a commit for each.
+    // Twenty separate times would mean twenty commits.
     expect(new Set(at).size).toBeLessThanOrEqual(2);
     expect(at.length).toBe(20);
   });
@@ -65,7 +65,7 @@ describe('the gate of mail', () => {
     }
   });
 
-  it('tells who waited for too long, and lets the rest in when the pace ends', async () => {
+  it('rejects after the maximum wait, and lets the rest pass when the limit ends', async () => {
     const gate = gateAt(0.001);
     const [short, long] = [gate.enter(1_000), gate.enter(60_000)];
     await jest.advanceTimersByTimeAsync(1_000);
@@ -76,7 +76,7 @@ describe('the gate of mail', () => {
     expect(await long).toBe(true);
   });
 
-  it('opened for some lets so many in of those who wait, and never fewer than none after a large one', async () => {
+  it('opened for a number, lets that many waiting messages pass, and never a negative number after a large one', async () => {
     const gate = gateAt(0.001);
     let entered = 0;
     for (let n = 0; n < 20; n += 1) void gate.enter(60_000).then((isIn) => (entered += Number(isIn)));
@@ -92,13 +92,13 @@ describe('the gate of mail', () => {
     expect(gate.take(96)).toBe(96);
   });
 
-  it('a large message counts as many small ones, and what was not there counts nothing', async () => {
+  it('a large message counts as many small ones, and returned capacity does not count', async () => {
     const gate = gateAt(100);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(gate.take(200)).toBe(100);
     gate.giveBack(100);
     expect(gate.take(1)).toBe(1);
-    // With what is left of the hundred they are paid in three seconds.
+    // With the rest of the hundred, this takes three seconds to refill.
     gate.weigh(64 * 1024 * 399);
     await jest.advanceTimersByTimeAsync(2_900);
     expect(gate.take(5)).toBe(0);

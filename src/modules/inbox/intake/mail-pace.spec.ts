@@ -10,8 +10,8 @@ class Hands extends Clock {
   override random = (): number => 0;
 }
 
-describe('the pace of mail', () => {
-  /** A process in which this happens, looked at so often. */
+describe('MailPace', () => {
+  /** A process with this load, sampled a given number of times. */
   function process(loadSample: LoadSample): { pace: MailPace; clock: Hands; look: (times: number) => void } {
     const clock = new Hands();
     const pace = new MailPace({ sampler: () => () => loadSample } as unknown as LoadMonitor, clock);
@@ -24,7 +24,7 @@ describe('the pace of mail', () => {
     return { pace, clock, look };
   }
 
-  it('is none without deliveries, and none where the process has time for both', () => {
+  it('is unlimited without deliveries, and while the process has time for both', () => {
     for (const traffic of [
       { urgentPerSecond: 0, utilization: 1 },
       { urgentPerSecond: 500, utilization: 0.4 },
@@ -35,19 +35,19 @@ describe('the pace of mail', () => {
     }
   });
 
-  it('becomes a small part of the deliveries where they have all the time, for taking and reading alike', () => {
+  it('drops to a small part of the deliveries if they use all the time, for accepting and reading alike', () => {
     const { pace, look } = process({ urgentPerSecond: 2_000, utilization: 1 });
     look(30);
     expect(pace.figures()).toEqual({ taken: 10, read: 10 });
   });
 
-  it('never ends: a few messages a second pass in the greatest crowd', () => {
+  it('never reaches zero: a few messages a second pass under the highest load', () => {
     const { pace, look } = process({ urgentPerSecond: 20, utilization: 1 });
     look(30);
     expect(pace.figures()).toEqual({ taken: 4, read: 4 });
   });
 
-  it('is not known after a silence: some go on, and the next look says whether the others do', async () => {
+  it('is unknown after a silence: a few messages pass, and the next sample decides about the others', async () => {
     jest.useFakeTimers();
     for (const { traffic, pace: found } of [
       { traffic: { urgentPerSecond: 2_000, utilization: 1 }, pace: 10 },
@@ -71,7 +71,7 @@ describe('the pace of mail', () => {
     jest.useRealTimers();
   });
 
-  it('ends a silence also when the timer fires before the monotonic clock shows its delay', async () => {
+  it('ends a silence also if the timer fires before the monotonic clock shows its delay', async () => {
     jest.useFakeTimers();
     const { pace, clock } = process({ urgentPerSecond: 0, utilization: 0 });
     clock.ms += 60_000;
@@ -86,7 +86,7 @@ describe('the pace of mail', () => {
     jest.useRealTimers();
   });
 
-  it('counts deliveries from one look to the next', () => {
+  it('counts deliveries between two samples', () => {
     const load = new LoadMonitor();
     const view = load.sampler();
     for (let n = 0; n < 1_000; n += 1) load.recordDelivery();

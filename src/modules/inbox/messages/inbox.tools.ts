@@ -13,7 +13,7 @@ const STRANGERS = ['data[].from', 'data[].subject', 'data[].message_id'];
 
 const alias = z.string().min(1).max(320).describe('Full address, or `al_` id.');
 const FILTERS = {
-  from: z.string().min(1).max(320).optional().describe('Part of its From header.'),
+  from: z.string().min(1).max(320).optional().describe('Part of its From.'),
   subject: z.string().min(1).max(500).optional().describe('Part of it.'),
 };
 
@@ -36,7 +36,7 @@ export class InboxTools extends AgentTools {
     readTool({
       name: 'list_aliases',
       title: 'List aliases',
-      description: 'Addresses that receive mail, with destinations and allowed senders.',
+      description: 'Addresses that receive mail, destinations, allowed senders.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/aliases`, args) }),
@@ -45,7 +45,7 @@ export class InboxTools extends AgentTools {
       name: 'search_messages',
       title: 'Search messages',
       description:
-        'Mail to one alias, including quarantined (`reason`). For its text: get_message. ' +
+        'Mail to one alias, quarantined too (`reason`). For its text: get_message. ' +
         '`from` and `subject` filter the `limit` messages of a page: it may be empty and have a `next_cursor`.',
       input: z.object({ alias, ...FILTERS, cursor, limit }),
       example: { alias: ADDRESS, subject: 'order', limit: 50 },
@@ -79,7 +79,7 @@ export class InboxTools extends AgentTools {
       name: 'wait_for_message',
       title: 'Wait for a message',
       description:
-        `Waits up to ${WAIT_SECONDS_MAX} s for matching mail to an alias, including quarantined (\`state\`). For its text: get_message. Without \`since\` only new mail: ` +
+        `Waits up to ${WAIT_SECONDS_MAX} s for matching mail to an alias, quarantined too (\`state\`). Its text: get_message. Without \`since\` only new mail: ` +
         `note the time before you trigger it. Empty \`data\`: call again with the returned \`since\`. Examines the newest ${LOOKED_AT}.`,
       input: z.object({
         alias,
@@ -106,7 +106,7 @@ export class InboxTools extends AgentTools {
       name: 'replay_messages',
       title: 'Replay messages',
       description:
-        'Sends an alias\'s mail of a period again to its current destinations, even if delivered before, never quarantined mail; 1,000 per call. Only counts unless `dry_run` is false: count first.',
+        'Replays mail of a period to the current destinations of an alias, delivered too, quarantined never; 1,000 per call. Only counts unless `dry_run` is false: count first.',
       input: z.object({
         alias,
         since,

@@ -17,10 +17,7 @@ export class MailViewQuery {
 }
 
 /** Serves the HTML of messages in a form that browsers may show. */
-@Section(
-  'Mail views',
-  'The HTML of a sent or received message, as a document that runs no scripts and loads nothing.',
-)
+@Section('Mail views', 'The HTML of a sent or received message, as a document that runs no scripts and loads nothing.')
 @Controller('v1/mail-views')
 export class MailViewsController {
   constructor(private readonly documents: MessageDocuments) {}

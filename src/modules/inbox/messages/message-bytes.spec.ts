@@ -10,7 +10,7 @@ async function* breakingOff(): AsyncGenerator<Buffer> {
   throw new Error('EIO');
 }
 
-/** Of a message whose bytes are a blob. */
+/** Reader of a message whose bytes are in a blob. */
 function bytesOf(read: BlobStore['read']): MessageBytes {
   return new MessageBytes({ raw: async () => null } as unknown as MessagesStore, { read } as unknown as BlobStore);
 }
@@ -18,15 +18,15 @@ function bytesOf(read: BlobStore['read']): MessageBytes {
 it.each<[string, BlobStore['read']]>([
   ['is away', async () => Promise.reject(new Error('ECONNREFUSED'))],
   ['goes away meanwhile', async () => breakingOff()],
-])('a store of blobs that %s is no failure of the message', async (_what, read) => {
+])('a blob store that %s is not a failure of the message', async (_what, read) => {
   await expect(bytesOf(read).whole(1, ID, 100)).rejects.toMatchObject({ type: 'unavailable' });
 });
 
-it('bytes that are gone are none', async () => {
+it('deleted bytes are null', async () => {
   expect(await bytesOf(async () => null).whole(1, ID, 100)).toBeNull();
 });
 
-it('bytes of a blob are in memory once, which threads share', async () => {
+it('the bytes of a blob are in memory once, shared with threads', async () => {
   const chunks = async function* (): AsyncGenerator<Buffer> {
     yield* [Buffer.from('From: a'), Buffer.from('@b.example')];
   };
@@ -36,6 +36,6 @@ it('bytes of a blob are in memory once, which threads share', async () => {
   expect([whole?.toString(), whole?.buffer]).toEqual(['From: a@b.example', expect.any(SharedArrayBuffer)]);
 });
 
-it('more bytes than the row says are none that can be read', async () => {
+it('a blob with more bytes than its row says cannot be read', async () => {
   await expect(bytesOf(async () => breakingOff()).whole(1, ID, 3)).rejects.toMatchObject({ type: 'unavailable' });
 });

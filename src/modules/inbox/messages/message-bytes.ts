@@ -30,7 +30,7 @@ export class MessageBytes {
     let at = 0;
     try {
       for await (const part of read) {
-        if (at + part.length > sizeBytes) throw new Error('There are more bytes than its row says.');
+        if (at + part.length > sizeBytes) throw new Error('The blob has more bytes than its row says.');
         at += part.copy(bytes, at);
       }
     } catch (error) {

@@ -5,11 +5,11 @@ import { MessageErasure } from './message-erasure.js';
 import type { MessagesStore } from './messages.store.js';
 
 describe('the erasure of a message', () => {
-  /** `isErasedNow` is false where somebody erased the row before, and was killed then. */
+  /** `isErasedNow` is false if an earlier run erased the row and was killed afterwards. */
   it.each([
     ['the row and the bytes', true, true, ['row', 'bytes']],
-    ['the bytes that a kill behind the row left', true, false, ['row', 'bytes']],
-    ['nothing of an event that is no message', false, false, []],
+    ['the bytes that remained after a kill', true, false, ['row', 'bytes']],
+    ['nothing for an event without a message', false, false, []],
   ])('removes %s', async (_what, isKnown, isErasedNow, removed) => {
     const done: string[] = [];
     const messages = {

@@ -2,8 +2,8 @@ import { NameRecords } from '#egress/name-records.js';
 import { ToldRecords } from '../../../../test/support/told-records.js';
 import { MessageLookups } from './message-lookups.js';
 
-describe('what is asked for one message', () => {
-  it('the same question is asked once, addresses of both kinds too', async () => {
+describe('MessageLookups', () => {
+  it('sends a repeated query once, also for both address types', async () => {
     const records = new ToldRecords({ 'A a.example': ['192.0.2.1'], 'AAAA a.example': ['2001:db8::1'] });
     const lookups = new MessageLookups(records, 'test');
 
@@ -12,7 +12,7 @@ describe('what is asked for one message', () => {
     expect([found, lookups.asked]).toEqual([[['192.0.2.1'], ['2001:db8::1']], 1]);
   });
 
-  it('after 120 questions nobody is asked any more', async () => {
+  it('sends no query after the first 120', async () => {
     const records = new ToldRecords({});
     const lookups = new MessageLookups(records, 'test');
 
@@ -27,7 +27,7 @@ describe('what is asked for one message', () => {
     ]).toEqual([120, 120, 10]);
   });
 
-  it('a name server that never answers is given up, and one that is asked too late is not asked', async () => {
+  it('times out on a silent name server, and sends no query after the end', async () => {
     const never = new Promise<never>(() => undefined);
     const records = Object.assign(Object.create(NameRecords.prototype) as NameRecords, { txt: () => never });
     const lookups = new MessageLookups(records, 'test', 5);
@@ -39,7 +39,7 @@ describe('what is asked for one message', () => {
     expect([await lookups.txt('b.example'), lookups.asked]).toEqual([{ unanswered: 'ETIMEOUT' }, 1]);
   });
 
-  it('a name that nobody can be asked for has no records: no sender makes a failure of name servers by writing one', async () => {
+  it('a name that cannot be queried has no records, so a sender cannot simulate a failure of name servers with it', async () => {
     const records = Object.assign(Object.create(NameRecords.prototype) as NameRecords, {
       addresses: async () => ({ unanswered: 'EBADNAME' }),
     });

@@ -31,10 +31,7 @@ const INDEX = { name: 'index', description: 'Index of the attachment in the mess
 const SANDBOXED = "sandbox; default-src 'none'";
 
 /** Shows and replays the messages that aliases received. */
-@Section(
-  'Received mail',
-  'Messages that aliases received: their senders, contents, files and original bytes.',
-)
+@Section('Received mail', 'Messages that aliases received: their senders, contents, files and original bytes.')
 @Controller('v1/aliases/:alias')
 export class MessagesController {
   constructor(

@@ -13,7 +13,7 @@ function at(clock: { nowMs: number }, secret = 'a'): SignedViews {
 }
 
 describe('a view of a message', () => {
-  it.each([SENT, RECEIVED])('is of that one message, on every node, for a minute', (viewed) => {
+  it.each([SENT, RECEIVED])('is valid for that one message, on every node, for a minute', (viewed) => {
     const clock = { nowMs: Date.parse('2026-11-21T09:30:00Z') };
     const { token, url, expiresAt } = at(clock).issue(viewed);
 
@@ -28,7 +28,7 @@ describe('a view of a message', () => {
     expect(at(clock).read(token)).toBeNull();
   });
 
-  it('is nothing that anybody can make or change', () => {
+  it('cannot be forged or changed', () => {
     const clock = { nowMs: 0 };
     const { token } = at(clock).issue(SENT);
     const [body = '', mac = ''] = token.split('.');

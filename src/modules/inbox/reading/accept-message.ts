@@ -114,7 +114,8 @@ const NOTES: Readonly<Record<NonNullable<Decided['reason']>, string>> = {
   too_large: 'It is larger than the alias accepts.',
   from_missing: 'It has no From header.',
   from_ambiguous: 'Its From header names several senders, or is ambiguous.',
-  dmarc_failed: 'It is not from the domain in its From header, which asks for such mail to be quarantined or rejected (DMARC).',
+  dmarc_failed:
+    'It is not from the domain in its From header, which asks for such mail to be quarantined or rejected (DMARC).',
   virus: 'A virus was found in it.',
   sender_unverified:
     'Name servers did not answer, so its sender could not be verified, and its alias accepts mail from certain senders only.',

@@ -15,7 +15,7 @@ const hasDkimpy = hasTool(
   () => hasPythonModules(PYTHON, 'dkim', 'dns'),
 );
 
-/** A signed message: one signature for each domain. */
+/** A message with one signature for each domain. */
 async function signed(from: string, domains: readonly string[], headers: Record<string, string> = {}): Promise<Buffer> {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const message = { from, to: 'a@in.example', subject: 'Order', text: 'Where is it?\n', headers };
@@ -48,17 +48,17 @@ function check(
 const key = (domain: string): Told => ({ [`TXT s._domainkey.${domain}`]: [KEY] });
 const dmarc = (domain: string, tags: string): Told => ({ [`TXT _dmarc.${domain}`]: [`v=DMARC1; ${tags}`] });
 
-describe('whom a message is from', () => {
+describe('the authentication of a message', () => {
   it.each<[string, string, string[], string, string]>([
     ['its own domain', 'ada@b.example', ['b.example'], 'p=reject', 'pass'],
-    ['a domain below, relaxed', 'ada@sub.b.example', ['b.example'], 'p=reject', 'pass'],
-    ['a domain above, relaxed', 'ada@b.example', ['mail.b.example'], 'p=reject', 'pass'],
-    ['a domain below, strict', 'ada@sub.b.example', ['b.example'], 'p=reject; adkim=s; aspf=s', 'fail'],
+    ['a subdomain, relaxed', 'ada@sub.b.example', ['b.example'], 'p=reject', 'pass'],
+    ['a parent domain, relaxed', 'ada@b.example', ['mail.b.example'], 'p=reject', 'pass'],
+    ['a subdomain, strict', 'ada@sub.b.example', ['b.example'], 'p=reject; adkim=s; aspf=s', 'fail'],
     ['its own domain, strict', 'ada@b.example', ['b.example'], 'p=quarantine; adkim=s', 'pass'],
     ['a stranger', 'ada@b.example', ['stranger.example'], 'p=reject', 'fail'],
-    ['a domain that only ends like it', 'ada@b.example', ['notb.example'], 'p=reject', 'fail'],
+    ['a domain with the same ending', 'ada@b.example', ['notb.example'], 'p=reject', 'fail'],
     [
-      'several, one of them its own',
+      'several domains, including its own',
       'ada@b.example',
       ['list.example', 'b.example', 'stranger.example'],
       'p=reject; adkim=s',
@@ -74,7 +74,7 @@ describe('whom a message is from', () => {
     expect(verdicts.dkim).toBe(domains.length === 0 ? 'none' : 'pass');
   });
 
-  it('SPF counts for its envelope, and aligns by its domain', async () => {
+  it('SPF applies to the envelope, and aligns by its domain', async () => {
     const raw = await signed('ada@b.example', []);
     const told = {
       ...dmarc('b.example', 'p=reject'),
@@ -115,13 +115,13 @@ describe('whom a message is from', () => {
     expect([verdicts.dkim, verdicts.dmarc]).toEqual(['pass', 'pass']);
   });
 
-  it('no record of DMARC says nothing, whatever else holds', async () => {
+  it('without a DMARC record the verdict is none, whatever else passes', async () => {
     const verdicts = await check(await signed('ada@b.example', ['b.example']), key('b.example'));
 
     expect(verdicts).toMatchObject({ dkim: 'pass', dmarc: 'none', dmarcPolicy: null });
   });
 
-  it('a message that was changed is signed by nobody', async () => {
+  it('a changed message has no valid signature', async () => {
     const raw = await signed('ada@b.example', ['b.example']);
 
     const verdicts = await check(Buffer.from(raw.toString('latin1').replace('Where is it', 'Here it is'), 'latin1'), {
@@ -144,7 +144,7 @@ describe('whom a message is from', () => {
     expect(verdicts.dmarc).toBe('permerror');
   });
 
-  it("a domain that is too long to be one is nobody's, and is not made A-labels of", async () => {
+  it('an overlong domain is treated as missing, and is not converted to A-labels', async () => {
     const long = Array.from({ length: 140_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join(
       '',
     );
@@ -167,7 +167,7 @@ describe('whom a message is from', () => {
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
   });
 
-  it('name servers that are silent cost verdicts, and never the message', async () => {
+  it('silent name servers cost verdicts, never the message', async () => {
     const silent = {
       'TXT s._domainkey.b.example': 'silent',
       'TXT _dmarc.b.example': 'silent',
@@ -179,7 +179,7 @@ describe('whom a message is from', () => {
     expect(verdicts).toMatchObject({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: null });
   });
 
-  describe("a temporary error of DNS (RFC 7489, section 6.6.2: the policy can't be applied)", () => {
+  describe("a temporary DNS error (RFC 7489, section 6.6.2: the policy can't be applied)", () => {
     it.each<
       [
         string,
@@ -188,42 +188,42 @@ describe('whom a message is from', () => {
       ]
     >([
       [
-        'of the key of the aligned signature',
+        'for the key of the aligned signature',
         { domains: ['b.example'], silent: ['TXT s._domainkey.b.example'] },
         { dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: 'reject' },
       ],
       [
-        'of the key of a sub-domain, relaxed',
+        'for the key of a subdomain, relaxed',
         { domains: ['mail.b.example'], silent: ['TXT s._domainkey.mail.b.example'] },
         { dmarc: 'temperror' },
       ],
       [
-        'of the key of a sub-domain, strict: it would not have been aligned',
+        'for the key of a subdomain, strict: it would not be aligned',
         { domains: ['mail.b.example'], silent: ['TXT s._domainkey.mail.b.example'], tags: 'p=reject; adkim=s' },
         { dkim: 'temperror', dmarc: 'fail' },
       ],
       [
-        'of the key of a stranger: nor would that',
+        'for the key of a stranger: it would not be aligned either',
         { domains: ['stranger.example'], silent: ['TXT s._domainkey.stranger.example'] },
         { dkim: 'temperror', dmarc: 'fail' },
       ],
       [
-        'of one key, where another aligned signature holds',
+        'for one key, while another aligned signature is valid',
         { domains: ['mail.b.example', 'b.example'], silent: ['TXT s._domainkey.mail.b.example'] },
         { dkim: 'pass', dmarc: 'pass' },
       ],
       [
-        "of one key, where only a stranger's signature holds",
+        "for one key, while only a stranger's signature is valid",
         { domains: ['b.example', 'list.example'], silent: ['TXT s._domainkey.b.example'] },
         { dkim: 'pass', dmarc: 'temperror' },
       ],
       [
-        "of the aligned sender's SPF record",
+        "for the aligned sender's SPF record",
         { domains: [], silent: ['TXT b.example'], mailFrom: 'x@b.example' },
         { spf: 'temperror', dmarc: 'temperror', dmarcPolicy: 'reject' },
       ],
       [
-        'of a record that SPF includes',
+        'for a record that SPF includes',
         {
           domains: [],
           silent: ['TXT in.b.example'],
@@ -233,7 +233,7 @@ describe('whom a message is from', () => {
         { spf: 'temperror', dmarc: 'temperror' },
       ],
       [
-        'of the addresses of a host that SPF names',
+        'for the addresses of a host in the SPF record',
         {
           domains: [],
           silent: ['A mx.b.example', 'AAAA mx.b.example'],
@@ -243,7 +243,7 @@ describe('whom a message is from', () => {
         { spf: 'temperror', dmarc: 'temperror' },
       ],
       [
-        'of the MX that SPF names',
+        'for the MX in the SPF record',
         {
           domains: [],
           silent: ['MX b.example'],
@@ -253,27 +253,27 @@ describe('whom a message is from', () => {
         { spf: 'temperror', dmarc: 'temperror' },
       ],
       [
-        "of a stranger's SPF record",
+        "for a stranger's SPF record",
         { domains: [], silent: ['TXT other.example'] },
         { spf: 'temperror', dmarc: 'fail' },
       ],
       [
-        'of SPF, where the signature holds',
+        'for SPF, while the signature is valid',
         { domains: ['b.example'], silent: ['TXT b.example'], mailFrom: 'x@b.example' },
         { spf: 'temperror', dkim: 'pass', dmarc: 'pass' },
       ],
       [
-        'of the record of DMARC',
+        'for the DMARC record',
         { domains: ['b.example'], silent: ['TXT _dmarc.b.example'] },
         { dkim: 'pass', dmarc: 'temperror', dmarcPolicy: null },
       ],
       [
-        'of the record of the organizational domain',
+        'for the record of the organizational domain',
         { domains: ['sub.b.example'], from: 'ada@sub.b.example', silent: ['TXT _dmarc.b.example'] },
         { dkim: 'pass', dmarc: 'temperror', dmarcPolicy: null },
       ],
       [
-        'of nothing, where the key does not exist',
+        'not for a key that does not exist',
         { domains: ['b.example'], silent: [], told: { 'TXT s._domainkey.b.example': [] } },
         { dkim: 'neutral', dmarc: 'fail', dmarcPolicy: 'reject' },
       ],
@@ -293,7 +293,7 @@ describe('whom a message is from', () => {
       },
     );
 
-    it('is not what a forger makes of our own limits', async () => {
+    it('cannot be caused by a forger who exceeds the limits', async () => {
       const raw = await signed('ada@b.example', ['evil.example']);
       const [own = ''] = /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/.exec(raw.toString('latin1')) ?? [];
       const forged = own.replace('d=evil.example', 'd=b.example');
@@ -316,7 +316,7 @@ describe('whom a message is from', () => {
       expect(verdicts.map((each) => each.dmarc)).toEqual(['fail', 'fail', 'fail']);
     });
 
-    it('is not what a record of SPF with very many look-ups makes of DMARC', async () => {
+    it('is not caused by an SPF record with too many lookups', async () => {
       const many = Object.fromEntries(
         Array.from({ length: 10 }, (_, i) => [
           `MX m${i}.evil.example`,
@@ -335,7 +335,7 @@ describe('whom a message is from', () => {
       expect(verdicts).toMatchObject({ dmarc: 'fail', dmarcPolicy: 'reject' });
     });
 
-    it('of the keys of ARC is temperror, and decides nothing', async () => {
+    it('for the keys of ARC is temperror, and decides nothing', async () => {
       const chain =
         'ARC-Seal: i=1; a=rsa-sha256; d=list.example; s=arc; cv=none; b=AAAA\r\nARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=list.example; s=arc; h=from:to; bh=AAAA; b=AAAA\r\n' +
         'ARC-Authentication-Results: i=1; mx.list.example; dkim=pass\r\n';
@@ -351,7 +351,7 @@ describe('whom a message is from', () => {
     });
   });
 
-  it('asks no name server about names that are not in DNS (RFC 6761)', async () => {
+  it('sends no query for names that are not in DNS (RFC 6761)', async () => {
     const records = new ToldRecords({});
 
     const verdicts = await check(
@@ -364,7 +364,7 @@ describe('whom a message is from', () => {
     expect([verdicts.spf, verdicts.dmarc, records.asked]).toEqual(['none', 'none', []]);
   });
 
-  it('500 signatures are 20 questions at most', async () => {
+  it('500 signatures cause at most 20 queries', async () => {
     const [signature = ''] =
       /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/.exec(
         (await signed('ada@b.example', ['b.example'])).toString('latin1'),

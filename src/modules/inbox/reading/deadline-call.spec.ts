@@ -15,20 +15,20 @@ describe('a call that waits for a free thread', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** A lane with these ends, the last one for ever. */
+  /** A thread slot with these results. The last one repeats. */
   function lane(ends: JobEnd<string>[]): { run: () => Promise<JobEnd<string>>; calls: () => number } {
     let calls = 0;
     return { run: async () => ends[Math.min(calls++, ends.length - 1)] as JobEnd<string>, calls: () => calls };
   }
 
-  it('is made again while the lane is busy', async () => {
+  it('is retried while the slot is busy', async () => {
     const made = lane([BUSY, BUSY, { answer: 'done', cpuMs: 1 }]);
     const ended = runUntil(made, JOB, performance.now() + 60_000);
     await jest.runAllTimersAsync();
     expect([await ended, made.calls()]).toEqual([{ answer: 'done', cpuMs: 1 }, 3]);
   });
 
-  it('is given up when its time is over', async () => {
+  it('is abandoned at its deadline', async () => {
     const made = lane([BUSY]);
     const ended = runUntil(made, JOB, performance.now() + 60_000);
     await jest.advanceTimersByTimeAsync(59_000);
@@ -38,9 +38,9 @@ describe('a call that waits for a free thread', () => {
   });
 
   it.each<[string, JobEnd<string>, number]>([
-    ['that nobody has patience for', BUSY, 0],
-    ['that ran and harmed its thread', { answer: null, why: 'timeout', cpuMs: 20_000 }, 60_000],
-  ])('is made once where it is one %s', async (_what, end, patienceMs) => {
+    ['without a deadline', BUSY, 0],
+    ['that ran and broke its thread', { answer: null, why: 'timeout', cpuMs: 20_000 }, 60_000],
+  ])('is made once if it is one %s', async (_what, end, patienceMs) => {
     const made = lane([end]);
     expect([await runUntil(made, JOB, performance.now() + patienceMs), made.calls()]).toEqual([end, 1]);
   });

@@ -11,13 +11,13 @@ import type { PipelineMetrics } from './pipeline.metrics.js';
 import type { ReadMessage } from './read-message.js';
 import type { WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
-describe('the pipeline of received mail', () => {
+describe('MailPipeline', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
   afterEach(() => void jest.useRealTimers());
 
   const nobodyLooks = { register: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as DueWorkPoller;
 
-  it('only looks while there is no mail, and claims when a bell rings or a look finds some', async () => {
+  it('only polls while there is no mail, and claims after a signal or a poll that finds some', async () => {
     const asked: string[] = [];
     let waiting: WaitingMessage[] = [];
     const store = {
@@ -55,7 +55,7 @@ describe('the pipeline of received mail', () => {
     await pipeline.onApplicationShutdown();
   });
 
-  it('claims from the days that it found mail in, and twice a second from all', async () => {
+  it('claims from the days in which it found mail, and twice a second from all', async () => {
     const asked: (readonly number[] | null)[] = [];
     const batches = [1, 2, 1].map(
       (expiresOnDay, n) =>
@@ -93,12 +93,12 @@ describe('the pipeline of received mail', () => {
     await jest.advanceTimersByTimeAsync(400);
     expect(asked.splice(0)).toEqual([null, [1], [1, 2], [1, 2]]);
     await jest.advanceTimersByTimeAsync(1_000);
-    // There is nothing any more: that was the last claim.
+    // No message is left, so this was the last claim.
     expect(asked).toEqual([null]);
     await pipeline.onApplicationShutdown();
   });
 
-  it('holds on to a message for as long as it takes, and to nothing else', async () => {
+  it('holds a message for as long as it takes, and nothing else', async () => {
     const renewed: string[][] = [];
     const waiting = ['quick', 'slow'].map(
       (id) =>

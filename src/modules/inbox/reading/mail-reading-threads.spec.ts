@@ -5,11 +5,11 @@ import type { MailThreads } from './mail-threads.js';
 
 const FILE = { note: { filename: 'a' }, content: Buffer.from('a') } as unknown as FoundAttachment;
 
-describe('looking into messages', () => {
+describe('ThreadedMailReading', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
   afterEach(() => void jest.useRealTimers());
 
-  /** How many messages are in memory, and how to let their threads end. */
+  /** Counts the messages in memory, and lets their threads end. */
   function held(): {
     read: (environmentId: number) => Promise<FoundAttachment | null>;
     inMemory: () => number;
@@ -28,7 +28,7 @@ describe('looking into messages', () => {
     };
   }
 
-  it('503 with Retry-After for what finds no place in its time; and no message is read for it', async () => {
+  it('503 with Retry-After if no slot is free in time; the message is not loaded then', async () => {
     const { read, inMemory, end } = held();
     const served = [1, 1, 2, 2].map((environmentId) => read(environmentId));
     const refused = [1, 2, 3].map((environmentId) => read(environmentId).catch((error: unknown) => error));
@@ -42,7 +42,7 @@ describe('looking into messages', () => {
     expect(await Promise.all(served)).toEqual([FILE, FILE, FILE, FILE]);
   });
 
-  it('keeps room for others however much one environment asks for', async () => {
+  it('keeps capacity for others, however much one environment requests', async () => {
     const { read, inMemory, end } = held();
     const flood = Array.from({ length: 20 }, () => read(1).catch((error: unknown) => error));
     const other = read(2);

@@ -5,22 +5,22 @@ import { MailReading, type ReadBytes } from '../viewing.contract.js';
 import { MailThreads } from './mail-threads.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 
-/** A file of a message. */
+/** A file of a message, with its bytes. */
 export interface FoundAttachment {
   note: AttachmentNote;
   content: Uint8Array;
 }
 
-/** Messages that are in memory at once to be looked into, each of some 25 MB and what is made of it. */
+/** Maximum number of messages in memory for reading on request. Each has up to about 25 MB, plus its parsed form. */
 const AT_ONCE = 4;
-/** Of them, those of one environment. */
+/** Maximum number of them from one environment. */
 const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
 const ALL = '';
 
 /**
- * Looks into messages for people who ask, a few at a time: a message is whole in memory for that, from before its
- * thread has room for it.
+ * Reads messages on request, a few at a time. The whole message is in memory for that, even before a thread is free for
+ * it.
  */
 @Injectable()
 export class ThreadedMailReading extends MailReading {
@@ -39,7 +39,7 @@ export class ThreadedMailReading extends MailReading {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.attachment(environmentId, raw, index));
   }
 
-  /** The HTML of a message as a document (`mailDocument`), in UTF-8; null also without any. */
+  /** Returns the HTML of a message as a document (`mailDocument`), in UTF-8. Returns null also if it has no HTML. */
   document(environmentId: number, bytes: ReadBytes): Promise<Uint8Array | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.document(environmentId, raw));
   }

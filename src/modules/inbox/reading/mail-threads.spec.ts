@@ -6,9 +6,7 @@ import type { CallLimits } from '#sandbox/call-thread.js';
 import type { MailPace } from '../intake/mail-pace.js';
 import { MailThreads, type ReadAll } from './mail-threads.js';
 
-/**
- * Stands for a parser that a message gets the better of: what is real of it is the thread, its watchdog and its limits.
- */
+/** A fake parser that a message breaks. The thread, its watchdog and its limits are real. */
 const READER = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (call) => {
@@ -46,13 +44,13 @@ afterAll(async () => {
 const parse = async (environmentId: number, text: string): Promise<ReadAll['message']> =>
   (await threads.read(environmentId, Buffer.from(text), {})).message;
 
-describe('a message that the parser never comes back from', () => {
-  it('costs its own call: the thread is ended, and the next message of the same environment is read by another one', async () => {
+describe('a message with which the parser never returns', () => {
+  it('costs only its own call: the thread is ended, and another one reads the next message of the environment', async () => {
     expect(await parse(1, 'spin')).toEqual({ fault: 'It took too long to read.' });
     expect(await parse(1, 'after')).toEqual({ subject: 'after' });
   });
 
-  it('keeps no other environment waiting, however many of them come: their mail is read while those still spin', async () => {
+  it('delays no other environment, however many there are: their mail is read while these still run', async () => {
     const ended: string[] = [];
     const spinning = ['a', 'b', 'c', 'd'].map((name) =>
       parse(1, 'spin').then((read) => {
@@ -68,15 +66,15 @@ describe('a message that the parser never comes back from', () => {
   });
 });
 
-describe('a message that the parser breaks at', () => {
-  it("takes all the memory that there is for it, and nobody else's", async () => {
+describe('a message that crashes the parser', () => {
+  it('exhausts only the memory of its own thread', async () => {
     const [eaten, other] = await Promise.all([parse(1, 'eat'), parse(2, 'other')]);
 
     expect(other).toEqual({ subject: 'other' });
     expect(eaten).toEqual({ fault: expect.stringMatching(/too (?:much memory|long) to read/) });
   });
 
-  it('ends the thread with an error that nobody catches: it is told so, and not that there is no room, which would be tried for ever', async () => {
+  it('an uncaught error is a fault of the message instead of missing capacity, which would be retried forever', async () => {
     expect(await parse(1, 'throw')).toEqual({ fault: 'It broke what read it.' });
     expect(await parse(1, 'after')).toEqual({ subject: 'after' });
   });

@@ -7,7 +7,7 @@ import { runUntil } from './deadline-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
-/** What a thread is asked. */
+/** A call to a thread. */
 export type MailCall =
   | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'parse'; raw: Uint8Array }
@@ -15,7 +15,7 @@ export type MailCall =
   | { kind: 'attachment'; raw: Uint8Array; index: number }
   | { kind: 'document'; raw: Uint8Array };
 
-/** What it answers; `failed` is what the message did to the parser. */
+/** Result of a call. `failed` describes how the message broke the parser. */
 export type MailAnswer =
   | { kind: 'signatures'; signatures: Signatures }
   | { kind: 'parsed'; message: ParsedMessage }
@@ -24,10 +24,10 @@ export type MailAnswer =
   | { kind: 'document'; document: Uint8Array | null }
   | { kind: 'failed'; sentence: string };
 
-/** What came of a call: an answer, or a sentence on what the message did. */
+/** Result of reading: the value, or a sentence that describes the fault of the message. */
 export type Read<A> = A | { fault: string };
 
-/** Both that a message is read for. */
+/** Signatures and contents of a message. */
 export interface ReadAll {
   signatures: Read<Signatures>;
   message: Read<ParsedMessage>;
@@ -35,20 +35,20 @@ export interface ReadAll {
 
 const THREADS_MAX = 3;
 /**
- * One environment never has all of them; one alone where mail yields, since to start a thread costs more than to read a
- * hundred messages.
+ * Fewer than `THREADS_MAX`, so that no environment uses all threads. Only one while mail yields to deliveries, because
+ * starting a thread costs more than reading a hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
-/** CPU time for one call, and how long it may take where the machine has none. */
+/** Limits of one call: CPU time, and elapsed time for a machine without free CPU. */
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
-/** A message that finds no thread waits, until then: with what its calls take it stays within the time of its claim. */
+/** Maximum wait for a free thread. Together with the calls themselves it stays within the lease of the message. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Reads messages on threads, with an end to every call: whatever a message holds, it costs that call and nothing else.
- * They start when mail comes, and end when none does.
+ * Reads messages on threads with limits for every call, so that a harmful message affects only its own call. Threads
+ * start when mail arrives and end when they are idle.
  */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
@@ -73,20 +73,20 @@ export class MailThreads implements OnApplicationShutdown {
     await this.threadSlot.close();
   }
 
-  /** What reads, and what one call of it may cost. */
+  /** Returns the worker's file and the limits of one call. Tests override it. */
   protected reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
     return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
   /**
-   * The signatures and the text of a message, in one call where neither does it harm. Throws 503 where there is no room
-   * within a minute.
+   * Returns the signatures and contents of a message, in one call unless one of them fails. Throws 503 if no thread is
+   * free within a minute.
    */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
     const untilMs = performance.now() + PATIENCE_MS;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
     if (both.kind === 'read') return both;
-    // Too much time or memory for one of the two: the other one is still to be had.
+    // If one of the two exceeded its time or memory, the other may still succeed.
     const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
     const parsed = await this.ask(environmentId, { kind: 'parse', raw }, untilMs);
     return {
@@ -95,7 +95,7 @@ export class MailThreads implements OnApplicationShutdown {
     };
   }
 
-  /** Null where there is no such attachment. Throws 503 where there is no room now. */
+  /** Returns null if there is no such attachment. Throws 503 if no thread is free. */
   async attachment(
     environmentId: number,
     raw: Buffer,
@@ -105,15 +105,15 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'attachment' ? answer.attachment : null;
   }
 
-  /** What it says; null for one that does its reader harm. Throws 503 where there is no room now. */
+  /** Returns the contents of a message, or null if it breaks the parser. Throws 503 if no thread is free. */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
     const answer = await this.ask(environmentId, { kind: 'parse', raw });
     return answer.kind === 'parsed' ? answer.message : null;
   }
 
   /**
-   * Its HTML as a document; null without any, and for one that does its reader harm. Throws 503 where there is no room
-   * now.
+   * Returns the HTML of a message as a document, or null if it has none or breaks the parser. Throws 503 if no thread
+   * is free.
    */
   async document(environmentId: number, raw: Buffer): Promise<Uint8Array | null> {
     const answer = await this.ask(environmentId, { kind: 'document', raw });
@@ -133,19 +133,22 @@ export class MailThreads implements OnApplicationShutdown {
 }
 
 /**
- * What a call of it ends with is what the message did: tried again it would do the same, without end. A thread that
- * never came up is something else.
+ * A thread whose crash counts as a failure of the message. A retry would crash again, forever. A thread that never
+ * started is a different error.
  */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);
     return end.answer === null && end.why === 'crashed'
-      ? { answer: { kind: 'failed', sentence: 'It broke what read it.' }, cpuMs: end.cpuMs }
+      ? { answer: { kind: 'failed', sentence: 'It crashed the parser.' }, cpuMs: end.cpuMs }
       : end;
   }
 }
 
-/** What ended it lies with the message, or else with this machine: then it is tried again. */
+/**
+ * Converts the end of a call into its result. A failure caused by the message is a result. A failure caused by the
+ * machine is thrown, so that the call is retried.
+ */
 function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
   if (end.answer !== null) return end.answer;
   if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };

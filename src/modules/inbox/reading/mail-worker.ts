@@ -7,16 +7,14 @@ import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
 /**
- * As `nice` has it: a third of the time of a thread that wants all. With less a busy machine would leave mail nothing.
+ * Nice value of the thread: about a third of the CPU time of a normal thread. A higher value would leave no time for
+ * mail on a busy machine.
  */
 const NICENESS = 5;
-/**
- * Behind a larger message a thread ends: what it took, some times the message, goes back to the system only with the
- * thread.
- */
+/** After a larger message the thread ends. Its memory, a multiple of the message, returns to the system only then. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
-// The entry of a worker thread (mail-threads.ts starts it): one message at a time, which somebody else wrote.
+// Entry point of a worker thread that mail-threads.ts starts. It reads one message at a time, from untrusted senders.
 const thread = ownThread();
 beModest(thread);
 const say = (message: ThreadMessage<MailAnswer>): void => parentPort?.postMessage(message);
@@ -52,20 +50,20 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
   }
 }
 
-/** What the one does to its reader is no fault of the other. */
+/** Converts an error into a fault, so that a failure of one part does not affect the other. */
 function told<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }
 
 /**
- * Mail waits where the processor does not do for all: of the threads of this process it has what the others leave.
- * Linux knows threads by their number.
+ * Lowers the priority of this thread, so that mail uses CPU time that the other threads of the process leave. Linux
+ * accepts thread ids as process ids.
  */
 function beModest(number: string | null): void {
   if (number === null) return;
   try {
     setPriority(Number(number), NICENESS);
   } catch {
-    // Where that is not allowed mail is read all the same.
+    // Without the permission, mail is read at normal priority.
   }
 }

@@ -5,7 +5,7 @@ import type { Decided, Progress, WaitingMessage, WaitingMessagesStore } from './
 
 const message = (id: string): WaitingMessage => ({ id }) as unknown as WaitingMessage;
 const DECIDED = { detail: { text: null, html: null, headerLines: [] } } as unknown as Decided;
-/** As PostgreSQL refuses what it can't store. */
+/** An error of PostgreSQL for an unstorable value. */
 const refused = (): Error => Object.assign(new Error('invalid'), { code: '22P05' });
 
 describe('the group commit of the pipeline', () => {
@@ -27,7 +27,7 @@ describe('the group commit of the pipeline', () => {
     };
   }
 
-  it('writes what comes together in one statement, and tells each what became of it', async () => {
+  it('writes concurrent steps in one statement, and returns the result of each', async () => {
     const { progress, groups } = progressOver(() => ['b']);
 
     const ends = await Promise.all([
@@ -39,10 +39,10 @@ describe('the group commit of the pipeline', () => {
     expect([ends, groups]).toEqual([[false, undefined, true], [['decided a', 'decided b', 'settled c']]]);
   });
 
-  it('waits for company where mail yields to deliveries', async () => {
+  it('lingers while mail yields to deliveries', async () => {
     const { progress, groups } = progressOver(() => ['a', 'b'], { isPaced: true });
     const first = progress.decide(message('a'), DECIDED);
-    // Written at once it would be under way by then.
+    // A write without a linger would have started by now.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     expect(groups).toEqual([]);
 
@@ -51,7 +51,7 @@ describe('the group commit of the pipeline', () => {
     expect(groups).toEqual([['decided a', 'decided b']]);
   });
 
-  it('one that is refused fails alone', async () => {
+  it('a rejected step fails alone', async () => {
     const { progress, groups } = progressOver(({ decided }) => {
       if (decided.some(({ message: { id } }) => id === 'bad')) throw refused();
       return decided.map(({ message: { id } }) => id);
@@ -67,7 +67,7 @@ describe('the group commit of the pipeline', () => {
     expect(groups).toEqual([['decided a', 'decided bad', 'settled c'], ['decided a'], ['decided bad'], ['settled c']]);
   });
 
-  it('nothing is tried one by one while storage is away', async () => {
+  it('steps are not tried one by one while storage is unavailable', async () => {
     const { progress, groups } = progressOver(() => {
       throw new Error('connection lost');
     });

@@ -6,20 +6,18 @@ import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiti
 
 const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** As where mail is accepted: messages that are read together are written together. */
+/** Same linger as for accepting mail: messages that are read at the same time are written together. */
 const GAP_MS = 4;
-/**
- * Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten.
- */
+/** Linger while mail yields to deliveries: a commit of one message costs the disk as much as one of ten. */
 const PACED_LINGER_MS = 100;
 
-/** One step of one message; without a decision its event is there. */
+/** One step of a message. A null decision means that its event exists. */
 interface Step {
   message: WaitingMessage;
   decided: Decided | null;
 }
 
-/** The group commit of the pipeline: what is decided of some messages and the end of others are written together. */
+/** Group commit of the pipeline: decisions and completions of several messages are written together. */
 @Injectable()
 export class MessageProgress {
   private readonly group: GroupCommit<Step, boolean>;
@@ -41,12 +39,12 @@ export class MessageProgress {
     });
   }
 
-  /** What is decided stays so once this resolves. False where it is no longer this worker's. */
+  /** Stores a decision, which is final once this resolves. Returns false if another worker owns the message by now. */
   decide(message: WaitingMessage, decided: Decided): Promise<boolean> {
     return this.group.add({ message, decided });
   }
 
-  /** Its event is there: it is `processed`, or `quarantined`. */
+  /** Marks a message whose event exists as `processed` or `quarantined`. */
   async settle(message: WaitingMessage): Promise<void> {
     await this.group.add({ message, decided: null });
   }
@@ -61,7 +59,7 @@ export class MessageProgress {
   }
 }
 
-/** What stands in its row: texts, and the lines of its header section. */
+/** Approximate size of a decision in its row: texts and header lines. */
 function weightOf(decided: Decided | null): number {
   if (decided === null) return 0;
   const { text, html, headerLines } = decided.detail;

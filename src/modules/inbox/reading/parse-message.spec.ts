@@ -2,12 +2,12 @@ import { attachmentOf, parseMessage } from './parse-message.js';
 
 const HEAD = 'From: Ada <ada@b.example>\r\nTo: a@in.example\r\nSubject: Order\r\n';
 const of = (text: string): Buffer => Buffer.from(text);
-/** Nothing that PostgreSQL refuses, anywhere in it. */
+/** Whether a value contains nothing that PostgreSQL rejects. */
 const isStorable = (value: unknown): boolean =>
   !/\\u0000|\\ud[89a-f][0-9a-f]{2}/i.test(JSON.stringify(value).replace(/\\\\/g, ''));
 
 describe('a message', () => {
-  it('is read: addresses, texts, headers in their order, files', async () => {
+  it('is parsed: addresses, texts, headers in their order, files', async () => {
     const raw = of(
       'From: =?utf-8?Q?Ad=C3=A4?= <ada@b.example>\r\nTo: "Support, Acme" <a@in.example>, b@in.example\r\nCc: team: c@in.example, d@in.example;\r\nReply-To: r@b.example\r\n' +
         'Subject: =?utf-8?B?w5ZkZXI=?=\r\nDate: Sat, 21 Nov 2026 09:30:00 +0100\r\nIn-Reply-To: <1@b.example>\r\nReferences: <0@b.example>\r\n <1@b.example>\r\nX-A: 1\r\nX-A: 2\r\nMIME-Version: 1.0\r\n' +
@@ -37,7 +37,7 @@ describe('a message', () => {
     expect(await attachmentOf(raw, 1)).toBeNull();
   });
 
-  it('NUL, halves of surrogate pairs and control characters are gone from everything that is kept', async () => {
+  it('NUL, unpaired surrogates and control characters are removed from all stored values', async () => {
     const evil = 'a\0b=?utf-16?B?2AA=?= \u0007c';
     const raw = of(
       `From: "${evil}" <ada@b.example>\r\nTo: "${evil}" <a@in.example>\r\nSubject: ${evil}\r\nX-${'Evil'}: ${evil}\r\nMessage-ID: <${evil}>\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\n${evil}\r\n` +
@@ -51,7 +51,7 @@ describe('a message', () => {
     expect(isStorable({ a: 'x\0' })).toBe(false);
   });
 
-  it('a date that is none says nothing, and one without a From is from nobody', async () => {
+  it('an invalid date is null, and a message without a From has no author', async () => {
     expect(await parseMessage(of('Date: yesterday\r\nSubject: x\r\n\r\ny'))).toMatchObject({
       date: null,
       from: '',
@@ -59,7 +59,7 @@ describe('a message', () => {
     });
   });
 
-  it('a message inside of a message is a file of it', async () => {
+  it('a nested message is an attachment', async () => {
     const message = await parseMessage(
       of(
         `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nSee below.\r\n--x\r\nContent-Type: message/rfc822\r\n\r\nSubject: inner\r\n\r\nsecret\r\n--x--\r\n`,
@@ -73,7 +73,7 @@ describe('a message', () => {
   });
 });
 
-describe('what is meant to break a parser', () => {
+describe('a message that attacks the parser', () => {
   const multipart = (parts: string): string =>
     `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n${parts}--x--\r\n`;
   const nested = Array.from(
@@ -103,7 +103,7 @@ describe('what is meant to break a parser', () => {
       { isTruncated: true },
     ],
     [
-      'a zip in it',
+      'a zip file in it',
       multipart(
         '--x\r\nContent-Type: application/zip\r\nContent-Disposition: attachment; filename="42.zip"\r\nContent-Transfer-Encoding: base64\r\n\r\nUEsDBA==\r\n',
       ),
@@ -116,7 +116,7 @@ describe('what is meant to break a parser', () => {
       `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nhi`,
       { parseError: null },
     ],
-  ])('%s: it is read, and what is kept of it is bounded', async (_what, text, expected) => {
+  ])('%s: it is parsed, and the stored part is bounded', async (_what, text, expected) => {
     const message = await parseMessage(of(text));
 
     expect(message).toMatchObject(expected);
@@ -127,7 +127,7 @@ describe('what is meant to break a parser', () => {
     ['2 MB of headers', `${HEAD}${`X-A: ${'b'.repeat(1_000)}\r\n`.repeat(2_200)}\r\nhi`],
     ['300 levels', `${HEAD}${nested}\r\nhi`],
     ['half a million lines', `${HEAD}\r\n${'\n'.repeat(500_000)}`],
-  ])('%s: it is refused in a sentence', async (_what, text) => {
+  ])('%s: it is rejected with a sentence', async (_what, text) => {
     await expect(parseMessage(of(text))).rejects.toThrow(/exceeded|more than/);
   });
 });

@@ -12,10 +12,10 @@ const ADDRESS_BYTES_MAX = 1_024;
 const ATTACHMENTS_MAX = 1_000;
 const REFERENCES_MAX = 100;
 const SUBJECT_BYTES_MAX = 4_096;
-/** The parser holds an object for each line. 25 MB of an attachment have 330,000. */
+/** Maximum number of lines. The parser creates an object for each, and an attachment of 25 MB has 330,000. */
 const LINES_MAX = 400_000;
 
-/** Reads a message. Throws what the parser throws: bombs run into its limits, or into those of the thread. */
+/** Parses a message. Throws the errors of the parser. Bombs exceed its limits or those of the thread. */
 export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   const email = await parsed(raw);
   const cutter = new Cutter();
@@ -42,7 +42,7 @@ export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   };
 }
 
-/** The bytes of one attachment, by its place in the list, and what it is; null when there is none there. */
+/** Returns the attachment at this index with its bytes, or null if there is none. */
 export async function attachmentOf(
   raw: Buffer,
   index: number,
@@ -51,7 +51,7 @@ export async function attachmentOf(
   return attachment === undefined ? null : { note: noteOf(attachment, index), content: contentOf(attachment) };
 }
 
-/** Its HTML as a document with its own images, in UTF-8; null without any. */
+/** Returns the HTML as a document with embedded images, in UTF-8, or null if the message has no HTML. */
 export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
   const { html, attachments } = await parsed(raw);
   if (html === undefined) return null;
@@ -64,16 +64,16 @@ export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
   return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
 }
 
-/** The message, read by the parser. Rejects for one with more lines than can be read. */
+/** Runs the parser. Rejects for a message with too many lines. */
 function parsed(raw: Buffer): Promise<Email> {
   let lines = 0;
   for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines += 1;
   if (lines > LINES_MAX) return Promise.reject(new Error(`It has more than ${LINES_MAX} lines.`));
-  // A message inside of a message is a file of it: what it says was said to somebody else.
+  // A nested message counts as an attachment: its contents belong to another conversation.
   return PostalMime.parse(raw, { forceRfc822Attachments: true });
 }
 
-/** Cuts what is too long, and remembers whether it did. */
+/** Cuts texts and lists that are too long, and records that it did. */
 class Cutter {
   hasCut = false;
 
@@ -103,7 +103,7 @@ class Cutter {
   }
 }
 
-/** As they are shown; of a group its members. */
+/** Returns addresses in display form, with groups replaced by their members. */
 function shownList(list: readonly Address[]): string[] {
   return list
     .flatMap((entry) => (entry.group === undefined ? [entry] : entry.group))
@@ -132,7 +132,7 @@ function headersOf(email: Email, cutter: Cutter): HeaderLine[] {
   return lines;
 }
 
-/** Only what is a time: an unreadable date says nothing of when it was. */
+/** Returns null for an invalid date. */
 function dateOf(date: string | undefined): string | null {
   const ms = date === undefined ? NaN : Date.parse(date);
   return Number.isNaN(ms) || Math.abs(ms) > 253_402_300_799_999 ? null : new Date(ms).toISOString();

@@ -1,40 +1,43 @@
-/** A header as it came, unfolded and cleaned. */
+/** A received header, unfolded and sanitized. */
 export interface HeaderLine {
   name: string;
   value: string;
 }
 
-/** A file in a message, without its bytes. */
+/** Metadata of a file in a message, without its bytes. */
 export interface AttachmentNote {
   filename: string;
   content_type: string;
   size_bytes: number;
-  /** How the message's HTML names it (`cid:`), without angle brackets; null for none. */
+  /** Content-ID by which the HTML refers to the file (`cid:`), without angle brackets. Null if it has none. */
   content_id: string | null;
 }
 
-/** What a message says, as far as it can be kept: cleaned, and cut where `isTruncated` says so. */
+/** Storable contents of a message: sanitized, and cut if `isTruncated` is true. */
 export interface ParsedMessage {
   from: string;
   to: string[];
   cc: string[];
   replyTo: string[];
   subject: string;
-  /** With its angle brackets. */
+  /** Message-ID with its angle brackets. */
   inReplyTo: string | null;
   references: string[];
-  /** What its sender says of when it was written, RFC 3339; null for what is no time. */
+  /** Date header in RFC 3339. Null if it is not a valid time. */
   date: string | null;
   text: string | null;
   html: string | null;
   headerLines: HeaderLine[];
   attachments: AttachmentNote[];
   isTruncated: boolean;
-  /** Why there is no more of it; null for a message that could be read. */
+  /** Reason why the message could not be parsed. Null if it could. */
   parseError: string | null;
 }
 
-/** What is kept of a message that could not be read: it is delivered all the same, and its bytes are there. */
+/**
+ * Returns the contents of a message that could not be parsed. It is delivered nevertheless, and its bytes are
+ * available.
+ */
 export function unparsed(parseError: string): ParsedMessage {
   return {
     from: '',

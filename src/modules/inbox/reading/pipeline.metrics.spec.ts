@@ -3,8 +3,8 @@ import type { MailPace } from '../intake/mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import type { WaitingMessagesStore } from './waiting-messages.store.js';
 
-describe('the metrics of the pipeline', () => {
-  it('ask once a scrape what waits, and again in the next one', async () => {
+describe('PipelineMetrics', () => {
+  it('queries the waiting messages once for each scrape', async () => {
     let asked = 0;
     const metrics = new Metrics();
     new PipelineMetrics(
@@ -21,7 +21,7 @@ describe('the metrics of the pipeline', () => {
     );
   });
 
-  it('show nothing while storage is away, and ask again after that', async () => {
+  it('shows nothing while storage is unavailable, and queries again afterwards', async () => {
     let isAway = true;
     const metrics = new Metrics();
     const waiting = async () => {

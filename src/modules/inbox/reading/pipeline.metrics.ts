@@ -3,7 +3,7 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { MailPace } from '../intake/mail-pace.js';
 import { WaitingMessagesStore } from './waiting-messages.store.js';
 
-/** What operators watch of the pipeline of received mail. */
+/** Metrics of the pipeline of received mail. */
 @Injectable()
 export class PipelineMetrics {
   private readonly readTotal;
@@ -11,7 +11,7 @@ export class PipelineMetrics {
   constructor(metrics: Metrics, store: WaitingMessagesStore, pace: MailPace) {
     this.readTotal = metrics.counter(
       'inbox_messages_read_total',
-      'Received messages that this process took up, by what became of them: accepted, parked, gone, deferred, busy and failed (taken up again), or why they were quarantined.',
+      'Received messages that this process handled, by result: accepted, parked, gone, deferred, busy and failed (retried), or the reason of their quarantine.',
       ['outcome'],
     );
     metrics.gauges(
@@ -19,7 +19,7 @@ export class PipelineMetrics {
       [
         {
           name: 'inbox_waiting_seconds',
-          help: 'How long the received message waits that has waited the longest for its verdicts.',
+          help: 'Seconds for which the oldest received message has waited for its verdicts.',
           of: ({ seconds }) => seconds,
         },
         {
@@ -31,7 +31,7 @@ export class PipelineMetrics {
     );
     metrics.gauge(
       'inbox_pace_per_second',
-      'Messages per second that this process takes (taken) and reads (read) at most while deliveries need it; absent while nothing has to wait.',
+      'Maximum messages per second that this process accepts (taken) and reads (read) while deliveries need it; absent without a limit.',
       ['step'],
       (gauge) => {
         gauge.reset();

@@ -16,7 +16,7 @@ import type { Decided, WaitingMessage } from './waiting-messages.store.js';
 const ADDRESS_BYTES_MAX = 1_024;
 const SUBJECT_BYTES_MAX = 4_096;
 
-/** Reads a message and decides: whom it is from, whether it does harm, what it says, and whether it is delivered. */
+/** Reads a message and decides about it: authentication, spam and virus scans, contents, and delivery. */
 @Injectable()
 export class ReadMessage {
   constructor(
@@ -28,8 +28,8 @@ export class ReadMessage {
   ) {}
 
   /**
-   * Null when its bytes are gone. `mayChange`: name servers that did not answer could change the decision. Throws 503
-   * where there is no room to read it now.
+   * Returns null if the bytes have been deleted. `mayChange` is true if missing DNS answers could change the decision.
+   * Throws 503 if there is no capacity to read it now.
    */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
@@ -52,10 +52,10 @@ export class ReadMessage {
     raw: Buffer,
   ): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
-    // Loaded when the first message comes: most processes never need it.
+    // Loaded with the first message, because most processes never need it.
     const { authenticate } = await import('./authentication.js');
     const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
-    let parsed: Read<ParsedMessage> = { fault: 'It was not looked at.' };
+    let parsed: Read<ParsedMessage> = { fault: 'The message was not parsed.' };
     const verdicts = await authenticate(arrived, this.records, async (bytes, keys) => {
       const { signatures, message: read } = await this.threads.read(environmentId, bytes, keys);
       parsed = read;
@@ -65,10 +65,7 @@ export class ReadMessage {
   }
 }
 
-/**
- * What is decided of a message that nothing could be found out about: that it can't be read, which somebody has to look
- * at.
- */
+/** Returns the decision about a message that could not be evaluated. It needs a manual check. */
 export function undecided(message: WaitingMessage, parseError: string): Decided {
   const unknown = {
     spf: 'temperror',
@@ -100,7 +97,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
     fromAddress: author.kind === 'one' ? author.address : null,
     detail: {
       ...parsed,
-      // The header itself where the parser reads somebody else out of it than what was checked.
+      // Uses the raw header if the parser reads another author than the one that was authenticated.
       from:
         author.kind === 'one' && namesAddress(parsed.from, author.address)
           ? parsed.from

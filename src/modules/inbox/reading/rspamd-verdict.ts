@@ -11,7 +11,7 @@ const VERDICTS: Readonly<Record<string, ScanVerdict>> = {
   discard: 'fail',
 };
 
-/** What the answer of rspamd's `/checkv2` says. */
+/** Parses the reply of rspamd's `/checkv2`. */
 export function rspamdVerdict(answer: string): ScanVerdict {
   const action = actionOf(answer);
   return VERDICTS[action ?? ''] ?? 'processing_failed';

@@ -6,13 +6,13 @@ import { clamdVerdict, scanWithClamd } from './clamd.js';
 import { rspamdVerdict } from './rspamd-verdict.js';
 import type { WaitingMessage } from './waiting-messages.store.js';
 
-/** What one scan may take; behind it the message goes on without. */
+/** Maximum time of one scan. After it the message continues without that verdict. */
 const SCAN_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /**
- * What rspamd and clamd say, where the operator has them. One that is away or slow costs its verdict
- * (`processing_failed`) and never holds a message.
+ * Runs rspamd and clamd, if they are configured. If one is unavailable or slow, its verdict is `processing_failed`. It
+ * never delays a message for longer than its time limit.
  */
 @Injectable()
 export class Scanners {
@@ -40,7 +40,7 @@ export class Scanners {
     try {
       return await scan(where);
     } catch (error) {
-      this.logger.warn(`${name} did not look at a message: ${(error as Error).message}`);
+      this.logger.warn(`${name} did not scan a message: ${(error as Error).message}`);
       return 'processing_failed';
     }
   }

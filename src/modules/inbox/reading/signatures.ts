@@ -5,42 +5,42 @@ import { loadSignatureChecks } from './mailauth-internals.js';
 
 const { arc, dkimVerify } = loadSignatureChecks();
 
-/**
- * Answers of name servers about keys, by name. A key that is missing was beyond the limits of one message and was never
- * looked up.
- */
+/** DNS answers for keys, by name. A missing key exceeded the limits of one message and was never looked up. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
-/** A signature that was looked at. */
+/** A verified signature with its result. */
 export interface LookedAt {
-  /** What DMARC tells signatures apart by. */
+  /** Identifies the signature for DMARC. */
   id: string;
   domain: string;
   verdict: AuthVerdict;
-  /** Bytes of the body that it does not cover. */
+  /** Bytes of the body that the signature does not cover. */
   underSized: number;
 }
 
-/** What the bytes of a message say of whom it is from. */
+/** Sender authentication that depends only on the bytes of a message. */
 export interface Signatures {
   dkim: LookedAt[];
   arc: AuthVerdict;
-  /** Addresses of all From headers, as DMARC reads them, and how many headers there are. */
+  /** Addresses of all From headers, as DMARC reads them, and the number of these headers. */
   from: string[];
   fromFields: number;
 }
 
-/** RFC 8301, section 3.2. */
+/** Minimum key size in bits (RFC 8301, section 3.2). */
 const KEY_BITS_MIN = 1024;
 
-/** Verifies DKIM (RFC 6376) and ARC (RFC 8617) over the very bytes that came. Asks nobody: the keys are there. */
+/**
+ * Verifies DKIM (RFC 6376) and ARC (RFC 8617) over the exact bytes received. Sends no DNS queries: the keys were looked
+ * up before.
+ */
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
-    // Only a name server's failure is temporary. A message that exceeds the limits exceeds them at every retry, and a
-    // forger can write one on purpose.
+    // Only a failure of name servers is temporary. A message that exceeds the limits exceeds them on every retry, and a
+    // forger can create one on purpose.
     if (known !== undefined && 'unanswered' in known)
-      throw Object.assign(new Error('The key is not to be had now.'), { code: 'ETIMEOUT' });
+      throw Object.assign(new Error('The key is not available now.'), { code: 'ETIMEOUT' });
     if (known === undefined || known.found.length === 0)
       throw Object.assign(new Error('There is no such key.'), { code: 'ENODATA' });
     return known.found.map((text) => [text]);
@@ -63,16 +63,13 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
   };
 }
 
-/**
- * mailauth reports every failure of a chain as permanent. A key that name servers did not answer for says nothing of
- * the chain.
- */
+/** mailauth reports every failure of a chain as permanent. A key without a DNS answer says nothing about the chain. */
 function arcVerdict(result: string, raw: Buffer, keys: FoundKeys): AuthVerdict {
   if (result !== 'fail') return authVerdict(result);
   return arcKeyNames(fieldsOf(headOf(raw))).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
 }
 
-/** What mailauth says, as far as it is read. */
+/** The members of mailauth's result that are used. */
 interface Verified {
   results: { id: string; signingDomain?: string; status: { result: string; underSized?: number } }[];
   headerFrom: unknown;
@@ -81,8 +78,8 @@ interface Verified {
 }
 
 /**
- * The message without the signatures behind the first twenty: each of them may ask for a hash of its own over the whole
- * body. Those are the lowest, and so the oldest.
+ * Returns the message without the signatures after the first twenty, because each may require its own hash over the
+ * whole body. The dropped ones are the lowest, and so the oldest.
  */
 function withoutExcess(raw: Buffer): Buffer {
   const end = headEndOf(raw);

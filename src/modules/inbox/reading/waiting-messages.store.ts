@@ -6,15 +6,15 @@ import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/d
 import type { Id } from '#kernel/ids.js';
 import type { StoredDetail } from '../messages/message-detail.js';
 
-/** A message that was claimed, with its alias as it is set now. */
+/** A claimed message, with the current settings of its alias. */
 export interface WaitingMessage {
   environmentId: number;
   id: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
+  /** Day of its partition, as `YYYY-MM-DD`. */
   expiresOn: string;
   expiresOnDay: number;
   aliasId: Id;
-  /** The worker's name for this claim: what is written by another one counts. */
+  /** Fencing token of this claim. Writes with another one have no effect. */
   claim: Id;
   reason: QuarantineReason | null;
   envelopeFrom: string;
@@ -24,74 +24,75 @@ export interface WaitingMessage {
   sizeBytes: number;
   messageId: string | null;
   receivedAt: Date;
-  /** How often it was claimed, this time included. */
+  /** Number of claims, including this one. */
   tries: number;
   address: string;
   destinationIds: Id[];
   allowedSenders: string[];
   maxSizeBytes: number | null;
-  /** How long ago name servers failed first to answer about it, in milliseconds; null when they never did. */
+  /** Milliseconds since name servers first failed to answer about the message. Null if they never did. */
   unansweredForMs: number | null;
-  /** What was decided of it, where it was decided already and then not accepted. */
+  /** A decision that was stored before, if its event was not created yet. */
   decided: Decided | null;
-  /** Its bytes where they stand in the row and are still to be read; null for a large one, whose bytes are a blob. */
+  /** Bytes from the row, if they still must be read. Null for a large message, whose bytes are in a blob. */
   raw: Buffer | null;
 }
 
-/** What is known of a message once it was read: everything that its event shows. */
+/** Everything about a read message that its event shows. */
 export interface Decided extends Omit<Verdicts, 'arc'> {
   auth: Auth;
   reason: QuarantineReason | null;
-  /** Only the address; null where there is no one author. */
+  /** Address of the single author, without the name. Null if there is no single author. */
   fromAddress: string | null;
   detail: StoredDetail;
 }
 
-/** What a claim needs to know of the worker that makes it. */
+/** State of a worker that makes a claim. */
 export interface Claimant {
   claim: Id;
-  /** At most so many messages. */
+  /** Maximum number of messages. */
   limit: number;
-  /** At most so many of one environment, with those that it holds. */
+  /** Maximum number from one environment, including those that the worker holds. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
   /**
-   * Bytes of large messages that it has room for; a single one that has more is taken by a worker that holds nothing.
-   * Small ones wait for no room.
+   * Capacity for large messages in bytes. A single larger one is claimed only by a worker that holds no message. Small
+   * messages do not count.
    */
   bytesMax: number;
-  /** Looks only at messages that expire on these days, at most `DAYS_MAX` of them; null for all. */
+  /** Claims only messages that expire on these days, at most `DAYS_MAX` of them. Null for all days. */
   days: readonly number[] | null;
 }
 
-/** What is to be written of messages: what was decided, and whose event is there. */
+/** Steps to write: decisions, and messages whose event exists. */
 export interface Progress {
   decided: readonly { message: WaitingMessage; decided: Decided }[];
   settled: readonly WaitingMessage[];
 }
 
-/** What is larger is counted by its bytes: it is read from a blob, and held whole. */
+/** Larger messages count with their size, because they are read from a blob and held in memory. */
 export const LARGE_BYTES = 256 * 1024;
 
-/** Days that a claim may be limited to. */
+/** Maximum number of days that a claim can be limited to. */
 export const DAYS_MAX = 4;
 
 /**
- * As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds.
- * Whoever reads for longer renews it.
+ * Lease as long as that of deliveries, plus the step to it. Messages of a dead worker are claimed again within seconds.
+ * A worker that needs longer renews its leases.
  */
 const LEASE = `interval '12 seconds'`;
 
 /**
- * inbox_messages_received_idx: one step for each environment that has something waiting, and for each of them its
- * oldest messages that nobody holds. The oldest of each environment come before the second of any. Only what is picked
- * is locked, and looked at once more then, one by one, however many wait: where another process was faster it is left
- * out, and told of in `raced`.
+ * Claims messages fairly. Uses inbox_messages_received_idx: one index scan for each environment with waiting messages,
+ * and for each of them its oldest unclaimed messages.
  *
- * A plan over every day opens each of its tables six times, whatever it finds: some milliseconds. `ofDays` leaves as
- * many as there are days: parameters that a column is equal to are looked at before a table is opened. (Those of an
- * array are not, nor is a column that is joined; and a range is taken to hold next to nothing, for which whole tables
- * are read.)
+ * The oldest message of each environment comes before the second of any. Only picked rows are locked and checked again,
+ * one by one, however many wait. Rows that another process claimed first are skipped and counted in `raced`.
+ *
+ * A plan over all days opens each partition six times, which takes milliseconds even if it finds nothing. `ofDays`
+ * prunes the partitions to the given days. It uses equality with single parameters, which PostgreSQL evaluates before
+ * it opens a table. It does not do so for array elements or joined columns, and for a range the planner expects almost
+ * no rows and scans whole tables.
  */
 const claimOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -141,15 +142,17 @@ const claimOf = (name: string, ofDays: string): Statement => ({
 const CLAIM = claimOf('inbox_claim', '');
 const CLAIM_OF_DAYS = claimOf('inbox_claim_of_days', 'and m.expires_on in ($7::date, $8::date, $9::date, $10::date)');
 
-/** inbox_messages_received_idx of each partition, until one has something. */
+/** Uses inbox_messages_received_idx of each partition, until one has a row. */
 const ANY_WAITING = `from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`;
 const IS_ANY_WAITING: Statement = { name: 'inbox_is_any_waiting', text: `select true as found ${ANY_WAITING}` };
-/** For the lookout. */
+/** Time until the next work, for the DueWorkPoller. */
 export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 
 /**
- * inbox_messages_pkey, in one commit. `d` is what was decided: nothing where somebody else holds it by now, or it was
- * erased. `s` has its event: whoever holds it by now finds that. `ofDays` as for a claim.
+ * Writes decisions and completions in one commit. Uses inbox_messages_pkey.
+ *
+ * `d` are the decisions. A row changes only if this worker still owns it and it was not erased. `s` are messages whose
+ * event exists, which any owner may complete. `ofDays` prunes partitions as for a claim.
  */
 const progressOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -176,7 +179,7 @@ const PROGRESS_OF_DAYS = progressOf(
   'and m.expires_on in ($19::date, $20::date, $21::date, $22::date)',
 );
 
-/** inbox_messages_pkey. Only whose they still are. */
+/** Uses inbox_messages_pkey. Affects only messages that the worker still owns. */
 const RENEW: Statement = {
   name: 'inbox_renew',
   text: `
@@ -185,7 +188,7 @@ const RENEW: Statement = {
     where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received'`,
 };
 
-/** inbox_messages_pkey. A try that was none is given back. */
+/** Uses inbox_messages_pkey. A try that did not count is subtracted. */
 const PUT_BACK: Statement = {
   name: 'inbox_put_back',
   text: `
@@ -193,12 +196,12 @@ const PUT_BACK: Statement = {
     where environment_id = $1 and id = $2 and expires_on = $3::date and claimed_by = $4`,
 };
 
-/** Messages of one environment that wait for name servers at once; a claim passes over each of them. */
+/** Maximum number of messages of one environment that wait for name servers. Each claim must skip all of them. */
 const AWAITING_DNS_MAX = 1_000;
 
 /**
- * inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. Excess mail of one
- * environment that waits for name servers does not slow down the claims of others.
+ * Uses inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. The limit
+ * prevents an environment's waiting mail from slowing down the claims of others.
  */
 const AWAIT_DNS: Statement = {
   name: 'inbox_await_dns',
@@ -213,13 +216,13 @@ const AWAIT_DNS: Statement = {
     returning 1 as waits`,
 };
 
-/** events_pkey of the one partition: it expires with its message. */
+/** Uses events_pkey of a single partition, because the event expires on the same day as its message. */
 const HAS_EVENT: Statement = {
   name: 'inbox_has_event',
   text: 'select true as found from events where environment_id = $1 and id = $2 and expires_on = $3::date',
 };
 
-/** inbox_messages_received_idx, once for each environment that waits. */
+/** Uses inbox_messages_received_idx, once for each environment with waiting messages. */
 const OLDEST: Statement = {
   name: 'inbox_oldest',
   text: `select coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as seconds, count(*)::int as count
@@ -229,17 +232,17 @@ const OLDEST: Statement = {
 type ClaimedRow = Omit<WaitingMessage, 'decided'> & {
   [K in keyof Omit<Decided, 'detail' | 'reason'>]: Decided[K] | null;
 } & { detail: StoredDetail | null };
-/** Nothing was claimed where there is no id. */
+/** A row without an id means that nothing was claimed. */
 type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 
-/** Statements of the pipeline on what waits for it. */
+/** Claims and updates the messages that wait for the pipeline. */
 @Injectable()
 export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Fairly over all environments. `raced`: another process took some of what was picked, and there may be more behind
-   * it.
+   * Claims messages fairly across environments. `raced` is true if another process claimed some of them first, so that
+   * there may be more.
    */
   async claim({
     claim,
@@ -290,14 +293,14 @@ export class WaitingMessagesStore {
     return { messages, raced: messages.length < (rows[0]?.picked ?? 0) };
   }
 
-  /** Whether a claim would find something: a fifth of its cost, and no row is locked. */
+  /** Returns whether a claim would find a message. It costs a fifth of a claim and locks no row. */
   async isAnyWaiting(): Promise<boolean> {
     return (await this.database.queryPrepared(IS_ANY_WAITING, [])).length > 0;
   }
 
   /**
-   * In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is
-   * settled is `processed`, or `quarantined`.
+   * Stores decisions and completions in one commit. A stored decision is final, even if the worker dies. Returns the
+   * messages that this worker still owns. Completed messages become `processed` or `quarantined`.
    */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
@@ -329,7 +332,7 @@ export class WaitingMessagesStore {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Holds on to messages that take their time. */
+  /** Renews the leases of messages that take longer. */
   async renew(messages: readonly WaitingMessage[]): Promise<void> {
     await this.database.queryPrepared(RENEW, [
       intArray(messages.map((m) => m.environmentId)),
@@ -339,7 +342,7 @@ export class WaitingMessagesStore {
     ]);
   }
 
-  /** It is taken up again after so long. */
+  /** Schedules the message for a retry after this time. */
   async putBack(
     { environmentId, id, expiresOn, claim }: WaitingMessage,
     afterMs: number,
@@ -349,8 +352,8 @@ export class WaitingMessagesStore {
   }
 
   /**
-   * Puts a message back until name servers are asked again. False when it is no longer this worker's, or too many of
-   * its environment wait already.
+   * Schedules the message for a retry after name servers had time to recover. Returns false if another worker owns it
+   * by now, or if too many messages of its environment wait already.
    */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
     return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
@@ -360,14 +363,16 @@ export class WaitingMessagesStore {
     return (await this.database.queryPrepared(HAS_EVENT, [environmentId, id, expiresOn])).length > 0;
   }
 
-  /** How many messages wait (up to 10,000), and the oldest of them for how long. */
+  /** Returns the number of waiting messages (up to 10,000) and the age of the oldest one in seconds. */
   async waiting(): Promise<{ seconds: number; count: number }> {
     const [row] = await this.database.readPrepared<{ seconds: number; count: number }>(OLDEST, []);
     return row ?? { seconds: 0, count: 0 };
   }
 }
 
-/** The statement has so many places for them: what is left of them is filled with the last. */
+/**
+ * Returns exactly `DAYS_MAX` days, as the statement has that many parameters. Repeats the last day if there are fewer.
+ */
 function daysOf(days: readonly number[]): string[] {
   return Array.from({ length: DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
 }
