@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Destinations, the circuits of targets, and the permits of rate-limited ones. New tables: no lock on anything that exists. */
+/**
+ * Creates destinations, the circuits of targets, and the rate-limit tokens of rate-limited targets. New tables: no lock
+ * on existing tables.
+ */
 export class Destinations1732100100000 implements MigrationInterface {
   name = 'Destinations1732100100000';
 

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The ledger: events, what is due, settled deliveries, attempts. New tables: no lock on anything that exists.
+ * Creates the ledger: events, due deliveries, settled deliveries and attempts. New tables: no lock on existing tables.
  *
- * Everything but `due_deliveries` is partitioned by the day on which the row expires, so that retention, which each
- * environment sets for itself, is dropping a partition. Rows are written once; only `due_deliveries`, which holds
- * open deliveries alone, changes, and its claimed rows are in no index but the key.
+ * All tables except `due_deliveries` are partitioned by the day on which the row expires. Each environment sets its own
+ * retention, and retention drops whole partitions. Rows are written once. Only `due_deliveries`, which contains only
+ * open deliveries, is updated. Its claimed rows are in no index except the primary key.
  */
 export class Ledger1732100200000 implements MigrationInterface {
   name = 'Ledger1732100200000';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The workers that are alive: a claim by anybody else is no claim. New table: no lock on anything that exists. */
+/**
+ * Creates the table of live workers. A claim by a worker that is not in it is invalid. New table: no lock on existing
+ * tables.
+ */
 export class Workers1732100400000 implements MigrationInterface {
   name = 'Workers1732100400000';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Data keys, named secrets and what uses them. New tables: no lock on anything that exists but that of a foreign key, for a moment. */
+/**
+ * Creates data keys, named secrets, and the uses of secrets. New tables: the only lock on existing tables is the brief
+ * one for a foreign key.
+ */
 export class Secrets1732200000000 implements MigrationInterface {
   name = 'Secrets1732200000000';
 

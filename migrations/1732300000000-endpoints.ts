@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Inbound endpoints and their routes. New tables: no lock on anything that exists but that of a foreign key, for a moment. */
+/**
+ * Creates inbound endpoints and their routes. New tables: the only lock on existing tables is the brief one for a
+ * foreign key.
+ */
 export class Endpoints1732300000000 implements MigrationInterface {
   name = 'Endpoints1732300000000';
 
@@ -26,7 +29,7 @@ export class Endpoints1732300000000 implements MigrationInterface {
         updated_at timestamptz not null,
         primary key (environment_id, id)
       )`);
-    // The URL is the identity, over all organizations. Endpoints on the platform's host have no domain_id.
+    // The URL identifies an endpoint across all organizations. Endpoints on the platform's host have no domain_id.
     await runner.query('create unique index endpoints_path_idx on endpoints (path, domain_id) nulls not distinct');
     await runner.query(`
       create table routes (

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What the ledger needs to receive: raw requests, and on events what became of them before routing. The new columns are
- * nullable without a default, so adding them changes the catalogue only.
+ * Extends the ledger for receiving: adds raw requests, and the disposition of events before routing. The new columns
+ * are nullable without a default, so adding them changes only the catalog.
  */
 export class Receiving1732300100000 implements MigrationInterface {
   name = 'Receiving1732300100000';

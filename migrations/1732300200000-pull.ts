@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What waits to be pulled, in the order of acceptance, and how far each consumer has come.
+ * Creates the items of pull destinations in the order of acceptance, and the position of each consumer.
  *
- * The order is that of transaction ids: whoever reads only rows of transactions below every one that is still running
- * skips nothing that commits later. Transaction ids belong to one timeline of one PostgreSQL cluster, so the rows also
- * carry an epoch that rises when the database is found on another one: restored, moved, or back again.
+ * The order is that of transaction ids. A reader that takes only rows of transactions below the oldest running
+ * transaction misses nothing that commits later. Transaction ids are valid within one timeline of one PostgreSQL
+ * cluster. Therefore each row also has an epoch, which increases when the database is restored, moved, or moved back.
  */
 export class Pull1732300200000 implements MigrationInterface {
   name = 'Pull1732300200000';

@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Metrics. Every commit of the ledger adds its sums as a part, in the same statement; a job folds parts into rollups.
- * So no row is updated on the way of a delivery, and the sums are exact whatever is killed.
+ * Creates the metrics tables. Every commit of the ledger adds its sums as a part, in the same statement. A job folds
+ * parts into rollups. No row is updated during a delivery, and the sums stay exact even if a process is killed.
  *
- * Parts live for a second: what they leave behind is cleaned by its number, however many there are, the empty pages are
- * kept for the next ones, and statistics of them would be wrong at once. The running windows' rollups change every
- * second: the room in their pages keeps that out of the indexes. New tables: no lock on anything that exists.
+ * Parts live for about a second. Autovacuum therefore runs at a fixed number of dead rows, keeps empty pages for reuse,
+ * and collects no statistics, which would be outdated at once. The rollups of the current windows change every second.
+ * Free space in their pages keeps these updates out of the indexes. New tables: no lock on existing tables.
  */
 export class Rollups1732300300000 implements MigrationInterface {
   name = 'Rollups1732300300000';

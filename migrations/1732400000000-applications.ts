@@ -1,14 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Applications, their endpoints, and messages: what a fan-out stores once, whatever the number of its events. New
- * tables; the new columns of `events` are nullable without a default, so adding them changes the catalogue only.
+ * Creates applications, their endpoints, and messages. A fan-out stores its message once, for any number of events. New
+ * tables. The new columns of `events` are nullable without a default, so adding them changes only the catalog.
  */
 export class Applications1732400000000 implements MigrationInterface {
   name = 'Applications1732400000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table applications (

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Event types and the versions of their schemas: new tables. A column of `environments` with a constant default: its lock
- * is held for a moment, whatever its size. Schemas are `json`, not `jsonb`: people read them in the order they wrote them in.
+ * Creates event types and the versions of their schemas. Also adds a column with a constant default to `environments`,
+ * which locks the table briefly, whatever its size. Schemas are `json` instead of `jsonb`, so that they keep the order
+ * in which their authors wrote them.
  */
 export class EventTypes1732400100000 implements MigrationInterface {
   name = 'EventTypes1732400100000';

@@ -1,18 +1,19 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What a destination may sign with besides its secret, how many attempts it takes at once, and which destinations belong
- * to an endpoint of an application instead of standing in the list.
+ * Adds to destinations: further signing keys in addition to the secret, the maximum number of concurrent attempts, and
+ * the owner. A destination with an owner belongs to an application's endpoint and does not appear in lists.
  *
- * The columns change the catalogue only (access exclusive for a moment). The two indexes take a share lock on
- * `destinations` while they are built: writes to it wait, deliveries only read it. A table of destinations is small
- * (100,000 rows: under a second); at ten million it would be ten seconds.
+ * Adding the columns changes only the catalog (a brief access exclusive lock). Building the two indexes takes a share
+ * lock on `destinations`: writes wait, and deliveries only read the table. 100,000 rows take under one second; ten
+ * million rows would take ten seconds.
  */
 export class Signatures1732400200000 implements MigrationInterface {
   name = 'Signatures1732400200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table destinations
@@ -32,7 +33,7 @@ export class Signatures1732400200000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    // What belongs to an application can't be shown, changed or deleted without its owner.
+    // Destinations that belong to an application cannot be shown, changed or deleted without their owner.
     await runner.query('delete from destinations where owner_id is not null');
     await runner.query(`
       alter table destinations

@@ -1,16 +1,18 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The service's own events: signals of what happened, and what is being told of them; and where an environment's go.
+ * Creates system events: signals, the events that are being sent, and the destination of an environment's system
+ * events.
  *
- * Two new tables. A column of `environments` without a default: its lock is held for a moment, whatever its size.
- * Signals live for a minute: what they leave behind is cleaned by its number, however many there are.
+ * Two new tables, and a column without a default on `environments`, which locks the table briefly, whatever its size.
+ * Signals live for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
  */
 export class SystemEvents1732400300000 implements MigrationInterface {
   name = 'SystemEvents1732400300000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table system_signals (

@@ -1,14 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Recovering, cancelling and erasing. Replay jobs get a kind, and what a recovery needs to know; `withdrawn` says how a
- * delivery that a worker holds has to end. Nullable columns and constant defaults: only the catalogue changes.
+ * Adds recovery, cancellation and erasure. Replay jobs get a kind and the parameters of a recovery. `withdrawn` says
+ * how a delivery that a worker has claimed must end. Nullable columns and constant defaults change only the catalog.
  */
 export class Recover1732400400000 implements MigrationInterface {
   name = 'Recover1732400400000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs
@@ -21,7 +22,7 @@ export class Recover1732400400000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table due_deliveries drop column withdrawn');
-    // They would be taken for ranges of an endpoint that does not exist.
+    // An older release would treat these jobs as replays for an endpoint that does not exist.
     await runner.query(`delete from replay_jobs where kind = 'recover'`);
     await runner.query(`
       alter table replay_jobs drop column include_cancelled, drop column target_id, drop column application_id, drop column kind`);

@@ -1,9 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What waits to be tried again, by its target: when the next attempt is, and how many there are. Rows are born without an
- * attempt, and so outside of it: accepting pays nothing. `create index` takes a share lock on `due_deliveries`, which
- * holds open deliveries alone: a second for a million of them, and accepts wait for that long.
+ * Indexes deliveries that wait for a retry, by target, for their number and the time of the next attempt. New rows have
+ * no attempt and are not in the index, so accepting costs nothing. `create index` takes a share lock on
+ * `due_deliveries`, which contains only open deliveries. The lock lasts one second per million rows, and accepts wait
+ * for that time.
  */
 export class RetriesIndex1732400500000 implements MigrationInterface {
   name = 'RetriesIndex1732400500000';

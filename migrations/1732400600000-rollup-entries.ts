@@ -1,16 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * One part per commit and environment instead of one per key: a fan-out touches a hundred keys in one commit. The columns of
- * the form before stay, for processes of the release before, which go on writing it beside this one.
+ * Stores one part per commit and environment instead of one per key, because a single fan-out commit can touch a
+ * hundred keys. The columns of the previous form stay, because processes of the previous release keep writing them.
  *
- * Changes the catalogue only; the table is locked for as long as that takes.
+ * Changes only the catalog and locks the table for that time.
  */
 export class RollupEntries1732400600000 implements MigrationInterface {
   name = 'RollupEntries1732400600000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table rollup_parts
@@ -19,7 +20,7 @@ export class RollupEntries1732400600000 implements MigrationInterface {
         alter column dlq drop not null, alter column latencies_ms drop not null,
         add column key_ids uuid[], add column other_ids uuid[], add column ats timestamptz[], add column whats smallint[],
         add column durations_ms int[]`);
-    // A part lives for a second: squeezing it would cost more than it saves.
+    // A part lives for about a second. Compressing it would cost more than it saves.
     for (const column of ['key_ids', 'other_ids', 'ats', 'whats', 'durations_ms']) {
       await runner.query(`alter table rollup_parts alter column ${column} set storage external`);
     }

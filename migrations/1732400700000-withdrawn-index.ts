@@ -1,10 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What was cancelled or erased while a worker held it, by its target: a worker that may have missed word of it looks
- * there. A row gets into it when it is marked and leaves with its end, so that nothing else pays for it. The
- * condition is put so that only who asks in the same words gets it: `withdrawn is not null` would offer it to statements
- * that find single rows, and the planner, to which it looks empty, would take it instead of the primary key.
+ * Indexes by target the deliveries that were cancelled or erased while a worker had claimed them. Workers that may have
+ * missed the notification query this index. A row enters the index when it is marked and leaves it when the delivery
+ * ends, so other statements pay nothing.
+ *
+ * The index condition is phrased so that only statements with the same condition use the index. With `withdrawn is not
+ * null`, the planner would also consider it for statements that find single rows. Since the index looks empty to the
+ * planner, it would prefer it to the primary key.
  */
 export class WithdrawnIndex1732400700000 implements MigrationInterface {
   name = 'WithdrawnIndex1732400700000';

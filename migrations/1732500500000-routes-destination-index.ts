@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which routes lead to a destination: asked before one is deleted. `create index` takes a share lock on `routes`, which holds
- * up changes of routes, and no delivery, for as long as it reads them: they are settings, at most a hundred an endpoint.
+ * Indexes routes by destination, for the check before a destination is deleted. `create index` takes a share lock on
+ * `routes` while it reads the table. Changes of routes wait for that time, deliveries do not. The table is small: at
+ * most a hundred routes per endpoint.
  */
 export class RoutesDestinationIndex1732500500000 implements MigrationInterface {
   name = 'RoutesDestinationIndex1732500500000';

@@ -1,9 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What endpoints sent to a destination, newest first, whatever became of it. Of what is sent to a destination by itself, or
- * to an application's endpoint with a URL, no row stands in it: sending pays nothing for it. `create index` takes a share lock on
- * `deliveries`, which holds up recording (not accepting) for as long as it reads the table: some ten seconds for ten million rows.
+ * Indexes the settled deliveries from endpoints to a destination, newest first, with any outcome. Deliveries that were
+ * sent directly to a destination, or to an application's endpoint with a URL, are not in the index, so sending pays
+ * nothing for it. `create index` takes a share lock on `deliveries` while it reads the table. Recording waits for that
+ * time, accepting does not: about ten seconds for ten million rows.
  */
 export class RoutedDeliveriesIndex1732500510000 implements MigrationInterface {
   name = 'RoutedDeliveriesIndex1732500510000';

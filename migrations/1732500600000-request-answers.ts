@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What the provider of a raw request was answered. A nullable column without a default changes the catalogue only: it locks
- * the table for a moment, however many requests there are. Requests of before have none.
+ * Adds the response that the provider of a raw request received. A nullable column without a default changes only the
+ * catalog: it locks the table briefly, whatever its size. Existing requests have no value.
  */
 export class RequestAnswers1732500600000 implements MigrationInterface {
   name = 'RequestAnswers1732500600000';

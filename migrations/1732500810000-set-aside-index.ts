@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What an endpoint quarantined, parked or ignored, in its order: lists and releases of it find it without looking at what was
- * routed. Nothing else gets into it, so that accepting pays nothing. `create index` takes a share lock on `events` while it reads
- * it once: some ten seconds for ten million rows, and accepts wait for that long.
+ * Indexes the events that an endpoint quarantined, parked or ignored, in order. Lists and releases of these events do
+ * not read routed events. Routed events are not in the index, so accepting pays nothing. `create index` takes a share
+ * lock on `events` while it reads the table once. Accepts wait for that time: about ten seconds for ten million rows.
  */
 export class SetAsideIndex1732500810000 implements MigrationInterface {
   name = 'SetAsideIndex1732500810000';

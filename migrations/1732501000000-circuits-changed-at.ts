@@ -1,9 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * When a circuit changed last: workers read those that are shut and those of late, and not one for each URL that ever failed, which are
- * removed after a while. The column is added without a rewrite, under an exclusive lock for a moment; the indexes take a share lock on
- * `circuits` while they read it once: ten seconds for ten million rows, in which no failure is counted. Accepts never look at it.
+ * Adds the time of a circuit's last change. Workers read only open and recently changed circuits instead of one circuit
+ * for each URL that ever failed. Old circuits are removed. Adding the column rewrites nothing and takes a brief
+ * exclusive lock. Each index takes a share lock on `circuits` while it reads the table once. Failures are not counted
+ * for that time: ten seconds for ten million rows. Accepting never reads the table.
  */
 export class CircuitsChangedAt1732501000000 implements MigrationInterface {
   name = 'CircuitsChangedAt1732501000000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which HTTP methods an endpoint takes; null for any. A nullable column without a default changes the catalogue only: it locks
- * the table for a moment, however many endpoints there are.
+ * Adds the HTTP methods that an endpoint accepts; null for all methods. A nullable column without a default changes
+ * only the catalog: it locks the table briefly, whatever its size.
  */
 export class EndpointMethods1732502000000 implements MigrationInterface {
   name = 'EndpointMethods1732502000000';

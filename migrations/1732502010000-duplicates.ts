@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What an endpoint tells repeats by, and of a raw request that repeats another the event of that one. Nullable columns without a
- * default change the catalogue only. Nothing but repeats stands in the indexes, so that accepting pays nothing for them;
- * `create index` takes a share lock on `requests`, and receiving waits, for as long as it reads the table once: some ten seconds
- * for ten million rows.
+ * Adds the deduplication key of an endpoint. A raw request that is a duplicate gets the event of the original request.
+ * Nullable columns without a default change only the catalog. The indexes contain only duplicates, so accepting pays
+ * nothing for them. `create index` takes a share lock on `requests` while it reads the table once. Receiving waits for
+ * that time: about ten seconds for ten million rows.
  */
 export class Duplicates1732502010000 implements MigrationInterface {
   name = 'Duplicates1732502010000';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Customers' domains, and the keys that sign their mail. New tables: no lock on anything that exists but that of a foreign key, for a moment. */
+/**
+ * Creates customers' domains and the keys that sign their mail. New tables: the only lock on existing tables is the
+ * brief one for a foreign key.
+ */
 export class Domains1732600000000 implements MigrationInterface {
   name = 'Domains1732600000000';
 
@@ -34,7 +37,8 @@ export class Domains1732600000000 implements MigrationInterface {
         constraint domains_state_check check (state in ('pending-dns', 'verified', 'failed'))
       )`);
     await runner.query('create unique index domains_host_idx on domains (environment_id, host)');
-    // Many may ask for a host; one environment of the installation has proved that it is its own.
+    // Several environments may request a host, but only one environment of the installation can have verified
+    // ownership.
     await runner.query('create unique index domains_owner_idx on domains (host) where is_owner');
     await runner.query('create index domains_next_check_at_idx on domains (next_check_at)');
     await runner.query(`

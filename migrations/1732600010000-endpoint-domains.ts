@@ -1,15 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Endpoints on customers' domains: a domain that one is on can't be deleted. No endpoint has one yet. The foreign key is
- * added without a look at the rows, under a lock that is held for a moment, and proved under one that lets requests go on:
- * a scan of `endpoints`, which are thousands. `create index` holds changes of endpoints up for as long.
+ * Adds the customer domain of an endpoint. A domain with endpoints cannot be deleted. No endpoint has a domain yet. The
+ * foreign key is added without validating the rows, under a brief lock. It is then validated under a lock that does not
+ * block requests, with a scan of `endpoints`, which has a few thousand rows. `create index` blocks changes of endpoints
+ * for about as long.
  */
 export class EndpointDomains1732600010000 implements MigrationInterface {
   name = 'EndpointDomains1732600010000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table endpoints add constraint endpoints_domain_fkey

@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Blobs: raw messages and attachments, in chunks of 256 KB. A new table: no lock on anything that exists.
+ * Creates blobs: raw messages and attachments, in chunks of 256 KB. A new table: no lock on existing tables.
  *
- * Partitioned by the day on which retention ends, as the ledger is: what nobody refers to goes with its day. Mail is base64,
- * which compresses to little more than what the attempt costs: chunks are stored as they are.
+ * Partitioned by the day on which retention ends, like the ledger: blobs without references are dropped with their
+ * partition. Mail is base64, for which compression saves little more than it costs. Therefore chunks are stored
+ * uncompressed.
  */
 export class Blobs1732601000000 implements MigrationInterface {
   name = 'Blobs1732601000000';

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Emails beside their events, in the same partitions: the row of an email goes with the day of its event. Addresses that
- * are not sent to any more. New tables: no lock on anything that exists.
+ * Creates emails in the same partitions as their events: the row of an email is dropped with the day of its event. Also
+ * creates suppressed addresses. New tables: no lock on existing tables.
  *
- * What is known of the recipients, and the timeline, stand in the row: at most fifty of them, always read and written
- * together, and a write that compares `version` needs no lock.
+ * The state of the recipients and the timeline are stored in the email's row. An email has at most fifty recipients,
+ * which are always read and written together. A write that compares `version` needs no lock.
  */
 export class Emails1732602000000 implements MigrationInterface {
   name = 'Emails1732602000000';

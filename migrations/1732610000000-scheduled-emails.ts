@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Emails that leave later, until they are composed: what was asked for, and the bytes of its files. In no partition, since their
- * retention counts from sending. A new table, and a column without a default (the emails' lock is held for a moment).
+ * Creates emails that are sent later, until they are composed: the request, and the bytes of its files. The table is
+ * not partitioned, because retention counts from the time of sending. A new table, and a column without a default,
+ * which locks `emails` briefly.
  */
 export class ScheduledEmails1732610000000 implements MigrationInterface {
   name = 'ScheduledEmails1732610000000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What a provider called an email when it took it: its notifications name nothing else. A column without a default (the emails'
- * lock is held for a moment), and an index of those rows alone that have it: none has when it is made.
+ * Adds the id that a provider gave an email when it accepted it. The provider's notifications contain only this id. A
+ * column without a default locks `emails` briefly. The index contains only rows with an id, and no row has one yet.
  */
 export class ProviderMessageIds1732610100000 implements MigrationInterface {
   name = 'ProviderMessageIds1732610100000';

@@ -1,11 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Receiving mail: aliases, and the messages that came to them. New tables: no lock on anything that exists but that of a foreign
- * key, for a moment.
+ * Creates received mail: aliases and their messages. New tables: the only lock on existing tables is the brief one for
+ * a foreign key.
  *
- * Messages are partitioned by the day on which retention ends, as the ledger is. Small ones stand in their row, so that one
- * statement takes many of them; what is larger is a blob under the message's id. Mail hardly compresses: it is stored as it is.
+ * Messages are partitioned by the day on which retention ends, like the ledger. Small messages are stored in their row,
+ * so that one statement can store many of them. Larger messages are blobs with the message's id. Mail hardly
+ * compresses, so it is stored uncompressed.
  */
 export class Inbox1732620000000 implements MigrationInterface {
   name = 'Inbox1732620000000';
@@ -31,7 +32,8 @@ export class Inbox1732620000000 implements MigrationInterface {
         constraint aliases_kind_check check (kind in ('platform', 'custom')),
         constraint aliases_domain_check check ((kind = 'custom') = (domain_id is not null))
       )`);
-    // The address is the identity. Environments that own a domain one after the other may each have it there, and one takes mail.
+    // The address identifies an alias. Environments that own a domain one after another can each have the alias, but
+    // only one of them receives mail.
     await runner.query(
       'create unique index aliases_address_idx on aliases (environment_id, address) where removed_at is null',
     );

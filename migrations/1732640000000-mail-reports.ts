@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Reports about mail that was sent, as they came: bounces, complaints, what a provider notifies of. They are kept before they
- * are understood, and after. A new table: no lock on anything that exists. Reports of nobody known have no environment.
+ * Creates raw reports about sent mail: bounces, complaints and provider notifications. They are stored before they are
+ * parsed, and kept afterwards. A new table: no lock on existing tables. Reports that match no email have no
+ * environment.
  */
 export class MailReports1732640000000 implements MigrationInterface {
   name = 'MailReports1732640000000';

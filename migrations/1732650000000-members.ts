@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Members of organizations, their sessions, and the codes that are mailed to them. New tables: no lock on anything that exists.
+ * Creates members of organizations, their sessions, and their mailed sign-in codes. New tables: no lock on existing
+ * tables.
  *
- * A session belongs to a member or to the key that opened it. Only SHA-256 of what is given out is stored. An address can be a
- * member of several organizations, so codes belong to addresses.
+ * A session belongs to a member, or to the key that opened it. Only the SHA-256 of tokens and codes is stored. An
+ * address can be a member of several organizations, so codes belong to addresses.
  */
 export class Members1732650000000 implements MigrationInterface {
   name = 'Members1732650000000';

@@ -3,10 +3,10 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The audit log. A new table: no lock on anything that exists.
+ * Creates the audit log. A new table: no lock on existing tables.
  *
- * It can be added to and nothing else: updates, deletes and truncations are refused by triggers, whoever asks. Partitioned by the
- * month, so that retention is the drop of a table. What belongs to no organization stands under the id of zeros.
+ * The log is append-only: triggers reject updates, deletes and truncations from every user. It is partitioned by month,
+ * so that retention drops whole tables. Entries without an organization have the all-zero id.
  */
 export class AuditLog1732650100000 implements MigrationInterface {
   name = 'AuditLog1732650100000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Organizations can be removed by the operator: from `removed_at` on nobody comes in, at `erased_at` what they configured was gone.
- * Columns without a default: no table is rewritten, the lock is held for a moment.
+ * Lets the operator remove organizations. After `removed_at` all access is denied. At `erased_at` the organization's
+ * configuration was erased. Columns without a default rewrite no table and take a brief lock.
  */
 export class OrganizationRemoval1732650200000 implements MigrationInterface {
   name = 'OrganizationRemoval1732650200000';

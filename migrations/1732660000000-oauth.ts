@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Clients that registered themselves, codes that people granted to them, and devices that wait for somebody to type their code.
- * New tables: no lock on anything that exists. Only SHA-256 of what is given out is stored.
+ * Creates OAuth clients that registered themselves, the authorization codes granted to them, and devices that wait for
+ * a user to enter their code. New tables: no lock on existing tables. Only the SHA-256 of issued codes and tokens is
+ * stored.
  *
- * Clients belong to the installation, and devices to nobody before somebody approves them.
+ * Clients belong to the installation. Devices belong to no organization until a user approves them.
  */
 export class OAuth1732660000000 implements MigrationInterface {
   name = 'OAuth1732660000000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * To which client a key was granted, and by whom. Adds nullable columns, which changes the catalogue only: an exclusive lock on
- * `api_keys` for a moment, whatever its size.
+ * Adds the client to which a key was granted, and the member who granted it. Nullable columns change only the catalog:
+ * a brief exclusive lock on `api_keys`, whatever its size.
  */
 export class GrantedKeys1732660010000 implements MigrationInterface {
   name = 'GrantedKeys1732660010000';

@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What the stream of events finds attempts and settled deliveries by, which no other index has by time. Block ranges, not rows: an insert
- * looks at its range and writes nothing, unless the range is summarized and the row lies outside of it; a range is summarized by
- * autovacuum once it is full. `create index` takes a share lock on each table, and recording waits for as long as it is read
- * once: some ten seconds for ten million rows of each.
+ * Indexes attempts and settled deliveries by time for the event stream. These are BRIN indexes over block ranges. An
+ * insert checks its range and writes only if the range is summarized and the row lies outside of it. Autovacuum
+ * summarizes a range once it is full. `create index` takes a share lock on each table while it reads the table once.
+ * Recording waits for that time: about ten seconds for ten million rows per table.
  */
 export class StreamIndexes1732670000000 implements MigrationInterface {
   name = 'StreamIndexes1732670000000';

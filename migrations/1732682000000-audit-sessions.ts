@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which session somebody was signed in with who changed something. A column without a default: no row is written, and the lock lasts for a moment. */
+/** Adds the sign-in session to audit entries. A column without a default writes no row and takes a brief lock. */
 export class AuditSessions1732682000000 implements MigrationInterface {
   name = 'AuditSessions1732682000000';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which of an alias's mail goes to which of its destinations. A constant default: no row is written, and the lock is held for a moment. */
+/**
+ * Adds filters that select which of an alias's mail goes to each of its destinations. A constant default writes no row
+ * and takes a brief lock.
+ */
 export class AliasFilters1732684000000 implements MigrationInterface {
   name = 'AliasFilters1732684000000';
 

@@ -1,18 +1,20 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Searches of lists by the beginning of a name, since when a destination is disabled, and which are. The column is nullable: only the catalogue
- * changes. The indexes take a share lock on `destinations`, `applications` and `application_endpoints` while each is read once: deliveries only read them, changes
- * wait. 100,000 rows take under a second, ten million some ten seconds.
+ * Adds searches of lists by name prefix, and the time since when a destination is disabled. The column is nullable, so
+ * only the catalog changes. The indexes take a share lock on `destinations`, `applications` and `application_endpoints`
+ * while each table is read once. Deliveries only read these tables; changes wait. 100,000 rows take under one second,
+ * ten million about ten seconds.
  */
 export class ListSearch1732686000000 implements MigrationInterface {
   name = 'ListSearch1732686000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the tables would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the tables would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table destinations add column disabled_at timestamptz');
-    // The time of the last change is as near as is known.
+    // The time of the last change is the best available approximation.
     await runner.query(`update destinations set disabled_at = updated_at where status = 'disabled'`);
     await runner.query(
       `create index destinations_disabled_at_idx on destinations (environment_id, disabled_at) where status = 'disabled'`,

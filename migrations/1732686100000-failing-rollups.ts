@@ -1,18 +1,20 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which windows of which keys have failures: lists of failing targets read these alone, however many targets there are. The column changes
- * once in a row's life, so that the updates of every second stay out of the indexes as before (which they would not, were the counts
- * themselves in one).
+ * Marks rollups with failures, so that lists of failing targets read only these rows, regardless of the number of
+ * targets. The column changes once in a row's life. The frequent updates of a row therefore stay out of the indexes,
+ * which would not hold if the counts themselves were indexed.
  *
- * Adding a column with a constant default changes the catalogue only. The index takes a share lock on `rollups` while it reads it once,
- * some ten seconds for ten million rows: folding waits, accepting and delivering do not. Of windows before it nothing is marked.
+ * Adding a column with a constant default changes only the catalog. The index takes a share lock on `rollups` while it
+ * reads the table once, about ten seconds for ten million rows. Folding waits; accepting and delivering do not.
+ * Existing windows stay unmarked.
  */
 export class FailingRollups1732686100000 implements MigrationInterface {
   name = 'FailingRollups1732686100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table rollups add column is_failing boolean not null default false');
     await runner.query(

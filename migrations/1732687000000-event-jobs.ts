@@ -1,14 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Jobs over what a list of events shows: one more kind, its filter, and what it cancelled. The columns change only the catalogue; the
- * constraint reads the table of jobs, which is small.
+ * Adds jobs over a filtered list of events: another kind of job, its filter, and the number of cancelled deliveries.
+ * The columns change only the catalog. The constraint reads the table of jobs, which is small.
  */
 export class EventJobs1732687000000 implements MigrationInterface {
   name = 'EventJobs1732687000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs drop constraint replay_jobs_kind_check,

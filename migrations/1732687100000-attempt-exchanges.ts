@@ -1,11 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What was sent and answered in attempts that failed. A nullable column: only the catalogue changes, of every partition under one lock. */
+/**
+ * Adds request and response of failed attempts. A nullable column changes only the catalog, for all partitions under
+ * one lock.
+ */
 export class AttemptExchanges1732687100000 implements MigrationInterface {
   name = 'AttemptExchanges1732687100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table attempts add column exchange text');
   }

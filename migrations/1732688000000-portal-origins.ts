@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which origins may show the customers' portal of an environment in a frame. A column with a constant default: no row is written, and the lock lasts for a moment. */
+/**
+ * Adds the origins that may show an environment's customer portal in a frame. A column with a constant default writes
+ * no row and takes a brief lock.
+ */
 export class PortalOrigins1732688000000 implements MigrationInterface {
   name = 'PortalOrigins1732688000000';
 

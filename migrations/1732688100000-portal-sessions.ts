@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Sessions of customers' portals, each with the hash of its token. A new table: no lock on anything that is in use. */
+/** Creates sessions of customer portals, each with the hash of its token. A new table: no lock on tables in use. */
 export class PortalSessions1732688100000 implements MigrationInterface {
   name = 'PortalSessions1732688100000';
 

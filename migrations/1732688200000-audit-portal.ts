@@ -3,14 +3,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const KINDS = `'key', 'member', 'operator', 'token', 'unknown'`;
 
 /**
- * The audit log takes one more kind of actor. What is there fits the new check as it fitted the old one, which is narrower: it is not read
- * again (`not valid`), and the lock lasts for a moment however long the log is.
+ * Adds a kind of actor to the audit log. Existing rows satisfy the new check because they satisfied the old one, which
+ * is narrower. They are therefore not read again (`not valid`), and the lock is brief, whatever the size of the log.
  */
 export class AuditPortal1732688200000 implements MigrationInterface {
   name = 'AuditPortal1732688200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long export the log would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long export, all other queries on the log would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
     await runner.query(
@@ -20,7 +21,7 @@ export class AuditPortal1732688200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
-    // What portals did is in the log for good.
+    // Entries of portal sessions stay in the log permanently.
     await runner.query(
       `alter table audit_log add constraint audit_log_actor_kind_check check (actor_kind in (${KINDS})) not valid`,
     );

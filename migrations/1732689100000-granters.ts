@@ -1,15 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Who let an application or a program in, so that what he granted ends when he is out: the member, or the key that he signed in with.
- * Adds nullable columns, which changes the catalogue only. Each index takes a share lock on `api_keys` while it reads it once: keys
- * are few. What was granted before is nobody's, and stays as it is.
+ * Adds to grants the member, or the key used for signing in, that made the grant. Removing this granter revokes the
+ * granted keys. Nullable columns change only the catalog. Each index takes a share lock on `api_keys` while it reads
+ * the table once; the table is small. Existing grants have no granter and stay unchanged.
  */
 export class Granters1732689100000 implements MigrationInterface {
   name = 'Granters1732689100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read a table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on a table would wait too. Fail the start instead; it
+    // is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     for (const table of ['oauth_codes', 'oauth_devices', 'api_keys']) {
       await runner.query(`alter table ${table} add column granter_member_id uuid, add column granter_key_id uuid`);

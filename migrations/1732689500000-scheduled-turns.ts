@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What is due of each environment, for taking turns. Writes to the table wait while the index is built: it holds what leaves later and
- * nothing else, so that even a million rows take a second or two.
+ * Indexes due scheduled emails by environment, for fair scheduling between environments. Writes to the table wait while
+ * the index is built. The table contains only scheduled emails, so even a million rows take one or two seconds.
  */
 export class ScheduledTurns1732689500000 implements MigrationInterface {
   name = 'ScheduledTurns1732689500000';

@@ -1,15 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * When a person was last asked about a client that registered itself, so that what strangers register does not displace it; and an index for
- * counting those of one network. Adds a nullable column, which changes the catalogue only. The index takes a share lock on `oauth_clients`
- * while it reads the clients that nobody approved: 10,000 at most.
+ * Adds the time at which a user was last asked to approve a self-registered client, so that registrations by strangers
+ * do not evict it. Also adds an index for counting the clients of one network. A nullable column changes only the
+ * catalog. The index takes a share lock on `oauth_clients` while it reads the unapproved clients: 10,000 at most.
  */
 export class OAuthClientTurns1732689600000 implements MigrationInterface {
   name = 'OAuthClientTurns1732689600000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read a table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on a table would wait too. Fail the start instead; it
+    // is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table oauth_clients add column shown_at timestamptz');
     await runner.query(

@@ -1,14 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Of a granted key that came of a rotation: the key that the grant made first, so that all of them end with the grant. Adds a nullable column,
- * which changes the catalogue only. The index takes a share lock on `api_keys` while it reads it once: keys are few.
+ * Adds to a rotated key the first key of its grant, so that all keys of a grant end together. A nullable column changes
+ * only the catalog. The index takes a share lock on `api_keys` while it reads the table once; the table is small.
  */
 export class RotatedGrants1732689610000 implements MigrationInterface {
   name = 'RotatedGrants1732689610000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read a table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on a table would wait too. Fail the start instead; it
+    // is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table api_keys add column first_key_id uuid');
     await runner.query(

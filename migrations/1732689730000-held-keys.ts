@@ -1,11 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Until when the request that has reserved a key is known to run: a column without a default, in no index, rewrites nothing. */
+/**
+ * Adds the time until which the request that reserved an idempotency key is known to be running. A column without a
+ * default, in no index, rewrites nothing.
+ */
 export class HeldKeys1732689730000 implements MigrationInterface {
   name = 'HeldKeys1732689730000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
+    // it is then retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table idempotency_keys add column held_until timestamptz');
   }

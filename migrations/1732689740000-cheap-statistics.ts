@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Queues, and what is found by whole keys alone: plans of these depend on no distribution. A tenth of the sample is taken then. */
+/**
+ * Queues, and columns that are only found by full keys. Their plans do not depend on value distribution, so a tenth of
+ * the sample is enough.
+ */
 const SMALL: Readonly<Record<string, readonly string[]>> = {
   due_deliveries: [
     'environment_id',
@@ -20,17 +23,22 @@ const SMALL: Readonly<Record<string, readonly string[]>> = {
   idempotency_keys: ['environment_id', 'route', 'key', 'status', 'locked_until', 'expires_at'],
   rollups: ['environment_id', 'key_id', 'resolution', 'start'],
 };
-/** No plan asks what is in these: not looked at. Of an array an analyze counts the elements of each row. */
+/**
+ * No plan depends on these columns, so no statistics are collected. For an array column, analyze would count the
+ * elements of each row.
+ */
 const NONE: Readonly<Record<string, readonly string[]>> = {
   idempotency_keys: ['fingerprint', 'body', 'sealed_body'],
   rollups: ['histogram', 'received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'],
 };
 
 /**
- * Statistics of hot tables are taken from a tenth of the rows, and of what is looked for: an analyze computes what it has read in one go, beside
- * the accepts, and autovacuum makes one of these tables every few minutes under load.
+ * Reduces the statistics of hot tables to a tenth of the sampled rows, and to the columns used in conditions. Analyze
+ * computes its statistics in one burst that competes with accepts, and autovacuum runs it on one of these tables every
+ * few minutes under load.
  *
- * Takes `share update exclusive` on each table for a moment, whatever its size: neither reads nor writes wait, only a vacuum that runs does, or is given up.
+ * Takes a brief `share update exclusive` lock on each table, whatever its size. Reads and writes do not wait; only a
+ * running vacuum waits or is cancelled.
  */
 export class CheapStatistics1732689740000 implements MigrationInterface {
   name = 'CheapStatistics1732689740000';

@@ -1,11 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Repeats of a message are looked for by an index that no other one resembles. Partitions of received mail have no statistics; where one of
- * `(environment_id, alias_id, sha256)` and one of `(environment_id, alias_id, id)` both look as if they led to a single row, PostgreSQL took
- * the smaller once autovacuum had counted the rows: every message that came was compared with all of its alias on that day.
+ * Gives the search for duplicate messages an index that the planner cannot confuse with another one. Partitions of
+ * received mail have no statistics. An index on `(environment_id, alias_id, sha256)` and one on `(environment_id,
+ * alias_id, id)` both seemed to lead to a single row, and PostgreSQL chose the smaller one once autovacuum had counted
+ * the rows. Every incoming message was then compared with all messages of its alias on that day.
  *
- * `create index` takes a share lock on each partition: mail that comes in meanwhile waits for as long as it is read once, or is sent again.
+ * `create index` takes a share lock on each partition while it reads the partition once. Mail that arrives in that time
+ * waits or is sent again.
  */
 export class RepeatedMailIndex1732689750000 implements MigrationInterface {
   name = 'RepeatedMailIndex1732689750000';

@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Idempotency keys are looked up by their uuid before their route. Nearly all keys of an environment have one route, so that each step down the index
- * compared its text with itself and decided by the uuid all the same: a sixth of what a key costs PostgreSQL.
+ * Looks up idempotency keys by their uuid before their route. Nearly all keys of an environment have the same route.
+ * Each step down the index compared equal route texts before the uuid decided, which was a sixth of the PostgreSQL cost
+ * of a key.
  *
- * Requests with keys wait while the index of those that are kept (24 hours of them) is made: two seconds for a million.
+ * Requests with keys wait while the index over 24 hours of keys is built: two seconds per million.
  */
 export class KeysFirst1732689760000 implements MigrationInterface {
   name = 'KeysFirst1732689760000';

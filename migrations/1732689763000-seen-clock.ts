@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates `seen_clock`, which stores the last reading of PostgreSQL's own clock in one row. A new table locks nothing. */
+/**
+ * Creates `seen_clock`, which stores the last reading of the PostgreSQL clock in one row. A new table locks nothing.
+ */
 export class SeenClock1732689763000 implements MigrationInterface {
   name = 'SeenClock1732689763000';
 

@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * `unanswered_since`: when name servers failed first to answer about a received message whose fate depends on them. The retries of the
- * decision are counted from it, so that they survive a restart.
+ * Adds `unanswered_since`: the time at which name servers first failed to answer about a received message whose
+ * acceptance depends on them. Retries of that decision count from this time, so that they survive a restart.
  *
- * Takes an access exclusive lock on `inbox_messages` and its partitions for an instant: a column without a default rewrites nothing.
+ * Takes a brief access exclusive lock on `inbox_messages` and its partitions: a column without a default rewrites
+ * nothing.
  */
 export class MailAwaitsDns1732689764000 implements MigrationInterface {
   name = 'MailAwaitsDns1732689764000';

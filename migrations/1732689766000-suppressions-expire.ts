@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * `expires_at`: suppressions of bounces may end (BOUNCE_SUPPRESSION_DAYS).
+ * Adds `expires_at`: suppressions after bounces can expire (BOUNCE_SUPPRESSION_DAYS).
  *
- * Takes an access exclusive lock on `suppressions` for an instant, for a column without a default, and then a share lock while the index is
- * built: seconds at ten million rows, of which it holds none. Bounces and complaints wait meanwhile.
+ * Takes a brief access exclusive lock on `suppressions` for a column without a default. Then takes a share lock while
+ * the index is built: seconds for ten million rows, none of which are in the index. Bounces and complaints wait for
+ * that time.
  */
 export class SuppressionsExpire1732689766000 implements MigrationInterface {
   name = 'SuppressionsExpire1732689766000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The scope that a device asks for, and the name of the machine that it says it runs on. Columns without a default rewrite nothing. The table holds
- * the device logins of one day; it is locked for the moment that the catalogue takes.
+ * Adds the scope that a device requests, and the machine name that it reports. Columns without a default rewrite
+ * nothing. The table contains the device logins of one day and is locked briefly for the catalog change.
  */
 export class DeviceRequests1732689777000 implements MigrationInterface {
   name = 'DeviceRequests1732689777000';

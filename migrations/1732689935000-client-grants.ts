@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The grants that an OAuth client registered for. Every client so far has the one that RFC 7591 gives where none is named. A column with a constant
- * default changes the catalogue only: an exclusive lock on `oauth_clients` for a moment, whatever its size.
+ * Adds the grant types that an OAuth client registered for. Existing clients get the grant type that RFC 7591 defines
+ * as the default. A column with a constant default changes only the catalog: a brief exclusive lock on `oauth_clients`,
+ * whatever its size.
  */
 export class ClientGrants1732689935000 implements MigrationInterface {
   name = 'ClientGrants1732689935000';

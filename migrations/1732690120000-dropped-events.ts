@@ -1,11 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Marks events that a transform dropped, which no replay may send: see `isDropped`. Adding a nullable column without a default changes
- * the catalogue only, of every partition under one lock. Events of earlier builds stay unmarked.
+ * Marks events that a transform dropped, which no replay may send (see `isDropped`). Adding a nullable column without a
+ * default changes only the catalog, for all partitions under one lock. Events of earlier builds stay unmarked.
  *
- * Earlier builds replayed such events with the body that was received. The update ends the deliveries of those replays that still
- * wait. It reads `due_deliveries` once, and looks up an event and its request for each replayed delivery: at most a minute for a million of them.
+ * Earlier builds replayed such events with the body that was received. The update ends the deliveries of those replays
+ * that are still waiting. It reads `due_deliveries` once, and looks up an event and its request for each replayed
+ * delivery: at most one minute per million deliveries.
  */
 export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
@@ -18,7 +19,8 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
         select r.note from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
         where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on and e.disposition = 'ignored'
       ) = 'The transform dropped it.'`);
-    // Last: processes of an earlier build go on meanwhile, and nothing is accepted while `events` is locked.
+    // This statement is last because processes of an earlier build keep running, and nothing is accepted while `events`
+    // is locked.
     await runner.query('alter table events add column dropped boolean');
   }
 
