@@ -1,8 +1,9 @@
-// A page of your own that shows the customers' portal in a frame, and the backend that opens it.
+// Example of a web page that embeds the customer portal in a frame, with the backend that opens the portal.
 //
 //   POSTHORN_URL=http://localhost:3000 POSTHORN_KEY=ek_test_… APPLICATION=customer-42 node examples/portal/server.mjs
 //
-// Name the page's origin once, with an admin key of the same environment (plain http is for the own computer, in the test environment):
+// Register the origin of the page once, with an admin key of the same environment. Plain http is allowed only for the
+// local machine, in the test environment:
 //
 //   curl -X PATCH http://localhost:3000/v1/org -H "Authorization: Bearer ek_test_…" \
 //     -H 'content-type: application/json' -d '{"portal_origins": ["http://localhost:4000"]}'
@@ -15,7 +16,10 @@ const TYPES = {
   css: 'text/css; charset=utf-8',
 };
 
-/** Answers requests of the example: `portal` is what the portal is opened with, `application` the customer who is signed in. */
+/**
+ * Returns the HTTP server of the example. `portal` contains the options for opening the portal, `application` the
+ * customer who is signed in.
+ */
 export function createHost({ posthorn, key, application, portal = {} }) {
   return createServer((request, response) => {
     answer(request).then(
@@ -23,7 +27,7 @@ export function createHost({ posthorn, key, application, portal = {} }) {
         response
           .writeHead(status, {
             'content-type': type,
-            // What your own policy must allow: the script that mounts the frame, and the frame.
+            // Your own Content-Security-Policy must allow the script that mounts the frame, and the frame itself.
             'content-security-policy': `default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self' ${posthorn}/portal/embed.js; frame-src ${posthorn}/portal/`,
           })
           .end(body);
@@ -34,7 +38,7 @@ export function createHost({ posthorn, key, application, portal = {} }) {
 
   async function answer({ method, url = '/' }) {
     if (method === 'POST' && url === '/open-portal') {
-      // Here you check who is signed in. The key stays in the backend.
+      // Check here who is signed in. The API key stays in the backend.
       const opened = await fetch(`${posthorn}/v1/app/${encodeURIComponent(application)}/portal`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

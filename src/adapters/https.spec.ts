@@ -70,7 +70,7 @@ const failed = (
   durationMs,
 });
 
-/** The adapter behind a network that gives these answers, one after the other. */
+/** Returns the adapter with a network that gives these answers in order. */
 function arrange(...answers: EgressAnswer[]): { adapter: HttpsAdapter; requests: EgressRequest[] } {
   const requests: EgressRequest[] = [];
   const agent = {
@@ -88,7 +88,7 @@ function arrange(...answers: EgressAnswer[]): { adapter: HttpsAdapter; requests:
 }
 
 describe('headersOf', () => {
-  it('says what it sends, what for, and proves it', () => {
+  it('sends the event type, the id, the timestamp and the signature as headers', () => {
     expect(headersOf({ ...OUTGOING, replayed: true, traceparent: '00-a-b-01' }, TARGET)).toEqual({
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
@@ -101,7 +101,7 @@ describe('headersOf', () => {
     });
   });
 
-  it('says its own type whatever the message and the destination bring', () => {
+  it('a webhook-event-type header of the message or the destination does not replace the event type', () => {
     const headers = headersOf(
       { ...OUTGOING, headers: { 'webhook-event-type': 'forged' } },
       { ...TARGET, headers: { 'webhook-event-type': 'forged' } },
@@ -110,14 +110,14 @@ describe('headersOf', () => {
     expect(headers['webhook-event-type']).toBe(OUTGOING.eventType);
   });
 
-  it('leaves out what does not apply', () => {
+  it('omits headers that do not apply', () => {
     const names = Object.keys(headersOf(OUTGOING, TARGET));
 
     expect(names).not.toContain('webhook-replayed');
     expect(names).not.toContain('traceparent');
   });
 
-  it('is verified by the reference library with either secret of a rotation', () => {
+  it('signs so that the reference library verifies with either secret of a rotation', () => {
     const atMs = new Date().getTime();
 
     const headers = headersOf({ ...OUTGOING, atMs }, { ...TARGET, signingKeys: [NEW_KEY, OLD_KEY] });
@@ -127,7 +127,7 @@ describe('headersOf', () => {
     }
   });
 
-  it('adds the asymmetric signature and the old one where the target has them', () => {
+  it('adds the asymmetric and the legacy signature if the target has them', () => {
     const legacySignature = {
       ...DEFAULT_LEGACY_SCHEME,
       header: 'X-Acme-Signature',
@@ -147,7 +147,7 @@ describe('headersOf', () => {
     });
   });
 
-  it('lets the message win over the destination, and ours over both', () => {
+  it("message headers override destination headers, and Posthorn's headers override both", () => {
     const fixed = { a: 'fixed', b: 'fixed', 'webhook-id': 'forged', 'content-type': 'text/plain' };
 
     const headers = headersOf(
@@ -167,7 +167,7 @@ describe('headersOf', () => {
 });
 
 describe('HttpsAdapter.deliver', () => {
-  it("posts the very body to the URL within the target's time-out", async () => {
+  it("posts the unchanged body to the URL with the target's timeout", async () => {
     const { adapter, requests } = arrange(answered(200, 'ok'));
 
     const answer = await adapter.deliver(OUTGOING, TARGET);
@@ -188,7 +188,7 @@ describe('HttpsAdapter.deliver', () => {
     });
   });
 
-  it('encodes a body once that comes for one delivery after the other, and each one that does not where it is written', async () => {
+  it('encodes a body once if consecutive deliveries share it, otherwise while writing it', async () => {
     const { adapter, requests } = arrange(...Array.from({ length: 5 }, () => answered(200, 'ok')));
 
     for (const body of ['{"a":"é"}', '{"b":1}', '{"b":1}', '{"b":1}', '{"c":1}'])
@@ -204,7 +204,7 @@ describe('HttpsAdapter.deliver', () => {
     expect(requests[3]?.body).toBe(requests[2]?.body);
   });
 
-  it('passes on what the receiver asks for', async () => {
+  it('returns the Retry-After of the receiver', async () => {
     const { adapter } = arrange(answered(429, '', { 'retry-after': '7' }));
 
     expect((await adapter.deliver(OUTGOING, TARGET)).answer).toEqual({
@@ -214,7 +214,7 @@ describe('HttpsAdapter.deliver', () => {
     });
   });
 
-  it('tells the stage that failed, with a sentence', async () => {
+  it('returns the failed stage with a description', async () => {
     const { adapter, requests } = arrange(failed('tls'));
 
     expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({
@@ -225,7 +225,7 @@ describe('HttpsAdapter.deliver', () => {
     });
   });
 
-  it('is no attempt when the claim was lost while a connection was waited for', async () => {
+  it('makes no attempt if the claim was lost while waiting for a connection', async () => {
     const { adapter, requests } = arrange(failed('connection'), failed('connection'));
     const isAsked = (isHeld: boolean): Promise<unknown> => {
       const delivered = adapter.deliver({ ...OUTGOING, mayBegin: () => isHeld }, TARGET);
@@ -249,7 +249,7 @@ describe('HttpsAdapter.deliver', () => {
 });
 
 describe('HttpsAdapter.probe', () => {
-  it.each([200, 301, 401, 405, 500])('counts any status as reachable: %i', async (status) => {
+  it.each([200, 301, 401, 405, 500])('a probe counts any status as reachable: %i', async (status) => {
     const { adapter, requests } = arrange(answered(status));
 
     expect(await adapter.probe(DRAFT)).toEqual({ ok: true, detail: `The target answered with status ${status}.` });
@@ -257,7 +257,7 @@ describe('HttpsAdapter.probe', () => {
   });
 
   it.each(['connection', 'protocol'] as const)(
-    'asks again with GET, in the time that is left, after a %s error',
+    'a probe retries with GET in the remaining time after a %s error',
     async (error) => {
       const { adapter, requests } = arrange(failed(error, 2_500.4), answered(404));
 
@@ -270,7 +270,7 @@ describe('HttpsAdapter.probe', () => {
   );
 
   it.each(['dns', 'timeout', 'tls', 'blocked'] as const)(
-    'does not ask again after %s, and says what happened',
+    'a probe does not retry after %s and describes the error',
     async (error) => {
       const { adapter, requests } = arrange(failed(error));
 
@@ -279,7 +279,7 @@ describe('HttpsAdapter.probe', () => {
     },
   );
 
-  it('touches no network for a URL that the policy refuses', async () => {
+  it('a probe makes no request to a URL that the policy rejects', async () => {
     const { adapter, requests } = arrange();
 
     expect((await adapter.probe({ ...DRAFT, url: 'https://127.0.0.1/' })).ok).toBe(false);

@@ -41,13 +41,13 @@ export class HttpsAdapter extends DestinationAdapter {
   override check({ url, config, credentials }: Draft): Fault[] {
     const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
     if (credentials !== null)
-      faults.push({ path: 'credentials', message: 'An https destination takes none: put them into headers.' });
+      faults.push({ path: 'credentials', message: 'An https destination takes no credentials: use headers instead.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
     if (this.ownHost.receives(url))
       return [
         {
           path: 'url',
-          message: 'The URL is where this service itself receives, which would be a loop: give one of another service.',
+          message: 'The URL is a receive URL of this service, which would cause a loop. Use a URL of another service.',
           check: 'connectivity',
         },
         ...faults,
@@ -99,8 +99,8 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 
   /**
-   * A body that comes once is encoded where it is signed and where it is written, without a copy of its own. The deliveries of a fan-out
-   * come one after the other with one body: from the second on it is encoded once, not for each signature and request.
+   * Encodes a body once, not for each signature and request, if consecutive deliveries have the same body, as those of
+   * a fan-out do. A body that is sent only once is encoded while it is signed and written, without an extra copy.
    */
   private bytesOf(body: string | Buffer): string | Buffer {
     if (typeof body !== 'string') return body;
@@ -110,17 +110,20 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 }
 
-/** What of a target becomes headers. */
+/** Fields of a target that become headers. */
 export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
 
-/** The message's headers win over the destination's, and ours over both: what a receiver verifies is never a caller's. */
+/**
+ * Returns the request headers. The message's headers override the destination's, and Posthorn's override both, so that
+ * a caller cannot forge the headers that a receiver verifies.
+ */
 export function headersOf(outgoing: Signable, target: HeaderSources): Record<string, string> {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const headers: Record<string, string> = { ...target.headers, ...outgoing.headers };
   if (target.legacySignature !== null)
     Object.assign(headers, legacyHeaders(target.legacySignature, webhookId, timestampSeconds, body));
-  // A received event brings the type it came with; a sent one is always JSON.
+  // A received event keeps its content type. A sent event is always JSON.
   headers['content-type'] = outgoing.headers?.['content-type'] ?? 'application/json';
   headers['user-agent'] = USER_AGENT;
   headers['webhook-id'] = webhookId;

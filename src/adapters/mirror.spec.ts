@@ -21,7 +21,7 @@ describe('mirroredUrl', () => {
     expect(mirroredUrl(new URL(target), { path, query }).href).toBe(expected);
   });
 
-  it("the target's own URL stays what it is", () => {
+  it("keeps the target's own URL", () => {
     const target = new URL('https://a.example/base?t=1');
 
     mirroredUrl(target, { path: '/x', query: 'q' });
@@ -29,7 +29,7 @@ describe('mirroredUrl', () => {
     expect(target.href).toBe('https://a.example/base?t=1');
   });
 
-  it("no path and no query that an endpoint takes leads to another host, or out of the target's path", () => {
+  it("no received path or query leads to another host, or outside the target's path", () => {
     const segment = fc
       .stringMatching(/^(?:[!$&'()*+,:;=@A-Za-z0-9._~|"<>^`{}-]|%[0-9A-F]{2}){0,12}$/)
       .filter((text) => !/^(?:\.|%2e){1,2}$/i.test(text));
@@ -66,7 +66,7 @@ describe('mirroredHeaders', () => {
       { authorization: 'Bearer a', 'webhook-signature': 'v1,a', 'user-agent': 'p/1' },
     ],
     [
-      'repeated ones are joined',
+      'joins repeated headers',
       [
         ['x-a', '1'],
         ['x-a', '2'],
@@ -76,7 +76,7 @@ describe('mirroredHeaders', () => {
       { 'x-a': '1, 2', cookie: 'a=1; b=2' },
     ],
     [
-      'those of the connection stay behind',
+      'drops hop-by-hop headers',
       [
         ['connection', 'close'],
         ['host', 'a'],
@@ -88,7 +88,7 @@ describe('mirroredHeaders', () => {
       {},
     ],
     [
-      'and those that Connection names, whatever the case',
+      'drops headers named in Connection, in any letter case',
       [
         ['connection', 'X-Hop, x-two'],
         ['connection', 'x-three'],
@@ -99,12 +99,12 @@ describe('mirroredHeaders', () => {
       ],
       { 'x-four': '1' },
     ],
-    ['a name like a property of objects', [['constructor', 'c']], { constructor: 'c' }],
+    ['keeps a header named like a property of Object.prototype', [['constructor', 'c']], { constructor: 'c' }],
   ])('%s', (_title, headers, expected) => {
     expect(mirrored(headers)).toEqual({ ...expected, 'posthorn-hops': '1' });
   });
 
-  it("the destination's own win over what came, and ours over both", () => {
+  it("the destination's headers override the received ones, and Posthorn's override both", () => {
     const headers: [string, string][] = [
       ['x-own', 'theirs'],
       ['posthorn-hops', '4'],

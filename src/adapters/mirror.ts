@@ -19,7 +19,7 @@ import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** RFC 9110, section 7.6.1, and what belongs to the new connection. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and headers that belong to the new connection. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -38,7 +38,9 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   HOPS_HEADER,
 ]);
 
-/** Forwards received requests as they came, unsigned: the provider's own signature still verifies at the target. */
+/**
+ * Forwards received requests unchanged and unsigned, so that the provider's own signature still verifies at the target.
+ */
 @Adapter()
 export class MirrorAdapter extends DestinationAdapter {
   override readonly type = 'mirror';
@@ -55,14 +57,15 @@ export class MirrorAdapter extends DestinationAdapter {
 
   override check({ url, config, credentials }: Draft): Fault[] {
     const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
-    if (credentials !== null) faults.push({ path: 'credentials', message: 'A mirror destination takes none.' });
+    if (credentials !== null)
+      faults.push({ path: 'credentials', message: 'A mirror destination takes no credentials.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
     if (this.ownHost.is(url))
       return [
         {
           path: 'url',
           message:
-            "The URL is on one of this service's own ingest domains, which would be a loop: give one of another service.",
+            "The URL is on one of this service's own ingest domains, which would cause a loop. Use a URL of another service.",
           check: 'connectivity',
         },
         ...faults,
@@ -75,7 +78,7 @@ export class MirrorAdapter extends DestinationAdapter {
     return this.prober.run(url ?? '');
   }
 
-  /** What was not received has no request to repeat: its payload is posted as JSON. */
+  /** An event that was not received has no request to mirror. Its payload is posted as JSON. */
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
     if (target.url === null)
       return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
@@ -94,7 +97,7 @@ export class MirrorAdapter extends DestinationAdapter {
     });
     if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
-    // What was received is not repeated here: it stands with the request, and is erased there.
+    // The received body is not copied here. It is stored with the request and erased there.
     const sent = { method: request?.method ?? 'POST', url: target.url, headers: target.headers };
     if (answer.kind === 'error')
       return {
@@ -113,23 +116,23 @@ export class MirrorAdapter extends DestinationAdapter {
   }
 }
 
-/** The target's URL, with what came behind the endpoint's path and in the query. */
+/** Returns the target's URL extended by the path below the endpoint and by the query. */
 export function mirroredUrl(target: URL, { path, query }: Pick<MirroredRequest, 'path' | 'query'>): URL {
   const url = new URL(target.href);
-  // Encoded slashes and dots stay what they are: the parser is given a path, never a relative reference.
+  // Encoded slashes and dots are preserved because the parser gets a path instead of a relative reference.
   if (path !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`;
   const queries = [url.search.slice(1), query].filter((text) => text !== '');
   url.search = queries.length === 0 ? '' : `?${queries.join('&')}`;
   return url;
 }
 
-/** The request's headers less those of its connection; the destination's own win over them. */
+/** Returns the request's headers without those of its connection. The destination's own headers override them. */
 export function mirroredHeaders(
   { headers }: Pick<MirroredRequest, 'headers'>,
   { replayed, traceparent }: Pick<Outgoing, 'replayed' | 'traceparent'>,
   target: Pick<Target, 'headers'>,
 ): Record<string, string> {
-  // Connection names more headers that are for the connection only.
+  // The Connection header lists further headers that apply only to the connection.
   const named = headers
     .filter(([name]) => name === 'connection')
     .flatMap(([, value]) =>

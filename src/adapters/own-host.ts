@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
 import { CustomHosts } from '#modules/domains/contract.js';
 
-/** Tells this service's own addresses from others: what is sent to where it receives goes in circles. */
+/** Recognizes this service's own addresses. Deliveries to its own receive URLs would loop. */
 @Injectable()
 export class OwnHost {
   constructor(
@@ -10,12 +10,12 @@ export class OwnHost {
     private readonly customHosts: CustomHosts,
   ) {}
 
-  /** Whether a URL is on the host of BASE_URL, or on one of customers' own that leads here. */
+  /** Returns whether a URL is on the host of BASE_URL, or on a customer domain that leads to this service. */
   is(url: string): boolean {
     return URL.canParse(url) && (hostOf(url) === hostOf(this.config.baseUrl) || this.isCustom(url));
   }
 
-  /** Whether a URL is a receive URL there. */
+  /** Returns whether a URL is a receive URL of this service. */
   receives(url: string): boolean {
     return this.is(url) && (new URL(url).pathname.includes('/in/') || this.isCustom(url));
   }
@@ -25,7 +25,7 @@ export class OwnHost {
   }
 }
 
-/** With its port, and without the dot that a name may end with. */
+/** Returns the host with its port, without a trailing dot. */
 function hostOf(url: string): string {
   return new URL(url).host.replace(/\.(?=$|:)/, '');
 }

@@ -7,7 +7,7 @@ import type { ProbeReport } from '#modules/destinations/contract.js';
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 1024;
 
-/** Whether somebody answers at a URL. Any status says so. */
+/** Checks whether a URL responds. Any status counts. */
 @Injectable()
 export class Probe {
   constructor(
@@ -15,7 +15,7 @@ export class Probe {
     private readonly gate: EgressGate,
   ) {}
 
-  /** HEAD, and GET when a server breaks the connection at it. Never throws. */
+  /** Sends HEAD, or GET if the server breaks the connection on HEAD. Never throws. */
   async run(url: string): Promise<ProbeReport> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return { ok: false, check: 'connectivity', detail: verdict.reason };

@@ -2,7 +2,7 @@ import type { Fault } from '#kernel/errors.js';
 import type { Draft } from '#modules/destinations/contract.js';
 import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 
-/** Deliveries that wait until a consumer behind a firewall fetches them. A URL says nothing here and is ignored. */
+/** Holds deliveries until a consumer behind a firewall fetches them. A URL has no meaning here and is ignored. */
 @Adapter()
 export class PullAdapter extends DestinationAdapter {
   override readonly type = 'pull';
@@ -10,11 +10,11 @@ export class PullAdapter extends DestinationAdapter {
 
   override check({ config, credentials }: Draft): Fault[] {
     const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
-    if (credentials !== null) faults.push({ path: 'credentials', message: 'A pull destination takes none.' });
+    if (credentials !== null) faults.push({ path: 'credentials', message: 'A pull destination takes no credentials.' });
     return faults;
   }
 
-  /** There is nothing to reach: the consumer comes to us. */
+  /** Always succeeds, because the consumer connects to Posthorn. */
   override probe(): Promise<ProbeReport> {
     return Promise.resolve({ ok: true, detail: '' });
   }
@@ -23,7 +23,7 @@ export class PullAdapter extends DestinationAdapter {
     return Promise.resolve({
       answer: { kind: 'error', error: 'protocol' },
       durationMs: 0,
-      excerpt: 'A pull destination is fetched from, never sent to.',
+      excerpt: 'Deliveries to a pull destination are fetched, never sent.',
     });
   }
 }

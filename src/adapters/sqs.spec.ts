@@ -59,7 +59,7 @@ const told = (status: number, body: unknown): EgressAnswer => ({
 const attributes = (given: object): EgressAnswer =>
   told(200, { Attributes: { QueueArn: 'arn:aws:sqs:eu-west-1:1:orders', ...given } });
 
-/** The adapter behind a network that gives this answer. */
+/** Returns the adapter with a network that gives this answer. */
 function arrange(answer: EgressAnswer): { adapter: SqsAdapter; requests: EgressRequest[] } {
   const requests: EgressRequest[] = [];
   const agent = {
@@ -74,7 +74,7 @@ function arrange(answer: EgressAnswer): { adapter: SqsAdapter; requests: EgressR
 describe('SqsAdapter.check', () => {
   const { adapter } = arrange(told(200, {}));
 
-  it('finds nothing in a complete draft, and a URL says nothing', () => {
+  it('accepts a complete draft and ignores its URL', () => {
     expect(adapter.check(DRAFT)).toEqual([]);
     expect(adapter.check({ ...DRAFT, url: 'https://example.com/hook' })).toEqual([]);
   });
@@ -88,14 +88,14 @@ describe('SqsAdapter.check', () => {
 });
 
 describe('SqsAdapter.probe', () => {
-  it('asks for the attributes of the queue, signed, within ten seconds', async () => {
+  it('requests the attributes of the queue, signed, within ten seconds', async () => {
     const { adapter, requests } = arrange(attributes({ MaximumMessageSize: '262144' }));
 
     const report = await adapter.probe(DRAFT);
 
     expect(report).toEqual({
       ok: true,
-      detail: 'The standard queue answered. It takes messages of up to 262144 bytes.',
+      detail: 'The standard queue answered. It accepts messages of up to 262144 bytes.',
     });
     expect(requests[0]).toMatchObject({
       method: 'POST',
@@ -111,22 +111,22 @@ describe('SqsAdapter.probe', () => {
   it.each<[string, EgressAnswer, object, object]>([
     ['a FIFO queue', attributes({ FifoQueue: 'true' }), fifo, { ok: true, detail: 'The FIFO queue answered.' }],
     [
-      'no FIFO queue by that name',
+      'a .fifo URL with a standard queue',
       attributes({}),
       fifo,
-      { ok: false, check: 'connectivity', detail: expect.stringMatching(/no FIFO queue/) },
+      { ok: false, check: 'connectivity', detail: expect.stringMatching(/not a FIFO queue/) },
     ],
     [
-      'a FIFO queue by another name',
+      'a FIFO queue without .fifo in the URL',
       attributes({ FifoQueue: 'true' }),
       CONFIG,
       { ok: false, check: 'connectivity', detail: expect.stringMatching(/\.fifo/) },
     ],
     [
-      'no queue at all',
+      'a response that is not from a queue',
       told(200, {}),
       CONFIG,
-      { ok: false, check: 'connectivity', detail: expect.stringMatching(/not that of an SQS queue/) },
+      { ok: false, check: 'connectivity', detail: expect.stringMatching(/not as an SQS queue/) },
     ],
     [
       'another access key',
@@ -160,7 +160,7 @@ describe('SqsAdapter.probe', () => {
 describe('SqsAdapter.deliver', () => {
   const taken = told(200, { Successful: [{ Id: '0', MessageId: 'm-1' }] });
 
-  it("sends the message within the target's time-out", async () => {
+  it("sends the message with the target's timeout", async () => {
     const { adapter, requests } = arrange(taken);
 
     const answer = await adapter.deliver(OUTGOING, TARGET);
@@ -173,7 +173,7 @@ describe('SqsAdapter.deliver', () => {
     });
   });
 
-  it('refuses what is too large without a request', async () => {
+  it('rejects a message that is too large without a request', async () => {
     const { adapter, requests } = arrange(taken);
 
     const answer = await adapter.deliver({ ...OUTGOING, body: 'a'.repeat(1_048_577) }, TARGET);
@@ -185,7 +185,7 @@ describe('SqsAdapter.deliver', () => {
     expect(requests).toEqual([]);
   });
 
-  it('a target without credentials is told so', async () => {
+  it('reports an error for a target without credentials', async () => {
     const { adapter, requests } = arrange(taken);
 
     expect((await adapter.deliver(OUTGOING, { ...TARGET, credentials: null })).answer).toEqual({
@@ -195,11 +195,11 @@ describe('SqsAdapter.deliver', () => {
     expect(requests).toEqual([]);
   });
 
-  it('keeps the queue of a target that was only read again, and makes another for other settings', async () => {
+  it('reuses the queue for unchanged settings and creates a new one for changed settings', async () => {
     const queues = new Queues({ exchange: () => Promise.resolve(taken) } as unknown as EgressAgent);
 
     const first = queues.forTarget(TARGET);
-    // What the SDK does with the settings shows after it has signed.
+    // The SDK applies the settings only after signing a request.
     await first?.add({ body: '{}', attributes: {}, bytes: 2 }, 1000);
 
     expect(queues.forTarget({ ...TARGET, credentials: { ...CREDENTIALS } })).toBe(first);
@@ -210,7 +210,7 @@ describe('SqsAdapter.deliver', () => {
     expect(queues.forTarget({ ...TARGET, config: {} })).toBeNull();
   });
 
-  it('keeps a bounded number of queues: the one used longest ago goes first', () => {
+  it('limits the number of queues and evicts the least recently used one', () => {
     const queues = new Queues({} as EgressAgent);
     const first = queues.forTarget(TARGET);
     for (let environmentId = 2; environmentId <= 500; environmentId += 1)

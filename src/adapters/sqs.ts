@@ -19,7 +19,7 @@ import { queueSettings, settingsFaults } from './sqs/settings.js';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Messages in an Amazon SQS queue, or in one of a server that speaks its protocol. A URL says nothing here and is ignored. */
+/** Sends messages to an Amazon SQS queue, or to a compatible server. A URL has no meaning here and is ignored. */
 @Adapter()
 export class SqsAdapter extends DestinationAdapter {
   override readonly type = 'sqs';
@@ -41,7 +41,7 @@ export class SqsAdapter extends DestinationAdapter {
   override async probe(draft: Draft): Promise<ProbeReport> {
     const settings = queueSettings(draft);
     if (settings === null) return { ok: false, check: 'schema', detail: 'The settings are incomplete.' };
-    // A queue of its own: what is tried is not kept.
+    // The probe uses its own queue client, so that unsaved settings are not cached.
     const found = await new Queue(settings, this.agent).attributes(PROBE_TIMEOUT_MS);
     if ('fault' in found)
       return {
@@ -70,14 +70,14 @@ export class SqsAdapter extends DestinationAdapter {
     return this.ownHost.is(url)
       ? {
           ok: false,
-          reason: 'The URL is this service itself, which would be a loop: give that of a queue.',
+          reason: 'The URL is on this service itself, which would cause a loop. Use the URL of a queue.',
           check: 'connectivity',
         }
       : this.gate.check(url);
   }
 }
 
-/** A queue that SQS made has an ARN, and is FIFO exactly when its name says so. */
+/** A queue created by SQS has an ARN, and is FIFO exactly if its name says so. */
 function report(
   { QueueArn: arn, FifoQueue, MaximumMessageSize: bytesMax }: Partial<Record<string, string>>,
   isFifoByName: boolean,
@@ -86,7 +86,7 @@ function report(
     return {
       ok: false,
       check: 'connectivity',
-      detail: 'There was an answer, but not that of an SQS queue: it has no QueueArn.',
+      detail: 'The server responded, but not as an SQS queue: the response has no QueueArn.',
     };
   const isFifo = FifoQueue === 'true';
   if (isFifo && !isFifoByName)
@@ -96,7 +96,7 @@ function report(
       detail: 'The queue is a FIFO queue, but its URL does not end in .fifo.',
     };
   if (!isFifo && isFifoByName)
-    return { ok: false, check: 'connectivity', detail: 'The URL ends in .fifo, but the queue is no FIFO queue.' };
-  const size = bytesMax === undefined ? '' : ` It takes messages of up to ${bytesMax} bytes.`;
+    return { ok: false, check: 'connectivity', detail: 'The URL ends in .fifo, but the queue is not a FIFO queue.' };
+  const size = bytesMax === undefined ? '' : ` It accepts messages of up to ${bytesMax} bytes.`;
   return { ok: true, detail: `The ${isFifo ? 'FIFO' : 'standard'} queue answered.${size}` };
 }

@@ -7,12 +7,12 @@ import { parseExact, writeExact } from '../engine/exact-json.js';
 import { jsonLines, TooLong } from './json-lines.js';
 import type { Access } from './sessions.js';
 
-/** What the tools that are offered may do. */
+/** Maximum permission of the offered tools. */
 export type ScopeCap = 'read' | 'write';
 
 type Id = string | number | null;
 
-/** One message of JSON-RPC 2.0, as far as it is looked at here. */
+/** A JSON-RPC 2.0 message, limited to the fields used here. */
 interface Message {
   id?: Id;
   method?: string;
@@ -32,23 +32,23 @@ interface Tool {
   inputSchema?: { properties?: Record<string, unknown> };
 }
 
-/** How it is connected: everything that a test may want to have otherwise. */
+/** Connection of the agent server. Tests replace its parts. */
 export interface AgentConnection {
-  /** Read for every message: who signs in again meanwhile need not start it again. */
+  /** Called for each message, so that a new sign-in takes effect without a restart. */
   access: () => Access;
   fetch: (request: Request) => Promise<Response>;
-  /** Writes one message; resolves once more may be written. */
+  /** Writes one message. Resolves when more can be written. */
   write: (message: unknown) => Promise<void>;
-  /** For people: standard output is the protocol's. */
+  /** Writes a line for people to standard error, because standard output carries the protocol. */
   complain: (line: string) => void;
 }
 
-/** As the server's own body limit. */
+/** Same as the server's body limit. */
 const LINE_BYTES_MAX = 1_048_576;
 const UNDER_WAY_MAX = 16;
-/** Longer than the longest call of a tool. */
+/** Longer than the longest tool call. */
 const TIMEOUT_MS = 45_000;
-/** A service that restarts is waited for: about as long as agents wait for an answer. */
+/** Maximum time to wait for a restarting service, about as long as agents wait for an answer. */
 const AWAY_MS_MAX = 40_000;
 const BACKOFF_MS_FIRST = 250;
 const BACKOFF_MS_MAX = 4_000;
@@ -57,22 +57,23 @@ const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 const PARSE_ERROR = -32_700;
-/** Of the range that is the server's own (JSON-RPC 2.0, section 5.1). */
+/** Error code in the range reserved for servers (JSON-RPC 2.0, section 5.1). */
 const UNREACHABLE = -32_000;
 const UNAUTHENTICATED = -32_001;
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 /**
- * The tools of a service's `/mcp` over standard input and output: each message goes there with the user's key, and the answer comes back as it is,
- * without the tools that the cap leaves out. A service that restarts is waited for; a call that changes something gets an idempotency key
- * first, so that it is done once however often it is sent.
+ * Bridges the tools of a service's `/mcp` to standard input and output. Each message is sent with the user's key. The
+ * response is returned unchanged, except for tools that the scope cap excludes. The server waits for a restarting
+ * service. A call that changes data gets an idempotency key, so that it takes effect once even if it is sent several
+ * times.
  */
 export class AgentServer {
-  /** By id, as JSON: an id may be a number of any length. */
+  /** Requests in flight, keyed by their id as JSON, because an id can be a number of any length. */
   private readonly underWay = new Map<string, AbortController>();
   private tools: ReadonlyMap<string, Tool> | null = null;
-  /** Of the handshake of 2025; later revisions name theirs in each message. */
+  /** Protocol revision from the handshake of the 2025 protocol. Later revisions send it in each message. */
   private agreed: string | null = null;
 
   constructor(
@@ -80,7 +81,7 @@ export class AgentServer {
     private readonly cap: ScopeCap,
   ) {}
 
-  /** Until the input ends and everything that was asked is answered. */
+  /** Runs until the input ends and all requests are answered. */
   async run(input: AsyncIterable<Buffer>): Promise<void> {
     const answering = new Set<Promise<void>>();
     for await (const line of jsonLines(input, LINE_BYTES_MAX)) {
@@ -88,19 +89,20 @@ export class AgentServer {
         .catch((error: unknown) => this.connection.complain(reasonOf(error)))
         .finally(() => answering.delete(told));
       answering.add(told);
-      // What comes meanwhile stays where it came from.
+      // Backpressure: further messages stay in the input.
       while (answering.size >= UNDER_WAY_MAX) await Promise.race(answering);
     }
     await Promise.all(answering);
   }
 
   private async take(line: string | TooLong): Promise<void> {
-    if (line instanceof TooLong) return this.refuse(null, PARSE_ERROR, `A message may have ${LINE_BYTES_MAX} bytes.`);
+    if (line instanceof TooLong)
+      return this.refuse(null, PARSE_ERROR, `A message can have at most ${LINE_BYTES_MAX} bytes.`);
     const message = parsed(line);
     if (message === null) return this.refuse(null, PARSE_ERROR, 'This is not JSON.');
     if (typeof message !== 'object' || Array.isArray(message))
-      return this.refuse(null, INVALID_REQUEST, 'Send one message a line.');
-    // An answer: nothing was asked.
+      return this.refuse(null, INVALID_REQUEST, 'Send one message per line.');
+    // A message without a method is a response and needs no answer.
     if (typeof message.method !== 'string')
       return message.id === undefined ? this.refuse(null, INVALID_REQUEST, 'The method is missing.') : undefined;
     const { id, method, params } = message;
@@ -113,7 +115,7 @@ export class AgentServer {
     try {
       await this.answer(message as Message & { id: Id; method: string }, gone.signal);
     } catch (error) {
-      // Who gave it up expects no answer.
+      // The client expects no answer to a cancelled request.
       if (!gone.signal.aborted)
         await this.refuse(id, error instanceof Away ? error.code : UNREACHABLE, reasonOf(error));
     } finally {
@@ -134,7 +136,7 @@ export class AgentServer {
     }
   }
 
-  /** The call as it is sent on; null for one that is refused here. */
+  /** Returns the call to forward, or null if it is rejected here. */
   private async called(
     message: Message & { id: Id; method: string },
     signal: AbortSignal,
@@ -150,7 +152,7 @@ export class AgentServer {
       await this.refuse(
         message.id,
         INVALID_PARAMS,
-        `There is no tool called ${name.slice(0, 64)}${this.cap === 'read' ? ' within --scope read' : ''}. There are: ${there}.`,
+        `There is no tool called ${name.slice(0, 64)}${this.cap === 'read' ? ' within --scope read' : ''}. Available tools: ${there}.`,
       );
       return null;
     }
@@ -174,14 +176,17 @@ export class AgentServer {
       if (Array.isArray(result?.tools)) this.offered(result.tools as Tool[]);
   }
 
-  /** Without what may change something, unless the cap says so: a tool that does not say that it only reads is taken for one that does not. */
+  /** Returns the tools within the scope cap. A tool that is not marked read-only counts as one that changes data. */
   private offered(tools: readonly Tool[]): Tool[] {
     const within = tools.filter(({ annotations }) => this.cap === 'write' || annotations?.readOnlyHint === true);
     this.tools = new Map(within.map((tool) => [tool.name, tool]));
     return within;
   }
 
-  /** Sends a message until it is answered; `isRepeatable` says that it may be sent again although it may have arrived. */
+  /**
+   * Sends a message until it is answered. `isRepeatable` means that it may be sent again although it may already have
+   * arrived.
+   */
   private async exchange(message: Message, signal: AbortSignal, isRepeatable: boolean): Promise<Message[]> {
     const untilMs = performance.now() + AWAY_MS_MAX;
     for (let waitMs = BACKOFF_MS_FIRST; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
@@ -198,7 +203,7 @@ export class AgentServer {
         if (error instanceof Away || signal.aborted) throw error;
         why = new Away(UNREACHABLE, `${this.connection.access().url} could not be reached: ${reasonOf(error)}`);
         if (!isRepeatable && !isRefusedConnection(error))
-          throw new Away(UNREACHABLE, `${why.message}. The call may have been done all the same.`);
+          throw new Away(UNREACHABLE, `${why.message}. The call may still have taken effect.`);
       }
       if (performance.now() + Math.max(waitMs, askedMs) > untilMs) throw why;
       await rest(Math.max(waitMs * (0.5 + Math.random() / 2), askedMs), undefined, { signal });
@@ -208,10 +213,7 @@ export class AgentServer {
   private async post(message: Message, signal: AbortSignal): Promise<Response> {
     const { url, apiKey } = this.connection.access();
     if (apiKey === null)
-      throw new Away(
-        UNAUTHENTICATED,
-        `Nobody is signed in at ${url}: run \`posthorn login\`, or set POSTHORN_API_KEY.`,
-      );
+      throw new Away(UNAUTHENTICATED, `Not signed in at ${url}: run \`posthorn login\`, or set POSTHORN_API_KEY.`);
     const { params, method = '' } = message;
     const version = params?._meta?.[VERSION];
     const name = params?.name ?? params?.uri;
@@ -238,7 +240,7 @@ export class AgentServer {
     );
     const redirect = redirectOf(url, response);
     if (redirect !== null) throw new Away(UNREACHABLE, redirect.message);
-    // Read within the same time: a connection that breaks under the body is as good as none.
+    // The body is read within the same timeout. A connection that breaks during the body counts as failed.
     return new Response(response.status === 202 || response.status === 204 ? null : await response.text(), {
       status: response.status === 204 ? 202 : response.status,
       headers: response.headers,
@@ -250,7 +252,7 @@ export class AgentServer {
   }
 }
 
-/** Why a message is not answered, with the code that says so. */
+/** The reason why a message has no answer, with its JSON-RPC error code. */
 class Away extends Error {
   constructor(
     readonly code: number,
@@ -260,7 +262,10 @@ class Away extends Error {
   }
 }
 
-/** Messages of JSON-RPC in an answer, whatever its status; none where it is something else, which is left unread. */
+/**
+ * Returns the JSON-RPC messages of a response, whatever its status. Returns none, without reading the body, if the
+ * response is something else.
+ */
 async function messagesOf(response: Response): Promise<Message[]> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.clone().text();
@@ -280,14 +285,14 @@ function refusalOf({ status }: Response, text: string): Away {
     typeof said === 'string'
       ? said
       : status === 200
-        ? 'The answer is not that of Posthorn: is this the URL of the service?'
+        ? 'The response does not come from Posthorn. Is this the URL of the service?'
         : `The service answered ${status}.`;
   return status === 401
     ? new Away(UNAUTHENTICATED, `${what} Run \`posthorn login\`, or set POSTHORN_API_KEY.`)
     : new Away(status === 403 ? UNAUTHENTICATED : UNREACHABLE, what);
 }
 
-/** With numbers as they were written: what is passed on is what was said. */
+/** Parses a message and preserves numbers exactly as they were written. */
 function parsed(text: string): Message | null {
   try {
     return parseExact(text) as Message;
@@ -296,7 +301,7 @@ function parsed(text: string): Message | null {
   }
 }
 
-/** Whether not even a connection was there: nothing was sent. */
+/** Returns whether no connection was made, so that nothing was sent. */
 function isRefusedConnection(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(

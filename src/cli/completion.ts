@@ -13,11 +13,11 @@ compdef _posthorn posthorn
 `,
 };
 
-/** completion bash | zsh | fish, and the words that their scripts ask for. */
+/** Adds the command `completion bash | zsh | fish`, and the hidden command that returns the words for these scripts. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
-    .description('print a script that completes commands and options in a shell')
+    .description('print a shell completion script')
     .argument('<shell>', 'bash, zsh or fish')
     .argument('[words...]')
     .allowUnknownOption()
@@ -28,12 +28,12 @@ export function addCompletionCommand(program: Command): void {
     .action((shell: string, words: string[]) => {
       if (shell === 'words') return void process.stdout.write(`${wordsAfter(program, words).join('\n')}\n`);
       const script = SCRIPTS[shell];
-      if (script === undefined) throw new CommandFailure('The shells are bash, zsh and fish.', EXIT.usage);
+      if (script === undefined) throw new CommandFailure('The shell must be bash, zsh or fish.', EXIT.usage);
       process.stdout.write(script);
     });
 }
 
-/** What may stand behind these words. */
+/** Returns the words that can follow these words. */
 export function wordsAfter(program: Command, words: readonly string[]): string[] {
   let at = program;
   for (const word of words) at = at.commands.find((command) => command.name() === word) ?? at;

@@ -2,7 +2,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { redirectOf } from '../client/errors.js';
 import { CommandFailure, EXIT } from './failure.js';
 
-/** What the service gives a device that asks (RFC 8628, section 3.2). */
+/** Response to a device authorization request (RFC 8628, section 3.2). */
 export interface DeviceCode {
   device_code: string;
   user_code: string;
@@ -12,7 +12,7 @@ export interface DeviceCode {
   interval?: number;
 }
 
-/** What it gives once somebody has approved (RFC 6749, section 5.1). */
+/** Response after the user's approval (RFC 6749, section 5.1). */
 export interface Token {
   access_token: string;
   scope?: string;
@@ -26,13 +26,13 @@ interface Metadata {
   registration_endpoint?: string;
 }
 
-/** By which the service knows the command line, where it needs no registration. */
+/** Client id that the service knows without registration. */
 export const CLIENT_ID = 'posthorn-cli';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const INTERVAL_SECONDS = 5;
 const SLOWER_SECONDS = 5;
 
-/** The device grant against one service: its addresses from its metadata, or where they are by the specification. */
+/** Device grant with one service. Uses the addresses in its metadata, or the default addresses of the specification. */
 export class DeviceGrant {
   private constructor(
     private readonly metadata: Required<
@@ -46,7 +46,7 @@ export class DeviceGrant {
   static async request(url: string): Promise<DeviceGrant> {
     const response = await request(`${url}/.well-known/oauth-authorization-server`);
     const said = response.ok ? ((await response.json().catch(() => ({}))) as Metadata) : {};
-    // Where a token is sent is the service's own business, and not that of whoever answers for it.
+    // Tokens are sent only to the service's own origin, whatever the metadata says.
     const own = (given: string | undefined, path: string): string =>
       given !== undefined && URL.canParse(given) && new URL(given).origin === new URL(url).origin ? given : url + path;
     return new DeviceGrant({
@@ -57,7 +57,9 @@ export class DeviceGrant {
     });
   }
 
-  /** Asks for a code, as a client that registers itself where the service does not know the command line. */
+  /**
+   * Requests a device code. If the service does not know the command line's client id, registers a new client first.
+   */
   async begin(scope: string, deviceName: string): Promise<{ clientId: string; code: DeviceCode }> {
     const first = await form(this.metadata.device_authorization_endpoint, {
       client_id: CLIENT_ID,
@@ -66,32 +68,35 @@ export class DeviceGrant {
     });
     if (first.status === 200) return { clientId: CLIENT_ID, code: this.codeIn(first.body) };
     if (first.status === 404)
-      throw new CommandFailure('This service has no device login. Make a key, and run `posthorn login --with-key`.');
-    if (first.body['error'] !== 'invalid_client') throw refused(first.body, 'The login was refused');
+      throw new CommandFailure('This service has no device login. Create a key, and run `posthorn login --with-key`.');
+    if (first.body['error'] !== 'invalid_client') throw refused(first.body, 'The login was rejected');
     const clientId = await this.register(scope);
     const second = await form(this.metadata.device_authorization_endpoint, {
       client_id: clientId,
       scope,
       device_name: deviceName,
     });
-    if (second.status !== 200) throw refused(second.body, 'The login was refused');
+    if (second.status !== 200) throw refused(second.body, 'The login was rejected');
     return { clientId, code: this.codeIn(second.body) };
   }
 
-  /** Asks until somebody has decided; as seldom as the service wants it, and on over a broken network. */
+  /** Polls until the user has decided, at the interval that the service requests. Continues after network errors. */
   async wait(clientId: string, { device_code, expires_in, interval = INTERVAL_SECONDS }: DeviceCode): Promise<Token> {
     const untilMs = performance.now() + expires_in * 1_000;
     let everySeconds = interval;
     for (;;) {
       await rest(everySeconds * 1_000);
       if (performance.now() >= untilMs)
-        throw new CommandFailure('Nobody approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
+        throw new CommandFailure(
+          'The login was not approved in time. Run `posthorn login` again.',
+          EXIT.unauthenticated,
+        );
       const answer = await form(this.metadata.token_endpoint, {
         grant_type: DEVICE_GRANT,
         device_code,
         client_id: clientId,
       }).catch(() => null);
-      // RFC 8628, section 3.5: a connection that breaks is a reason to ask less often.
+      // RFC 8628, section 3.5: poll less often after a connection error.
       if (answer === null || answer.status === 429) everySeconds = Math.min(everySeconds * 2, 60);
       else if (answer.status === 200 && typeof answer.body['access_token'] === 'string')
         return answer.body as unknown as Token;
@@ -100,18 +105,18 @@ export class DeviceGrant {
     }
   }
 
-  /** RFC 7009: 200 whether or not the token was still good. */
+  /** Revokes a token. The response is 200 whether or not the token was still valid (RFC 7009). */
   async revoke(token: string, clientId = CLIENT_ID): Promise<void> {
     const { status, body } = await form(this.metadata.revocation_endpoint, { token, client_id: clientId });
     if (status !== 200) throw refused(body, 'The key was not revoked');
   }
 
-  /** A captive portal or proxy page answers 200 as well. */
+  /** Validates the response, because a captive portal or proxy page also returns 200. */
   private codeIn(body: Record<string, unknown>): DeviceCode {
     const { device_code: deviceCode, user_code: userCode, verification_uri: page } = body;
     if ([deviceCode, userCode, page].every((value) => typeof value === 'string')) return body as unknown as DeviceCode;
     throw new CommandFailure(
-      `${new URL(this.metadata.device_authorization_endpoint).origin} does not answer as Posthorn does: is it the URL of the service?`,
+      `${new URL(this.metadata.device_authorization_endpoint).origin} does not respond like Posthorn. Is this the URL of the service?`,
     );
   }
 
@@ -160,7 +165,7 @@ async function request(url: string, init: RequestInit = {}): Promise<Response> {
 function denied(body: Record<string, unknown>): CommandFailure {
   if (body['error'] === 'access_denied') return new CommandFailure('The login was denied.', EXIT.unauthenticated);
   if (body['error'] === 'expired_token')
-    return new CommandFailure('Nobody approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
+    return new CommandFailure('The login was not approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
   return refused(body, 'The login failed');
 }
 

@@ -3,7 +3,7 @@ import { CommandFailure, EXIT } from './failure.js';
 
 type Endpoint = components['schemas']['EndpointItem'];
 
-/** The endpoint of an ep_ id, a name, or the last part of its URL. */
+/** Returns the endpoint with this ep_ id, name, or last part of its URL. */
 export async function endpointNamed(client: PosthornClient, name: string): Promise<Endpoint> {
   if (name.startsWith('ep_')) return client.get('/v1/endpoints/{id}', { params: { path: { id: name } } });
   const found: Endpoint[] = [];
@@ -17,6 +17,6 @@ export async function endpointNamed(client: PosthornClient, name: string): Promi
       EXIT.notFound,
     );
   if (others.length > 0)
-    throw new CommandFailure(`Several endpoints are called ${JSON.stringify(name)}: give the ep_ id.`, EXIT.usage);
+    throw new CommandFailure(`Several endpoints are called ${JSON.stringify(name)}: use the ep_ id.`, EXIT.usage);
   return endpoint;
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
-/** Which events, as the options of a command have it. */
+/** Event filters as given in the options of a command. */
 export interface EventFilters {
-  /** One for a stream, any number for a list. */
+  /** One status for a stream, any number for a list. */
   status?: string | string[];
   type?: string;
   destination?: string;
@@ -18,20 +18,22 @@ export interface EventFilters {
 
 const STATES = 'retrying, delivered, dlq, failed, quarantined, parked or ignored';
 
-/** The filters of the stream of events. */
+/** Adds the filters of the event stream. */
 export function withStreamFilters(command: Command): Command {
   return withTargets(command.option('--status <status>', STATES));
 }
 
-/** All filters of the list of events: what one command lists, another one replays, recovers or cancels. */
+/**
+ * Adds all filters of the event list. `events` lists exactly the events that `replay`, `recover` and `cancel` act on.
+ */
 export function withEventFilters(command: Command): Command {
-  return withTargets(command.option('--status <status>', `${STATES}; several with commas`, several))
+  return withTargets(command.option('--status <status>', `${STATES}; separate several with commas`, several))
     .option('--message <id>', 'of this message')
     .option(
       '--error <class>',
-      'whose last attempt ended so: timeout, dns, connection, tls, blocked, protocol, refused, adapter, 3xx, 4xx or 5xx',
+      'result of the last attempt: timeout, dns, connection, tls, blocked, protocol, refused, adapter, 3xx, 4xx or 5xx',
     )
-    .option('--query <id>', 'any id of an event, a message or a request, exactly')
+    .option('--query <id>', 'exact id of an event, a message or a request')
     .option('--since <time>', 'received at or after this time (RFC 3339)')
     .option('--until <time>', 'received at or before this time (RFC 3339)');
 }
@@ -39,13 +41,13 @@ export function withEventFilters(command: Command): Command {
 function withTargets(command: Command): Command {
   return command
     .option('--type <event-type>', 'exactly this type')
-    .option('--destination <id>', 'what went to this destination or ad-hoc URL')
-    .option('--endpoint <id>', 'what this endpoint received or got')
-    .option('--application <id>', 'what was sent to this application')
+    .option('--destination <id>', 'events sent to this destination or ad-hoc URL')
+    .option('--endpoint <id>', 'events received by or sent to this endpoint')
+    .option('--application <id>', 'events sent to this application')
     .option('--direction <direction>', 'outbound or inbound');
 }
 
-/** As the API takes them; what was not given is left out. */
+/** Returns the filters as API parameters, without those that were not given. */
 export function filterOf({
   status,
   type,

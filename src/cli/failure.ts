@@ -1,6 +1,6 @@
 import { PosthornConnectionError, PosthornError } from '../client/index.js';
 
-/** How a command ends: what scripts go by. */
+/** Exit codes of commands, for scripts. */
 export const EXIT = {
   ok: 0,
   error: 1,
@@ -12,7 +12,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** A command that cannot be done, with what to do about it. */
+/** A command failure with a message that says what to do. */
 export class CommandFailure extends Error {
   constructor(
     message: string,
@@ -22,7 +22,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What an error means to whoever typed the command: a sentence, and the exit code. */
+/** Returns the message and the exit code for an error. */
 export function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CommandFailure) return { message: error.message, exitCode: error.exitCode };
   if (error instanceof PosthornError) return { message: sentence(error), exitCode: exitCodeOf(error) };

@@ -4,15 +4,15 @@ import type { components } from '../client/index.js';
 
 type RawRequest = components['schemas']['RequestDetailItem'];
 
-/** What the local program answered. */
+/** Response of the local program. */
 export interface LocalAnswer {
   status: number | null;
-  /** Why there was no answer. */
+  /** Reason for a missing response. */
   error: string | null;
   durationMs: number;
 }
 
-/** Of one connection, and so not of the request; the length is that of the body. */
+/** Hop-by-hop headers, which belong to one connection. The content length is computed from the body. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -25,12 +25,15 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'expect',
   'content-length',
 ]);
-/** Of the whole exchange: a program that trickles holds up what comes behind. */
+/** Limit for the whole exchange, so that a program with a slow response does not block later requests. */
 const TIMEOUT_MS = 30_000;
-/** What a key of scope read is shown in place of a header that authenticates. */
+/** Placeholder that the API returns for an authentication header if the key has scope read. */
 export const HIDDEN = '(hidden)';
 
-/** Sends a received request on: its method, the path behind the endpoint's own, its query, its headers in their order, and its body byte for byte. */
+/**
+ * Forwards a received request: its method, the path below the endpoint's own, its query, its headers in order, and its
+ * body byte for byte.
+ */
 export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): Promise<LocalAnswer> {
   const body = Buffer.from(received.body, received.body_encoding === 'base64' ? 'base64' : 'utf8');
   const headers = ['host', to.host];
@@ -54,24 +57,28 @@ export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): 
     const failed = (error: NodeJS.ErrnoException): void =>
       ended(null, error.message === '' ? (error.code ?? 'failed') : error.message);
     try {
-      // An array of names and values goes out as it is: repeated names, their order and their case.
+      // An array of names and values preserves order, case and repetition of headers.
       const outgoing = (to.protocol === 'https:' ? tlsRequest : plainRequest)(options as never, (answer) => {
         answer.resume();
         answer.once('end', () => ended(answer.statusCode ?? null, null));
         answer.once('error', failed);
       });
-      const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs);
+      const timer = setTimeout(
+        () => outgoing.destroy(new Error(`no response within ${timeoutMs / 1_000} s`)),
+        timeoutMs,
+      );
       outgoing.once('close', () => clearTimeout(timer));
       outgoing.on('error', failed);
       outgoing.end(body);
     } catch (error) {
-      // What came in and may not go out again, such as a character that Node.js sends in no path, ends that request and not the tunnel.
+      // Some received requests cannot be sent again, for example because Node.js rejects a character in the path. This
+      // fails the request, not the tunnel.
       failed(error as Error);
     }
   });
 }
 
-/** The path and the query that the local program is asked for. */
+/** Returns the path and the query for the local program. */
 export function targetOf({ path, query }: Pick<RawRequest, 'path' | 'query'>, to: URL): string {
   const suffix = path === '' || path.startsWith('/') ? path : `/${path}`;
   const base = suffix === '' ? to.pathname : to.pathname.replace(/\/$/, '');

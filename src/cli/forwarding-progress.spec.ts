@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { ForwardingProgress, type Slot } from './forwarding-progress.js';
 
 describe('ForwardingProgress', () => {
-  it('knows no place before the stream has named one', () => {
+  it('has no position before the stream has sent an id', () => {
     const progress = new ForwardingProgress('');
     progress.add('1', 'evt_1');
 
     expect(progress.place).toBeNull();
   });
 
-  it('moves on over what is done from the front on, and names what is done or under way behind it', () => {
+  it('advances past the requests that are done without a gap, and lists later ones that are done or in flight', () => {
     const progress = new ForwardingProgress('0');
     const [first, second, third] = ['1', '2', '3'].map((id) => progress.add(id, `evt_${id}`)) as [Slot, Slot, Slot];
     first.state = 'under_way';
@@ -22,7 +22,7 @@ describe('ForwardingProgress', () => {
     expect(progress.place).toEqual({ last_event_id: '3', under_way: [], done: [] });
   });
 
-  it('in whatever order requests end, a run that begins at the place meets each one that is not done', () => {
+  it('a run that starts at the position meets every unfinished request, in whatever order requests end', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(9), { maxLength: 10 }), (order) => {
         const progress = new ForwardingProgress('-1');

@@ -1,26 +1,26 @@
-/** The progress of a tunnel, from which the next run continues. */
+/** The stored position of a tunnel, from which the next run continues. */
 export interface TunnelPlace {
-  /** Everything up to here has been dealt with. */
+  /** All messages up to this id have been processed. */
   last_event_id: string;
   /** Requests after it that were being forwarded. It is unknown whether they arrived. */
   under_way: string[];
-  /** Requests behind it that have been forwarded. */
+  /** Requests after it that have been forwarded. */
   done: string[];
 }
 
-/** One message of the stream, in order. */
+/** One message of the stream, in stream order. */
 export interface Slot {
   readonly streamId: string;
   readonly eventId: string | null;
   state: 'waiting' | 'under_way' | 'done';
 }
 
-/** More would make a file that is written for each request. */
+/** Limits the size of a file that is rewritten for each request. */
 const DONE_MAX = 500;
 
 /**
- * Keeps what was dealt with while requests end in another order than they came in. The place moves on only over messages
- * before which nothing is left: a run that ends loses none.
+ * Tracks processed messages while requests end out of order. The position advances only past messages without open
+ * predecessors, so that a run that ends loses no message.
  */
 export class ForwardingProgress {
   private readonly slots: Slot[] = [];
@@ -42,7 +42,7 @@ export class ForwardingProgress {
     while (this.slots[0]?.state === 'done') this.last = (this.slots.shift() as Slot).streamId;
   }
 
-  /** Null before the stream has named a place. */
+  /** Null until the stream has sent its first id. */
   get place(): TunnelPlace | null {
     if (this.last === '') return null;
     const idsOf = (state: Slot['state']): string[] =>

@@ -1,7 +1,7 @@
 import type { PosthornClient } from '../client/index.js';
 import { plain } from './terminal.js';
 
-/** What one look found, in a sentence. */
+/** Result of one check, as a sentence. */
 export interface Found {
   result: 'ok' | 'warning' | 'failed';
   message: string;
@@ -11,23 +11,23 @@ export const ok = (message: string): Found => ({ result: 'ok', message });
 export const warning = (message: string): Found => ({ result: 'warning', message });
 export const failed = (message: string): Found => ({ result: 'failed', message });
 
-/** So many destinations are looked at one by one: the newest. */
+/** Maximum number of destinations to check individually, newest first. */
 const DESTINATIONS_MAX = 200;
 const AT_ONCE = 8;
 const HOUR_MS = 3_600_000;
-/** A delivery that should have begun so long ago waits for a worker that is not there, or too slow. */
+/** A due delivery older than this indicates that workers are missing or too slow. */
 const LATE_MS = 60_000;
 const VERY_LATE_MS = 300_000;
 
-/** How late the delivery is that is due for the longest time, from what the service says of its readiness. */
+/** Checks the age of the oldest due delivery in the service's readiness report. */
 export function lateness(parts: Readonly<Record<string, unknown>> | undefined): Found {
   const oldestMs = Number((parts?.['storage'] as { oldest_due_age_ms?: unknown } | undefined)?.oldest_due_age_ms ?? 0);
-  if (oldestMs < LATE_MS) return ok('Deliveries begin when they are due.');
-  const message = `The oldest delivery that is due has waited for ${Math.round(oldestMs / 1_000)} s: are workers running, and enough of them?`;
+  if (oldestMs < LATE_MS) return ok('Deliveries start on time.');
+  const message = `The oldest due delivery has waited for ${Math.round(oldestMs / 1_000)} s. Are enough workers running?`;
   return oldestMs < VERY_LATE_MS ? warning(message) : failed(message);
 }
 
-/** What the service says of its names: where its pages are, and PLATFORM_DOMAIN. */
+/** Returns the host names of the service: BASE_URL and PLATFORM_DOMAIN. */
 export async function namesOf(client: PosthornClient): Promise<{ domain: string; baseUrl: string }> {
   const [{ platform_domain: domain }, { issuer: baseUrl }] = await Promise.all([
     client.get('/v1/ingest-domains'),
@@ -36,19 +36,19 @@ export async function namesOf(client: PosthornClient): Promise<{ domain: string;
   return { domain, baseUrl };
 }
 
-/** Whoever receives at PLATFORM_DOMAIN should not share an origin with the pages of the service. Nothing where it is not set. */
+/** Warns if PLATFORM_DOMAIN shares an origin with the pages of the service. Returns nothing if it is not set. */
 export function sharedHost({ domain, baseUrl }: { domain: string; baseUrl: string }): Found[] {
   if (domain === '' || domain === 'localhost' || !URL.canParse(baseUrl)) return [];
   if (domain.toLowerCase() !== new URL(baseUrl).hostname)
     return [ok(`PLATFORM_DOMAIN is ${domain}, and the service's pages are on another host.`)];
   return [
     warning(
-      `PLATFORM_DOMAIN is the host of BASE_URL: what endpoints answer comes from where people sign in. Give one of them a host of its own.`,
+      `PLATFORM_DOMAIN is the host of BASE_URL, so endpoint responses come from the origin where people sign in. Use a separate host for one of them.`,
     ),
   ];
 }
 
-/** Circuits, what is disabled, and dead letters of the last hour, destination by destination. */
+/** Checks circuits, disabled destinations, and dead letters of the last hour for each destination. */
 export async function destinationsFound(client: PosthornClient, now: Date): Promise<Found[]> {
   const found: Found[] = [];
   const ids: string[] = [];
@@ -62,10 +62,10 @@ export async function destinationsFound(client: PosthornClient, now: Date): Prom
       ...(await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => destinationFound(client, id, now)))).flat(),
     );
   }
-  if (others > 0) found.push(warning(`${others} older destinations were not looked at.`));
+  if (others > 0) found.push(warning(`${others} older destinations were not checked.`));
   return found.some(({ result }) => result !== 'ok')
     ? found
-    : [ok(ids.length === 0 ? 'There are none.' : 'Every destination is reachable and takes deliveries.'), ...found];
+    : [ok(ids.length === 0 ? 'There are none.' : 'All destinations are reachable and take deliveries.'), ...found];
 }
 
 async function destinationFound(client: PosthornClient, id: string, now: Date): Promise<Found[]> {
@@ -87,11 +87,11 @@ async function destinationFound(client: PosthornClient, id: string, now: Date): 
   if (circuit.state !== 'closed')
     found.push(
       failed(
-        `The circuit of ${what} is ${circuit.state.replace('_', '-')} since ${circuit.opened_at ?? 'a while'}: deliveries wait until a probe succeeds.`,
+        `The circuit of ${what} has been ${circuit.state.replace('_', '-')} since ${circuit.opened_at ?? 'a while'}: deliveries wait until a probe succeeds.`,
       ),
     );
   if (validation === 'stale' || validation === 'invalid')
-    found.push(warning(`${what} is ${validation}: \`posthorn destinations get ${id}\` shows it.`));
+    found.push(warning(`${what} is ${validation}: \`posthorn destinations get ${id}\` shows details.`));
   const since = new Date(now.getTime() - HOUR_MS).toISOString();
   const { data } = await client.get('/v1/metrics', { params: { query: { key: id, window: '1m', since } } });
   const dead = data.reduce((sum, { dlq }) => sum + dlq, 0);
@@ -104,12 +104,12 @@ async function destinationFound(client: PosthornClient, id: string, now: Date): 
   return found;
 }
 
-/** Customers whose endpoints fail, the worst first. */
+/** Checks for customers with failing endpoints, worst first. */
 export async function applicationsFound(client: PosthornClient): Promise<Found[]> {
   const { data } = await client.get('/v1/metrics/applications', { params: { query: { limit: 5 } } });
   const dying = data.filter(({ dlq, failed: ended }) => dlq + ended > 0);
-  if (dying.length === 0) return [ok('No application lost a delivery within a day.')];
+  if (dying.length === 0) return [ok('No application had failed deliveries within the last day.')];
   return dying.map(({ name, application, dlq, failed: ended }) =>
-    warning(`${plain(name)} (${application}): ${dlq + ended} deliveries ended without success within a day.`),
+    warning(`${plain(name)} (${application}): ${dlq + ended} deliveries failed within the last day.`),
   );
 }

@@ -12,7 +12,7 @@ export function hasEnded({ state }: Job): boolean {
   return state !== 'pending' && state !== 'running';
 }
 
-/** How far it is, or what came of it. */
+/** Returns the progress or the result of a job. */
 export function tellJob(job: Job): Painted {
   const {
     state,
@@ -31,7 +31,9 @@ export function tellJob(job: Job): Painted {
   return line`${state}: ${done}${skipped > 0 ? `, ${skipped} skipped` : ''}${excluded > 0 ? `, ${excluded} erased` : ''}.${error === null ? '' : ` ${error}`}`;
 }
 
-/** Says how far a job is until it has ended, and what came of it; ends with 1 when it was stopped or failed. */
+/**
+ * Prints the progress of a job until it has ended, then its result. Sets exit code 1 if the job was stopped or failed.
+ */
 export async function follow(client: PosthornClient, terminal: Terminal, id: string): Promise<void> {
   let said = '';
   for (;;) {

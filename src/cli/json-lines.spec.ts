@@ -10,7 +10,7 @@ async function lines(chunks: readonly (string | Buffer)[], bytesMax = 20): Promi
 }
 
 describe('jsonLines', () => {
-  it('takes lines apart wherever the pieces end, within a character too, with CR and without a last newline', async () => {
+  it('splits lines at any chunk boundary, also within a character, with CR and without a final newline', async () => {
     const text = Buffer.from('{"a":"é"}\r\n\n{"b":1}\n{"c":2}');
 
     for (let size = 1; size <= text.length; size += 1) {
@@ -21,7 +21,7 @@ describe('jsonLines', () => {
     }
   });
 
-  it('says of a line that is too long that it was, and goes on behind it', async () => {
+  it('reports a line that is too long, and continues after it', async () => {
     expect(await lines(['x'.repeat(15), 'x'.repeat(15), '\n{"a":1}\n', 'y'.repeat(21)])).toEqual([
       null,
       '{"a":1}',

@@ -1,9 +1,12 @@
-/** A line that was longer than may be; nothing of it is kept. */
+/** Marks a line above the length limit. Its content is discarded. */
 export class TooLong {}
 
 const NEWLINE = 0x0a;
 
-/** Takes lines of UTF-8 apart, without empty ones. What is longer than `bytesMax` is told as `TooLong`, and never held. */
+/**
+ * Splits UTF-8 input into lines and skips empty ones. A line longer than `bytesMax` is returned as `TooLong` and never
+ * held in memory.
+ */
 export async function* jsonLines(
   input: AsyncIterable<Buffer>,
   bytesMax: number,

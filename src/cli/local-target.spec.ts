@@ -52,7 +52,7 @@ describe('localTarget', () => {
     'user:hunter2@localhost',
     'http://user:hun#hunter2@localhost',
     'localhost:3000/x#y',
-  ])('refuses %j with a usage failure that repeats no password', (text) => {
+  ])('rejects %j with a usage failure that does not repeat the password', (text) => {
     const read = (): unknown => localTarget(text);
 
     expect(read).toThrow(

@@ -4,8 +4,9 @@ const FORMS = 'a port (3000), a host and a port (localhost:3000/hook), or an htt
 const PORT_MAX = 65_535;
 
 /**
- * Returns the URL of a program on this machine from the short forms that people type: `3000`, `:3000/hook`, `localhost:3000/hook`,
- * `[::1]:3000` or a whole URL. Throws a usage failure for anything else; its message never repeats credentials.
+ * Returns the URL of a program on this machine from the short forms that people type: `3000`, `:3000/hook`,
+ * `localhost:3000/hook`, `[::1]:3000` or a whole URL. Throws a usage failure for anything else; its message never
+ * repeats credentials.
  */
 export function localTarget(text: string): URL {
   const typed = text.trim();
@@ -20,9 +21,12 @@ function checked(typed: string, url: string): URL {
   if (target === null || !/^https?:$/.test(target.protocol) || target.port === '0' || !isHostAsTyped(url, target))
     throw refused(typed);
   if (target.username !== '' || target.password !== '')
-    throw new CommandFailure('--forward-to takes no user and no password.', EXIT.usage);
+    throw new CommandFailure('--forward-to does not accept a user or a password.', EXIT.usage);
   if (target.hash !== '')
-    throw new CommandFailure('--forward-to takes no fragment: leave out what begins with "#".', EXIT.usage);
+    throw new CommandFailure(
+      '--forward-to does not accept a fragment: omit the part that begins with "#".',
+      EXIT.usage,
+    );
   return target;
 }
 
@@ -35,7 +39,9 @@ function refused(typed: string): CommandFailure {
   const isPort = /^:?\d+$/.test(typed) && Number(typed.replace(':', '')) > PORT_MAX;
   const shown = typed.includes('@') ? '--forward-to' : `--forward-to ${JSON.stringify(typed.slice(0, 100))}`;
   return new CommandFailure(
-    isPort ? `${shown} is no port: ports end at ${PORT_MAX}.` : `${shown} is no address to forward to. Give ${FORMS}.`,
+    isPort
+      ? `${shown} is not a valid port: the maximum is ${PORT_MAX}.`
+      : `${shown} is not a valid address. Use ${FORMS}.`,
     EXIT.usage,
   );
 }

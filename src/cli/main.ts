@@ -13,13 +13,13 @@ import { addCompletionCommand } from './completion.js';
 import { EXIT, explain } from './failure.js';
 import { harmless, json } from './terminal.js';
 
-/** Runs a client command; `programs` are the words of the server's own, for the help alone. */
+/** Runs a client command. `programs` contains the server's own commands, which only appear in the help text. */
 export async function runCommand(
   args: readonly string[],
   programs: readonly (readonly [string, string])[],
 ): Promise<void> {
   const program = commands(programs);
-  // Whoever reads us may stop: `posthorn events | head` is no error.
+  // The reader may close the pipe: `posthorn events | head` is not an error.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.error),
@@ -32,7 +32,7 @@ export async function runCommand(
       return;
     }
     const { message, exitCode } = explain(error);
-    // It may quote what the service said, and that what a stranger did.
+    // The message may quote the service, and the service may quote untrusted input.
     process.stderr.write(args.includes('--json') ? `${json({ error: { message } })}\n` : `${harmless(message)}\n`);
     process.exitCode = exitCode;
   }
@@ -40,10 +40,13 @@ export async function runCommand(
 
 function commands(programs: readonly (readonly [string, string])[]): Command {
   const program = new Command('posthorn')
-    .description('Webhooks and email, delivered. Without a command it serves.')
+    .description('Delivers webhooks and email. Without a command it runs the server.')
     .version(ownVersion())
-    .option('--url <url>', 'the service (POSTHORN_URL; else that of the last login, else http://localhost:3000)')
-    .option('--json', 'print JSON, for programs')
+    .option(
+      '--url <url>',
+      'URL of the service (default: POSTHORN_URL, then the last login, then http://localhost:3000)',
+    )
+    .option('--json', 'print JSON for programs')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(posthorn --help lists the commands)');

@@ -1,15 +1,15 @@
 import { accessOf, serviceOf, type Sessions, usableKey } from './sessions.js';
 
-/** A session file without a login, or with a login at one service. */
+/** Returns a session file without a login, or with a login at one service. */
 const kept = (key: string | null = null): Sessions =>
   ({
     current: () => null,
     find: () => (key === null ? null : { api_key: key, scope: null, created_at: '', is_granted: true }),
   }) as unknown as Sessions;
 
-describe('which key and which service', () => {
+describe('selecting key and service', () => {
   it.each(['ek_live_hun\nter2', 'ek_live_hun\rter2', 'ek_live_hun ter2', 'ek_live_hun\0ter2', 'ek_live_hun\u2028ter2'])(
-    'a key like %j is refused, with where it came from and none of it',
+    'rejects a key like %j, and names its source without any part of the key',
     (key) => {
       const ways: [() => unknown, RegExp][] = [
         [
@@ -20,10 +20,7 @@ describe('which key and which service', () => {
           () => accessOf({ url: 'http://localhost' }, kept(key), {}),
           /^The key of the login at http:\/\/localhost has a line break/,
         ],
-        [
-          () => usableKey(key, 'The key that came by standard input'),
-          /^The key that came by standard input has a line break/,
-        ],
+        [() => usableKey(key, 'The key from standard input'), /^The key from standard input has a line break/],
       ];
 
       for (const [read, message] of ways) {
@@ -33,7 +30,7 @@ describe('which key and which service', () => {
     },
   );
 
-  it('a line break behind a key is no part of it', () => {
+  it('ignores a line break after a key', () => {
     expect(accessOf({ url: 'http://localhost' }, kept(), { POSTHORN_API_KEY: 'ek_live_x\n' })).toMatchObject({
       apiKey: 'ek_live_x',
       source: 'POSTHORN_API_KEY',
@@ -41,7 +38,7 @@ describe('which key and which service', () => {
   });
 
   it.each(['https://ann:hunter2@host', 'https://ann:hunter2#x@host', 'ftp://ann:hunter2@host', 'ann:hunter2@host'])(
-    'a service like %s is refused, without the password',
+    'rejects a service URL like %s without repeating the password',
     (url) => {
       for (const read of [() => serviceOf({ url }, kept(), {}), () => serviceOf({}, kept(), { POSTHORN_URL: url })]) {
         expect(read).toThrow(expect.objectContaining({ exitCode: 2 }));

@@ -4,16 +4,19 @@ import path from 'node:path';
 import { PosthornClient } from '../client/index.js';
 import { CommandFailure, EXIT } from './failure.js';
 
-/** A sign-in that is kept. */
+/** A stored sign-in. */
 export interface Session {
   api_key: string;
   scope: string | null;
   created_at: string;
-  /** Whether `logout` revokes the key: one of the device grant is ours alone. */
+  /** Whether `logout` revokes the key. True for a key of the device grant, which only this command uses. */
   is_granted: boolean;
-  /** The OAuth client that the key was granted to. Only this client may revoke it. Absent: the command line. */
+  /**
+   * Id of the OAuth client that the key was granted to. Only this client may revoke the key. Absent for the built-in
+   * client of the command line.
+   */
   client_id?: string;
-  /** Absent where the service did not say. */
+  /** Absent if the service did not report it. */
   expires_at?: string;
 }
 
@@ -24,13 +27,13 @@ interface Kept {
 
 export const URL_DEFAULT = 'http://localhost:3000';
 
-/** Where the user's configuration is: APPDATA on Windows, XDG_CONFIG_HOME or ~/.config elsewhere. */
+/** Returns the user's configuration folder: APPDATA on Windows, XDG_CONFIG_HOME or ~/.config elsewhere. */
 export function configFolder(env: NodeJS.ProcessEnv = process.env): string {
   const base = process.platform === 'win32' ? env['APPDATA'] : env['XDG_CONFIG_HOME'];
   return path.join(base !== undefined && base !== '' ? base : path.join(homedir(), '.config'), 'posthorn');
 }
 
-/** Sign-ins, one for each service, in a file that nobody else may read. */
+/** Stores sign-ins, one per service, in a file that only the user can read. */
 export class Sessions {
   private readonly file: string;
 
@@ -61,7 +64,7 @@ export class Sessions {
 
   private read(): Kept {
     try {
-      // Windows has no such bits, and says so of every file.
+      // Windows has no permission bits and reports every file as readable by all.
       if (process.platform !== 'win32' && (statSync(this.file).mode & 0o077) !== 0) chmodSync(this.file, 0o600);
       const { current = null, sessions = {} } = JSON.parse(readFileSync(this.file, 'utf8')) as Partial<Kept>;
       return { current, sessions };
@@ -78,15 +81,15 @@ export class Sessions {
   }
 }
 
-/** Whole or not at all, and for the user alone. */
+/** Writes a file atomically and readable only by the user. */
 export function writePrivately(folder: string, file: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // One that was there before may be open to others.
+  // An existing folder may be readable by others.
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
   const next = `${file}.${process.pid}`;
   try {
     rmSync(next, { force: true });
-    // Made here, and so never open to anybody else, not even while it is written.
+    // The file is created with these permissions, so that it is never readable by others, even while it is written.
     writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(next, file);
   } catch (error) {
@@ -95,14 +98,14 @@ export function writePrivately(folder: string, file: string, value: unknown): vo
   }
 }
 
-/** Which service and which key: options, then the environment, then the sign-in. */
+/** The service URL and the key, taken from the options, then the environment, then the stored sign-in. */
 export interface Access {
   url: string;
   apiKey: string | null;
   source: 'POSTHORN_API_KEY' | 'login' | 'none';
 }
 
-/** The service alone, whatever the key is. */
+/** Returns the URL of the service without reading a key. */
 export function serviceOf(
   options: { url?: string },
   sessions = new Sessions(),
@@ -129,17 +132,20 @@ export function accessOf(
   };
 }
 
-/** Returns the key without white space around it. Throws when it could not be sent: the message names where it came from and never the key. */
+/**
+ * Returns the key without surrounding white space. Throws if it cannot be sent. The message names the source of the key
+ * and never the key itself.
+ */
 export function usableKey(text: string, source: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new CommandFailure(
-    `${source} has a line break, a space or another character that no key has: set it again.`,
+    `${source} has a line break, a space or another character that a key cannot have: set it again.`,
     EXIT.unauthenticated,
   );
 }
 
-/** Throws when nobody is signed in. */
+/** Throws if there is no key for the service. */
 export function clientOf(options: { url?: string }): PosthornClient {
   const { url, apiKey } = accessOf(options);
   if (apiKey === null)
@@ -152,11 +158,11 @@ export function clientOf(options: { url?: string }): PosthornClient {
 
 export function tidyUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  // It may have a password in it, which `fetch` would repeat.
-  const shown = text.includes('@') ? 'What --url or POSTHORN_URL gives' : JSON.stringify(text);
+  // The value may contain a password, which `fetch` would repeat in its error.
+  const shown = text.includes('@') ? 'The value of --url or POSTHORN_URL' : JSON.stringify(text);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new CommandFailure(`${shown} is not the URL of a service.`, EXIT.usage);
   if (url.username !== '' || url.password !== '')
-    throw new CommandFailure('--url and POSTHORN_URL take no user and no password.', EXIT.usage);
+    throw new CommandFailure('--url and POSTHORN_URL do not accept a user or a password.', EXIT.usage);
   return text.replace(/\/+$/, '');
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { json, line, Terminal } from './terminal.js';
 
-/** Everything that a terminal may take for a command, or that changes how a line reads. */
+/** Characters that a terminal may interpret as commands, or that change how a line reads. */
 const HOSTILE = 'a\x1b]0;owned\x07b\x9b31mc\r\x08\x7f\u202ed\u2028e';
 const COMMANDS = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]/;
 
@@ -27,7 +27,7 @@ describe('Terminal', () => {
     ['fields', (to) => to.fields({}, [['A', HOSTILE]])],
     ['pretty JSON', (to) => to.show({ a: HOSTILE })],
     ['a text', (to) => to.show({}, () => HOSTILE)],
-  ])('%s: nothing that a stranger wrote commands the terminal', (_what, say) => {
+  ])('%s: untrusted text cannot control the terminal', (_what, say) => {
     const { terminal: to, said } = terminal({ NO_COLOR: '1' });
 
     say(to);
@@ -37,7 +37,7 @@ describe('Terminal', () => {
     expect(text).not.toMatch(COMMANDS);
   });
 
-  it('JSON stands for the same value, for programs and for people, and has no command either', () => {
+  it('JSON represents the same value for programs and people, and contains no control characters', () => {
     const { terminal: to, said } = terminal({}, true, true);
     to.show({ a: HOSTILE });
     const text = said();
@@ -47,7 +47,7 @@ describe('Terminal', () => {
     expect(JSON.parse(json([HOSTILE, null], 2))).toEqual([HOSTILE, null]);
   });
 
-  it('paints for a terminal alone, without NO_COLOR (an empty one is none), and leaves its own colours in a line', () => {
+  it('uses colours only on a terminal and without NO_COLOR (an empty one does not count), and keeps its own colours in a line', () => {
     const painted = (env: NodeJS.ProcessEnv, isTTY = true): string => {
       const { terminal: to, said } = terminal(env, isTTY);
       to.say(line`x ${to.paint('red', 'dlq')}`);

@@ -9,7 +9,10 @@ export interface Column<R> {
   style?: (row: R) => Style | null;
 }
 
-/** Text that may stand on a terminal as it is: its colours are ours, and what strangers wrote in it was made plain. Made by `line` and `Terminal.paint`. */
+/**
+ * Text that is safe to print: only Posthorn adds colours, and control characters in untrusted values are removed.
+ * Created by `line` and `Terminal.paint`.
+ */
 export class Painted {
   constructor(readonly text: string) {}
 
@@ -18,12 +21,15 @@ export class Painted {
   }
 }
 
-/** A line for people, as in ``line`${id}  ${terminal.paint('red', status)}` ``: every value in it is made plain, but for what was painted. */
+/**
+ * Builds a line for people, as in ``line`${id} ${terminal.paint('red', status)}` ``. Control characters are removed
+ * from every value that is not `Painted`.
+ */
 export function line(texts: TemplateStringsArray, ...values: readonly unknown[]): Painted {
   return new Painted(texts.map((text, i) => text + (i < values.length ? shown(values[i]) : '')).join(''));
 }
 
-/** What is said to people goes to the terminal as text, what is said to programs as JSON; how far something is goes to the error stream. */
+/** Prints text for people or JSON for programs to standard output, and progress to standard error. */
 export class Terminal {
   constructor(
     readonly isJson: boolean,
@@ -32,17 +38,17 @@ export class Terminal {
     private readonly env: NodeJS.ProcessEnv = process.env,
   ) {}
 
-  /** For people only. */
+  /** Prints only in text mode. */
   say(text: string | Painted): void {
     if (!this.isJson) this.out.write(`${harmless(text)}\n`);
   }
 
-  /** One result: pretty for people, one line of JSON for programs. */
+  /** Prints one result: formatted text for people, one line of JSON for programs. */
   show(value: unknown, text: () => string | Painted = () => json(value, 2)): void {
     this.out.write(`${this.isJson ? json(value) : harmless(text())}\n`);
   }
 
-  /** A list: a table for people, an array for programs. */
+  /** Prints a list: a table for people, an array for programs. */
   list<R>(rows: readonly R[], columns: readonly Column<R>[], empty: string): void {
     if (this.isJson) return void this.out.write(`${json(rows)}\n`);
     if (rows.length === 0) return void this.err.write(`${empty}\n`);
@@ -61,7 +67,7 @@ export class Terminal {
     );
   }
 
-  /** Fields of one thing, under each other. */
+  /** Prints the fields of one item, one per line. */
   fields(value: unknown, fields: readonly (readonly [string, unknown])[]): void {
     const known = fields.filter(([, field]) => field !== null && field !== undefined && field !== '');
     const width = Math.max(...known.map(([name]) => name.length));
@@ -74,14 +80,14 @@ export class Terminal {
     );
   }
 
-  /** How far it is, and what is worth knowing besides: never in the way of a program. */
+  /** Prints progress and notices to standard error, where they do not disturb a program that reads the output. */
   progress(text: string): void {
     this.err.write(`${harmless(text)}\n`);
   }
 
   paint(style: Style | null, text: string): Painted {
     const colours = this.out.isTTY && (this.env['NO_COLOR'] ?? '') === '' && this.env['TERM'] !== 'dumb';
-    // Whether there are colours is decided here, for this stream: by default Node.js looks at the process's own.
+    // Decides about colours for this stream. By default Node.js checks the process's own stream.
     return new Painted(
       colours && style !== null ? styleText(style, plain(text), { validateStream: false }) : plain(text),
     );
@@ -89,26 +95,26 @@ export class Terminal {
 }
 
 /**
- * What a terminal would take for a command, and what changes the order in which text is read: C0, DEL and C1 (a terminal may take U+009B for
- * an escape), separators of lines, and marks of direction.
+ * Characters that a terminal interprets as commands or that change reading order: C0, DEL and C1 (a terminal may treat
+ * U+009B as an escape), line separators, and direction marks.
  */
 const COMMANDS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** One line without commands: payloads and names come from strangers. */
+/** Returns the value as one line without control characters, because payloads and names are untrusted. */
 export function plain(value: unknown): string {
   if (value === null || value === undefined) return '-';
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.replace(COMMANDS, ' ');
 }
 
-/** The same of a text with line breaks and tabs. */
+/** Removes control characters from a text, except line breaks and tabs. */
 export function harmless(text: string | Painted): string {
   return text instanceof Painted
     ? text.text
     : text.replace(COMMANDS, (command) => (command === '\n' || command === '\t' ? command : ' '));
 }
 
-/** JSON without commands: escaped as JSON escapes them, so that it stands for the same value. */
+/** Returns JSON with control characters escaped, so that it still represents the same value. */
 export function json(value: unknown, indent?: number): string {
   return (JSON.stringify(value, null, indent) ?? 'null').replace(COMMANDS, (command) =>
     command === '\n' ? command : `\\u${command.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -117,7 +123,7 @@ export function json(value: unknown, indent?: number): string {
 
 const shown = (value: unknown): string => (value instanceof Painted ? value.text : plain(value));
 
-/** The colour of a status. */
+/** Returns the colour of a status. */
 export function statusStyle(status: string): Style | null {
   if (status === 'delivered' || status === 'verified' || status === 'active') return 'green';
   if (status === 'retrying' || status === 'parked' || status === 'pending-dns') return 'yellow';

@@ -48,7 +48,7 @@ describe('a tunnel', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('a service that goes away while a gap is filled is waited for, and each is forwarded once, as late', async () => {
+  it('waits for a service that becomes unavailable while a gap is filled, and forwards each request once, as late', async () => {
     const stop = new AbortController();
     const gap = { reason: 'too_old', since: '2026-11-22T10:00:00.000Z', until: '2026-11-22T11:00:00.000Z' };
     let lists = 0;
@@ -71,7 +71,7 @@ describe('a tunnel', () => {
         }
         if (/\/requests\/evt_\w+$/.test(url)) return answer(raw({ path: `/${url.slice(-1)}` }));
         if (/\/requests\?/.test(url)) {
-          // The first page comes, the second one does not, once.
+          // The first page succeeds. The second one fails once.
           if (!url.includes('cursor'))
             return answer({
               data: [{ event_id: 'evt_1', status: 'routed', received_at: gap.since }],
@@ -102,7 +102,7 @@ describe('a tunnel', () => {
     expect(notices).toEqual(['gap', 'waiting']);
   });
 
-  describe('of several at the same time', () => {
+  describe('with several requests at the same time', () => {
     const answer = (body: unknown): Response =>
       new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
 
@@ -112,7 +112,7 @@ describe('a tunnel', () => {
       for (const end of ends.splice(0)) await end();
     });
 
-    /** A service whose stream tells of these requests, and a local program that answers when it is told to. */
+    /** Starts a service whose stream announces these requests, and a local program that responds on demand. */
     async function scene(ids: readonly string[], options: TunnelOptions, resumes = false) {
       const held = new Map<string, ServerResponse[]>();
       let secondIsAsked = (): void => undefined;
@@ -151,7 +151,7 @@ describe('a tunnel', () => {
             );
           }
           const [, found] = /\/requests\/(evt_\w+)$/.exec(url) ?? [];
-          // The first one is answered late: what is sent on keeps its order all the same.
+          // The first request is answered late. The order of forwarding must still hold.
           if (found === ids[1]) secondIsAsked();
           if (found === ids[0] && options.concurrency !== 1) await secondAsked;
           return found === undefined
@@ -185,7 +185,7 @@ describe('a tunnel', () => {
       return { began, forwarded, until, place, release, asked, tunnelIn };
     }
 
-    it('requests begin in the order in which they came, as many as --concurrency says, and the next one when one has ended', async () => {
+    it('starts requests in the order of arrival, up to --concurrency at once, and the next one when one has ended', async () => {
       const ids = ['evt_1', 'evt_2', 'evt_3', 'evt_4'];
       const { began, forwarded, until, release } = await scene(ids, { concurrency: 3 });
       await until(() => began.length === 3);
@@ -198,7 +198,7 @@ describe('a tunnel', () => {
       expect(forwarded.map(({ event_id: id }) => id)).toEqual(['evt_2']);
     });
 
-    it('--concurrency 1 waits for each answer', async () => {
+    it('--concurrency 1 waits for each response', async () => {
       const { began, forwarded, until, release } = await scene(['evt_1', 'evt_2'], { concurrency: 1 });
       await until(() => began.length === 1);
       release('evt_1');
@@ -209,7 +209,7 @@ describe('a tunnel', () => {
       expect(forwarded.map(({ event_id: id }) => id)).toEqual(['evt_1', 'evt_2']);
     });
 
-    it('the place stays before the oldest one that is not done; another run goes on there, leaves out what was done, and says what may come again', async () => {
+    it('the stored position stays before the oldest unfinished request; the next run continues there, skips finished requests, and marks those that may repeat', async () => {
       const { began, forwarded, until, place, release, asked, tunnelIn } = await scene(['evt_1', 'evt_2', 'evt_3'], {
         concurrency: 2,
       });
@@ -237,7 +237,7 @@ describe('a tunnel', () => {
       ).toEqual(['evt_1', 'evt_3']);
     });
 
-    it('an error that waiting does not mend ends the run after what was begun', async () => {
+    it('a permanent error ends the run after the started requests', async () => {
       const client = new PosthornClient({
         baseUrl: 'http://service.invalid',
         apiKey: 'k',
@@ -268,7 +268,7 @@ describe('a tunnel', () => {
     });
   });
 
-  it('what Node.js does not send, and a program that trickles, end one request and not the tunnel', async () => {
+  it('a request that Node.js cannot send, or a program with an endless response, fails one request and not the tunnel', async () => {
     expect(await forward(raw({ path: '/a b\n\u4e2d' }), to)).toMatchObject({
       status: null,
       error: expect.stringContaining('unescaped'),
@@ -279,7 +279,7 @@ describe('a tunnel', () => {
     });
     expect(await forward(raw({ path: '/trickle' }), to, 50)).toMatchObject({
       status: null,
-      error: 'no answer within 0.05 s',
+      error: 'no response within 0.05 s',
     });
     expect(await forward(raw({ path: '/fine' }), to)).toMatchObject({ status: 200, error: null });
   });

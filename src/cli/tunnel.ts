@@ -15,29 +15,29 @@ import { configFolder, writePrivately } from './sessions.js';
 
 type RawRequest = components['schemas']['RequestDetailItem'];
 
-/** What became of one received webhook. */
+/** Result of forwarding one received webhook. */
 export interface Forwarded {
   event_id: string;
   endpoint: string;
   request: RawRequest | null;
   answer: LocalAnswer | null;
-  /** It may have been forwarded before: the command ended while it was. */
+  /** The request may have been forwarded before, because the command ended while it was in flight. */
   is_again: boolean;
-  /** It was received while the stream could not tell of it. */
+  /** The request was received while the stream was interrupted. */
   is_late: boolean;
 }
 
-/** What the tunnel says besides what it forwards. */
+/** Notices of the tunnel other than forwarded requests. */
 export type Notice =
   | Exclude<StreamMessage, { kind: 'accepted' | 'attempt' | 'status' | 'heartbeat' }>
   | { kind: 'hidden' }
   | { kind: 'waiting'; reason: string };
 
-/** How a tunnel forwards. */
+/** Options of a tunnel. */
 export interface TunnelOptions {
-  /** Requests that are forwarded at the same time, at most. */
+  /** Maximum number of requests forwarded at the same time. */
   concurrency?: number;
-  /** Where the place is written down. */
+  /** Folder in which the position is stored. */
   folder?: string;
 }
 
@@ -58,10 +58,11 @@ const SEEN_MAX = 10_000;
 const WAIT_MS_MAX = 15_000;
 
 /**
- * Forwards what endpoints receive to a program on this machine, several at the same time. Requests are sent in the order in which they came, and none waits
- * for the answer to another one while there is room. The stream says what came, its raw request is fetched by its
- * id; what the stream could not tell is fetched from the list. The place is written down before and after each, so that the
- * next run goes on there and says what it may do twice.
+ * Forwards received requests to a program on this machine, several at the same time. Requests are sent in the order of
+ * arrival, and do not wait for each other's response while there is capacity. The stream announces requests, and the
+ * tunnel fetches the raw request by its id. Requests missing from the stream are fetched from the list. The position is
+ * stored before and after each request, so that the next run continues there and marks requests that may be forwarded
+ * twice.
  */
 export class Tunnel {
   private readonly file: string;
@@ -81,7 +82,7 @@ export class Tunnel {
   constructor(
     private readonly client: PosthornClient,
     private readonly to: URL,
-    /** One endpoint; null for all of the environment. */
+    /** Id of one endpoint; null for all endpoints of the environment. */
     private readonly endpointId: string | null,
     private readonly hooks: { forwarded: (forwarded: Forwarded) => void; notice: (notice: Notice) => void },
     { concurrency = CONCURRENCY_DEFAULT, folder = configFolder() }: TunnelOptions = {},
@@ -95,7 +96,7 @@ export class Tunnel {
     this.file = path.join(folder, `listen-${name}.json`);
   }
 
-  /** Until the signal is aborted. `resumes` goes on where the last run of the same tunnel ended. */
+  /** Runs until the signal is aborted. With `resumes`, continues where the last run of the same tunnel ended. */
   async run(resumes: boolean, signal: AbortSignal): Promise<void> {
     const place = resumes ? this.place() : null;
     if (place !== null) {
@@ -134,13 +135,13 @@ export class Tunnel {
     if (!signal.aborted) this.finish(slot);
   }
 
-  /** What was received between two times, oldest first, without what was forwarded already. */
+  /** Forwards requests received between two times, oldest first, without those already forwarded. */
   private async fill(
     { id: streamId, gap: { since, until } }: Extract<StreamMessage, { kind: 'gap' }>,
     signal: AbortSignal,
   ): Promise<void> {
     if (since === null) return;
-    // Ids are made a moment before their request is stored: what may have been on its way is looked at too.
+    // Ids are created shortly before their request is stored, so requests in flight at that time are included.
     const from = new Date(Date.parse(since) - 90_000).toISOString();
     const missed: { id: string; endpoint: string; receivedAt: string }[] = [];
     for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', {
@@ -148,7 +149,7 @@ export class Tunnel {
     })) {
       if (this.endpointId !== null && id !== this.endpointId) continue;
       this.ids.set(endpoint, id);
-      // One that is deleted meanwhile took what it received with it.
+      // An endpoint that was deleted in the meantime has no requests left.
       for (const { event_id: eventId, received_at: receivedAt, status } of (await orGone(
         this.requestsOf(id, from, until),
       )) ?? []) {
@@ -157,8 +158,8 @@ export class Tunnel {
     }
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const { id, endpoint, receivedAt } of missed) {
-      // What is older than the gap and is not known here may have been forwarded by an earlier run: it is said to be so.
-      // Its turn is behind that of the gap, which ends after all of them.
+      // A request that is older than the gap and unknown to this run may have been forwarded by an earlier run. It is
+      // therefore marked as repeated. Its slot comes after the slot of the gap, which ends after all of these requests.
       if (!this.seen.has(id))
         await this.begin(
           id,
@@ -179,7 +180,7 @@ export class Tunnel {
     return found;
   }
 
-  /** Begins to forward a request once there is room. */
+  /** Starts to forward a request when there is capacity. */
   private async begin(
     eventId: string,
     endpoint: string,
@@ -247,7 +248,10 @@ export class Tunnel {
     this.write();
   }
 
-  /** Null when it is gone. Waits for as long as the service is away: nothing is left out because of that. */
+  /**
+   * Returns null if the request no longer exists. While the service is unavailable, the call waits instead of skipping
+   * the request.
+   */
   private async fetch(eventId: string, endpoint: string, signal: AbortSignal): Promise<RawRequest | null> {
     return this.whileAway(async () => {
       const id = this.endpointId ?? (await this.idOf(endpoint));
@@ -262,7 +266,7 @@ export class Tunnel {
     }, signal);
   }
 
-  /** Does it again for as long as the service is away; null when the tunnel ends. */
+  /** Retries while the service is unavailable. Returns null when the tunnel ends. */
   private async whileAway<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
     for (let waitMs = 1_000; !signal.aborted; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
@@ -303,7 +307,7 @@ export class Tunnel {
       } = JSON.parse(readFileSync(this.file, 'utf8')) as Omit<TunnelPlace, 'under_way'> & {
         under_way: string[] | string | null;
       };
-      // Versions that forwarded one at a time wrote one id, or null.
+      // Versions without concurrency stored one id, or null.
       return { last_event_id: last, under_way: [underWay ?? []].flat(), done };
     } catch {
       return null;
@@ -316,7 +320,7 @@ export class Tunnel {
   }
 }
 
-/** Null for what is not there any more. */
+/** Returns the result, or null for a 404. */
 async function orGone<T>(asked: Promise<T>): Promise<T | null> {
   return asked.catch((error: unknown) => {
     if (error instanceof PosthornError && error.status === 404) return null;

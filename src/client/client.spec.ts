@@ -2,7 +2,7 @@ import { PosthornClient, PosthornConnectionError, PosthornError, PosthornTimeout
 
 type Answer = Response | Error | 'never';
 
-/** A client of a service that answers in this order, and what it was sent. */
+/** Returns a client of a service that answers in this order, with the recorded requests. */
 function scripted(
   answers: Answer[],
   options: { timeoutMs?: number; retries?: number; apiKey?: string } = {},
@@ -37,7 +37,7 @@ const refusal = (status: number, type: string, details: object = {}, headers: Re
 const SEND = { body: { destination: 'dst_1', event_type: 'a', payload: {} } };
 
 describe('PosthornClient', () => {
-  it('sends the key, the body and the parameters, and answers with the body', async () => {
+  it('sends the key, the body and the parameters, and returns the body of the response', async () => {
     const { client, sent, bodies } = scripted([json({ message_id: 'msg_1' }, 202), json({ id: 'evt_1' })]);
 
     expect(await client.post('/v1/send', SEND)).toEqual({ message_id: 'msg_1' });
@@ -53,15 +53,15 @@ describe('PosthornClient', () => {
 
   it.each([
     ['429', () => refusal(429, 'rate_limited', {}, { 'retry-after': '7' }), 7_000],
-    ['503 with a time to wait', () => refusal(503, 'internal', {}, { 'retry-after': '2' }), 2_000],
+    ['503 with Retry-After', () => refusal(503, 'internal', {}, { 'retry-after': '2' }), 2_000],
     [
-      '409 while the same request runs',
+      '409 while the same request is running',
       () => refusal(409, 'conflict', { reason: 'in_flight' }, { 'retry-after': '1' }),
       1_000,
     ],
     ['500', () => refusal(500, 'internal'), null],
     ['a broken connection', () => new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }), null],
-  ])('tries again after %s, with the same body and the same idempotency key', async (_what, first, waitedMs) => {
+  ])('retries after %s, with the same body and the same idempotency key', async (_what, first, waitedMs) => {
     const { client, sent, bodies, waitsMs } = scripted([first(), json({ message_id: 'msg_1' }, 202)]);
 
     expect(await client.post('/v1/send', SEND)).toEqual({ message_id: 'msg_1' });
@@ -83,7 +83,7 @@ describe('PosthornClient', () => {
     expect(sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['mine', null]);
   });
 
-  it.each([400, 401, 403, 404, 409, 422, 501])('does not try again after %d', async (status) => {
+  it.each([400, 401, 403, 404, 409, 422, 501])('does not retry after %d', async (status) => {
     const { client, sent } = scripted([refusal(status, 'some_type', { check: 'schema' })]);
 
     const error = await client.post('/v1/send', SEND).catch((thrown: unknown) => thrown);
@@ -99,7 +99,7 @@ describe('PosthornClient', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('gives up after its tries, with what the last one came to, and does not wait for minutes', async () => {
+  it('gives up after its attempts with the last error, and does not wait for minutes', async () => {
     const tired = scripted(
       Array.from({ length: 9 }, () => refusal(503, 'internal')),
       { retries: 2 },
@@ -112,7 +112,7 @@ describe('PosthornClient', () => {
     expect(told.sent).toHaveLength(1);
   });
 
-  it('says what is wrong with an answer of somebody in between', async () => {
+  it('describes the response of an intermediary', async () => {
     const { client } = scripted([new Response('<h1>Bad gateway</h1>', { status: 404 })]);
 
     await expect(client.get('/v1/org')).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('PosthornClient', () => {
 
   it.each<[string, Response, string]>([
     [
-      'a sign-in page of a network',
+      'a captive portal page',
       new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }),
       'answered 200 with what is no JSON (text/html)',
     ],
@@ -135,7 +135,7 @@ describe('PosthornClient', () => {
       new Response('{"data": [', { headers: { 'content-type': 'application/json' } }),
       'answered 200 with what is no JSON (application/json)',
     ],
-  ])('a 200 that is %s is a PosthornError, and not tried again', async (_what, answer, message) => {
+  ])('a 200 that is %s is a PosthornError, and not retried', async (_what, answer, message) => {
     const { client, sent } = scripted([answer]);
 
     const error = await client.get('/v1/org').catch((thrown: unknown) => thrown);
@@ -145,14 +145,14 @@ describe('PosthornClient', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('a page of a list that has no list is a PosthornError', async () => {
+  it('a page of a list without a list is a PosthornError', async () => {
     const { client } = scripted([json({ portal: 'welcome' })]);
 
     await expect(client.all('/v1/events').next()).rejects.toMatchObject({ type: 'unexpected_answer' });
   });
 
   it.each([301, 302, 303, 307, 308])(
-    '%d is not followed: the key goes nowhere else, and the error names no more than the origin',
+    '%d is not followed: the key is not sent elsewhere, and the error contains only the origin',
     async (status) => {
       const { client, sent } = scripted([
         new Response(null, { status, headers: { location: 'https://evil.example/steal?token=abc' } }),
@@ -171,7 +171,7 @@ describe('PosthornClient', () => {
     },
   );
 
-  it('follows no redirect of a raw answer and of a stream either', async () => {
+  it('raw responses and streams do not follow redirects either', async () => {
     const redirect = (): Response => new Response(null, { status: 302, headers: { location: '/elsewhere' } });
     const { client, sent } = scripted([
       redirect(),
@@ -194,14 +194,14 @@ describe('PosthornClient', () => {
     'ek_live_hun ter2',
     'ek_live_hun\0ter2',
     'ek_live_hun\u2028ter2',
-  ])('refuses the key %j without repeating it', (apiKey) => {
+  ])('rejects the key %j without repeating it', (apiKey) => {
     const make = (): unknown => new PosthornClient({ baseUrl: 'https://posthorn.test', apiKey });
 
     expect(make).toThrow(TypeError);
     expect(make).not.toThrow(/hun|ter2/);
   });
 
-  it('takes a key with a line break behind it, as files have one, and refuses none at all', async () => {
+  it('accepts a key with a trailing line break, as in files, and rejects a missing key', async () => {
     const { sent, client } = scripted([json({})], { apiKey: ' ek_live_x\n' });
     await client.get('/v1/org');
 
@@ -212,7 +212,7 @@ describe('PosthornClient', () => {
       );
   });
 
-  it('repeats neither a header that cannot be sent nor the credentials of a URL', async () => {
+  it('errors contain neither an invalid header nor the credentials of a URL', async () => {
     const { client } = scripted([]);
 
     for (const asked of [
@@ -235,7 +235,7 @@ describe('PosthornClient', () => {
     }
   });
 
-  it('ends a try that takes too long, and everything when the caller has had enough', async () => {
+  it('ends an attempt at its timeout, and the whole request when the caller aborts', async () => {
     const slow = scripted(['never'], { timeoutMs: 1, retries: 0 });
     await expect(slow.client.get('/v1/org')).rejects.toBeInstanceOf(PosthornTimeoutError);
 
@@ -254,7 +254,7 @@ describe('PosthornClient', () => {
     expect((error as Error).message).toContain('ECONNREFUSED');
   });
 
-  it('pages through a list as it is asked for', async () => {
+  it('fetches the pages of a list on demand', async () => {
     const { client, sent } = scripted([
       json({ data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'next' }),
       json({ data: [], next_cursor: 'more' }),
@@ -273,7 +273,7 @@ describe('PosthornClient', () => {
     ]);
   });
 
-  it('fetches no page that nobody asks for', async () => {
+  it('fetches no page that is not needed', async () => {
     const { client, sent } = scripted([json({ data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'next' })]);
     for await (const { id } of client.all('/v1/events')) if (id === 'a') break;
 

@@ -5,26 +5,26 @@ import { DEFAULT_TRIES, send, type Tries } from './retries.js';
 import { checkHeaders, usableApiKey, usableBaseUrl } from './settings.js';
 import { streamEvents, type StreamMessage, type StreamOptions } from './stream.js';
 
-/** How to reach the service. */
+/** Options for connecting to the service. */
 export interface ClientOptions {
-  /** Where it is: `https://posthorn.example.com`. */
+  /** URL of the service: `https://posthorn.example.com`. */
   baseUrl: string;
   apiKey: string;
-  /** Of one try, in milliseconds: 30,000 when left out. */
+  /** Timeout of one attempt in milliseconds. Defaults to 30,000. */
   timeoutMs?: number;
-  /** Tries after the first one, on 429, 5xx and broken connections: 4 when left out. */
+  /** Maximum number of retries after 429, 5xx and broken connections. Defaults to 4. */
   retries?: number;
-  /** In place of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: Tries['fetch'];
-  /** How it waits between tries: for tests of one's own. */
+  /** Replaces the wait between attempts, for your own tests. */
   wait?: Tries['wait'];
-  /** Goes in front of `User-Agent`. */
+  /** Prefix of the `User-Agent` header. */
   userAgent?: string;
 }
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type Media = `${string}/${string}`;
-/** Paths that take a method. */
+/** Paths that support a method. */
 type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends { [K in M]: unknown }
     ? paths[P] extends { [K in M]?: never }
@@ -32,29 +32,30 @@ type PathOf<M extends Method> = {
       : P
     : never;
 }[keyof paths];
-/** What a path answers. */
+/** Response type of a path. */
 type Answer<P extends keyof paths, M extends Method> = M extends keyof paths[P]
   ? paths[P][M] extends Record<string | number, unknown>
     ? Exclude<FetchResponse<paths[P][M], object, Media>['data'], undefined>
     : never
   : never;
-/** Parameters, body, signal. Not asked for where nothing is needed. */
+/** Parameters, body and signal. Optional if nothing is required. */
 type Init<P extends keyof paths, M extends Method> = M extends keyof paths[P]
   ? object extends MaybeOptionalInit<paths[P], M>
     ? [init?: MaybeOptionalInit<paths[P], M> & Extra]
     : [init: MaybeOptionalInit<paths[P], M> & Extra]
   : never;
-/** What any call takes besides. */
+/** Additional options of every call. */
 interface Extra {
   signal?: AbortSignal;
   headers?: Record<string, string>;
 }
-/** Items of a list. */
+/** Type of the items in a list. */
 type Item<P extends keyof paths> = Answer<P, 'get'> extends { data: readonly (infer I)[] } ? I : never;
 
 /**
- * The API, typed by its own document: `await posthorn.post('/v1/send', { body: { … } })` answers with the body or throws `PosthornError`.
- * 429, 5xx and broken connections are tried again, a POST with one idempotency key for all of its tries.
+ * Client for the API, typed by its OpenAPI document: `await posthorn.post('/v1/send', { body: { … } })` returns the
+ * response body or throws `PosthornError`. 429, 5xx and broken connections are retried. A POST uses the same
+ * idempotency key for all attempts.
  */
 export class PosthornClient {
   private readonly fetcher: Fetcher<paths>;
@@ -102,7 +103,7 @@ export class PosthornClient {
     return this.call('DELETE', path, init);
   }
 
-  /** Every item of a list, page after page, as they are asked for. */
+  /** Iterates over all items of a list and fetches pages as needed. */
   async *all<P extends PathOf<'get'>>(path: P, ...[init]: Init<P, 'get'>): AsyncGenerator<Item<P>, void, undefined> {
     const { params, ...rest } = (init ?? {}) as { params?: { query?: object } };
     let cursor: string | undefined;
@@ -115,7 +116,7 @@ export class PosthornClient {
         throw new PosthornError(
           200,
           UNEXPECTED_ANSWER,
-          `${new URL(this.baseUrl).origin} answered with no list. Is this the URL of the service?`,
+          `${new URL(this.baseUrl).origin} did not return a list. Is this the URL of the service?`,
           null,
         );
       yield* page.data;
@@ -123,7 +124,7 @@ export class PosthornClient {
     } while (cursor !== undefined);
   }
 
-  /** An answer that is no JSON, with its headers: payloads, raw emails, attachments. */
+  /** Returns a response that is not JSON, with its headers: payloads, raw emails, attachments. */
   async raw(path: string, init: RequestInit = {}): Promise<Response> {
     checkHeaders(init.headers);
     const headers = new Headers(init.headers);
@@ -131,7 +132,7 @@ export class PosthornClient {
     return send(new Request(this.baseUrl + path, { ...init, headers }), this.tries);
   }
 
-  /** Everything that happens, until the signal is aborted; over restarts and broken connections. */
+  /** Streams events until the signal is aborted. Reconnects after restarts and broken connections. */
   stream(options: StreamOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
     return streamEvents({ baseUrl: this.baseUrl, apiKey: this.apiKey, fetch: this.tries.fetch }, options);
   }
@@ -143,7 +144,7 @@ export class PosthornClient {
   ): Promise<T> {
     const given = (init ?? {}) as { headers?: unknown; parseAs?: string };
     checkHeaders(given.headers);
-    // Refusals are thrown by `send`; a success without a body has no data.
+    // `send` throws for error responses. A success without a body has no data.
     const fetched = this.fetcher[method] as (
       path: string,
       init: unknown,

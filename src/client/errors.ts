@@ -1,4 +1,4 @@
-/** What went wrong, in the words of the API: https://…/docs has the table. More may come. */
+/** Error types of the API; https://…/docs has the table. More types may be added. */
 export type PosthornErrorType =
   | 'bad_request'
   | 'unauthenticated'
@@ -13,7 +13,7 @@ export type PosthornErrorType =
   | 'not_implemented'
   | 'internal';
 
-/** An answer of the service that is no success, with what its envelope says. */
+/** An error response of the service, with the fields of its envelope. */
 export class PosthornError extends Error {
   override readonly name: string = 'PosthornError';
 
@@ -22,52 +22,58 @@ export class PosthornError extends Error {
     readonly status: number,
     readonly type: PosthornErrorType | (string & {}),
     message: string,
-    /** For whoever runs the service: it stands in its logs. Null when something in between answered. */
+    /** Id of the request in the logs of the service. Null if an intermediary answered. */
     readonly requestId: string | null,
     readonly details: Readonly<Record<string, unknown>> = {},
-    /** How long to wait before the next try; null when the answer does not say. */
+    /** Number of seconds to wait before the next attempt; null if the response does not say. */
     readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);
   }
 }
 
-/** No answer: the service was not reached, or the connection broke. What was sent may have been accepted all the same. */
+/** No response: the service could not be reached, or the connection broke. The request may still have been accepted. */
 export class PosthornConnectionError extends Error {
   override readonly name: string = 'PosthornConnectionError';
 }
 
-/** No answer in time. */
+/** No response within the timeout. */
 export class PosthornTimeoutError extends PosthornConnectionError {
   override readonly name: string = 'PosthornTimeoutError';
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Of errors that this client finds itself: the answer is not one of Posthorn's. */
+/** Code of errors detected by this client: the response does not come from Posthorn. */
 export const UNEXPECTED_ANSWER = 'unexpected_answer';
 
-/** Returns the error of a redirect, which is never followed: the API has none, and the key would go along. Null for any other answer. */
+/**
+ * Returns the error for a redirect, or null for any other response. Redirects are never followed: the API has none, and
+ * the key would be sent along.
+ */
 export function redirectOf(asked: string, response: Response): PosthornError | null {
-  // Runtimes that hide redirects answer with status 0.
+  // Some runtimes hide redirects behind status 0.
   if (!REDIRECTS.has(response.status) && response.type !== 'opaqueredirect') return null;
   const location = response.headers.get('location');
   const leadsTo = location !== null && URL.canParse(location, asked) ? ` to ${originOf(new URL(location, asked))}` : '';
   return unexpected(asked, response, `with a redirect${leadsTo}, which is not followed`);
 }
 
-/** Returns the error of a success that is not what the API answers: of a proxy, a sign-in page of a network, or another service. */
+/**
+ * Returns the error for a success that the API would not return, for example from a proxy, a captive portal or another
+ * service.
+ */
 export function unexpected(asked: string, { status, headers }: Response, how: string): PosthornError {
   return new PosthornError(
     status,
     UNEXPECTED_ANSWER,
-    `${new URL(asked).origin} answered ${how}. Is this the URL of the service, and does nothing stand in between?`,
+    `${new URL(asked).origin} answered ${how}. Is this the URL of the service, and is there a proxy in between?`,
     headers.get('x-request-id'),
   );
 }
 
 const originOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
 
-/** The error of an answer that is no success. Reads its body. */
+/** Returns the error for an error response. Reads its body. */
 export async function errorOf(response: Response): Promise<PosthornError> {
   const text = await response.text().catch(() => '');
   const { type, message, request_id: requestId, details } = envelopeOf(text);
@@ -97,7 +103,7 @@ function envelopeOf(text: string): Envelope {
   }
 }
 
-/** Seconds, or a date (RFC 9110, section 10.2.3). */
+/** Parses seconds or a date (RFC 9110, section 10.2.3). */
 export function retryAfterOf(headers: Headers): number | null {
   const value = headers.get('retry-after');
   if (value === null) return null;

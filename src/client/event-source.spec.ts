@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { EventSourceParser, type ServerSentEvent } from './event-source.js';
 
-/** What the reference parser makes of the same text. */
+/** Returns the events that the reference parser finds in the same text. */
 function reference(text: string): { event: string; data: string }[] {
   const told: { event: string; data: string }[] = [];
   const parser = createParser({ onEvent: ({ event = 'message', data }) => void told.push({ event, data }) });
@@ -27,7 +27,7 @@ const LINE = fc.oneof(
 );
 
 describe('EventSourceParser', () => {
-  it('tells what the reference parser tells, however the text is cut', () => {
+  it('returns the same events as the reference parser, however the text is split', () => {
     fc.assert(
       fc.property(
         fc.array(LINE, { maxLength: 30 }),
@@ -50,7 +50,7 @@ describe('EventSourceParser', () => {
     );
   });
 
-  it('remembers the last id, and what the service asks to wait', () => {
+  it('keeps the last id, and the reconnection delay of the service', () => {
     const parser = new EventSourceParser();
 
     expect(parser.take('id: 1\ndata: a\n\ndata: b\n\nretry: 1000\nid: 2\n\ndata: c\n\n').map(({ id }) => id)).toEqual([

@@ -1,14 +1,14 @@
 /** One message of a stream of server-sent events. */
 export interface ServerSentEvent {
   event: string;
-  /** The last id that the stream has named. */
+  /** Last id received on the stream. */
   id: string;
   data: string;
 }
 
 /**
- * Takes server-sent events apart as the HTML standard says (section 9.2.6): lines end with CR, LF or both, a comment begins with a colon, an
- * empty line tells what came before it, and what is not ended is not told.
+ * Parses server-sent events as defined in the HTML standard (section 9.2.6). Lines end with CR, LF or both, and a
+ * comment begins with a colon. An empty line dispatches the event before it; an event without one is dropped.
  */
 export class EventSourceParser {
   private rest = '';
@@ -16,10 +16,10 @@ export class EventSourceParser {
   private id = '';
   private readonly lines: string[] = [];
   private isFirst = true;
-  /** What the service asks to wait before the next connection, in milliseconds. */
+  /** Reconnection delay in milliseconds that the service requests. */
   retryMs: number | null = null;
 
-  /** The messages that this piece of text ends. */
+  /** Returns the events completed by this piece of text. */
   take(text: string): ServerSentEvent[] {
     const told: ServerSentEvent[] = [];
     this.rest += this.isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;

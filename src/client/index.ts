@@ -1,4 +1,4 @@
-// What `import … from 'posthorn/client'` gives: nothing of the service is loaded by it.
+// Exports of `posthorn/client`. They load no code of the service.
 export { PosthornClient, type ClientOptions } from './client.js';
 export { PosthornConnectionError, PosthornError, PosthornTimeoutError, type PosthornErrorType } from './errors.js';
 export type { components, operations, paths } from './openapi.js';

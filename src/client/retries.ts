@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { errorOf, PosthornConnectionError, type PosthornError, PosthornTimeoutError, redirectOf } from './errors.js';
 
-/** How requests are tried. */
+/** Retry options of requests. */
 export interface Tries {
-  /** Tries in all; 1 for none but the first. */
+  /** Maximum number of attempts, including the first. */
   triesMax: number;
-  /** Of one try, with its body. */
+  /** Timeout of one attempt, including its body. */
   timeoutMs: number;
   fetch: (request: Request) => Promise<Response>;
-  /** Resolves after so long; rejects when the signal is aborted. */
+  /** Resolves after the given time. Rejects when the signal is aborted. */
   wait: (ms: number, signal: AbortSignal | null) => Promise<void>;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   random: () => number;
 }
 
 const BACKOFF_MS_FIRST = 500;
 const BACKOFF_MS_MAX = 8_000;
-/** Who is asked to wait for longer is told so instead. */
+/** If the service asks for a longer wait, the error is thrown instead of waiting. */
 const RETRY_AFTER_SECONDS_MAX = 60;
-/** The service says with these that it did nothing, or that the same request may come again. */
+/** With these statuses the service says that the request had no effect, or that it is safe to repeat. */
 const AGAIN: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 export const DEFAULT_TRIES: Tries = {
@@ -31,9 +31,9 @@ export const DEFAULT_TRIES: Tries = {
 };
 
 /**
- * Sends a request until it is answered for good: 429, 5xx and broken connections are tried again, after what the service asks
- * for or a backoff with full jitter. A POST carries one idempotency key through all of its tries, so that none is done twice.
- * Throws what the last try came to.
+ * Sends a request and retries on 429, 5xx and broken connections. Waits as long as the service asks, or uses
+ * exponential backoff with full jitter. All attempts of a POST have the same idempotency key, so that it takes effect
+ * once. Throws the error of the last attempt.
  */
 export async function send(given: Request, tries: Tries): Promise<Response> {
   const request =
@@ -62,7 +62,7 @@ function keyed(headers: Headers): Headers {
 function mayTryAgain(error: PosthornError | PosthornConnectionError): boolean {
   if (error instanceof PosthornConnectionError) return true;
   if ((error.retryAfterSeconds ?? 0) > RETRY_AFTER_SECONDS_MAX) return false;
-  // The same request of before still runs: its answer is kept for us.
+  // The earlier attempt is still running. The service keeps its response for this client.
   return AGAIN.has(error.status) || (error.status === 409 && error.details['reason'] === 'in_flight');
 }
 
@@ -73,22 +73,25 @@ async function tryOnce(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
-    // Each try reads a copy: a body can be read once.
+    // Each attempt uses a copy, because a body can be read only once.
     const response = await fetch(
       new Request(request.clone(), { redirect: 'manual', signal: AbortSignal.any([request.signal, late.signal]) }),
     );
     const redirect = redirectOf(request.url, response);
     if (redirect !== null) return redirect;
     if (!response.ok) return await errorOf(response);
-    // A connection that breaks under the body is tried again too.
+    // A connection that breaks during the body is retried too.
     const body = response.status === 204 ? null : await response.arrayBuffer();
     return new Response(body, { status: response.status, headers: response.headers });
   } catch (error) {
     if (request.signal.aborted) throw request.signal.reason;
     if (late.signal.aborted)
-      return new PosthornTimeoutError(`No answer of ${new URL(request.url).origin} within ${timeoutMs / 1_000} s.`, {
-        cause: error,
-      });
+      return new PosthornTimeoutError(
+        `No response from ${new URL(request.url).origin} within ${timeoutMs / 1_000} s.`,
+        {
+          cause: error,
+        },
+      );
     return new PosthornConnectionError(`${new URL(request.url).origin} could not be reached: ${reasonOf(error)}`, {
       cause: error,
     });
@@ -97,7 +100,7 @@ async function tryOnce(
   }
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** Returns the message of the cause, because `fetch failed` by itself does not help. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);

@@ -1,13 +1,16 @@
-/** Errors of `fetch` repeat a header that it refuses, and the key is one: what could not be sent is refused here, without its value. */
+/**
+ * Validates an API key. Errors of `fetch` quote an invalid header, which contains the key. Therefore an invalid key is
+ * rejected here, without its value.
+ */
 export function usableApiKey(given: unknown): string {
   if (typeof given !== 'string' || given.trim() === '') throw new TypeError('apiKey is missing.');
   const key = given.trim();
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new TypeError('apiKey has a line break, a space or another character that no key has.');
+    throw new TypeError('apiKey has a line break, a space or another character that a key cannot have.');
   return key;
 }
 
-/** Errors of `fetch` repeat a URL with credentials too. */
+/** Validates the URL of the service. Errors of `fetch` also quote a URL with credentials. */
 export function usableBaseUrl(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
@@ -16,14 +19,14 @@ export function usableBaseUrl(given: string): string {
   return given.trim().replace(/\/+$/, '');
 }
 
-/** Throws for a header that cannot be sent. Names it, and never its value. */
+/** Throws for a header that cannot be sent. The message contains its name and never its value. */
 export function checkHeaders(given: unknown): void {
   if (typeof given !== 'object' || given === null) return;
   const pairs = Symbol.iterator in given ? [...(given as Iterable<[string, unknown]>)] : Object.entries(given);
   for (const [name, value] of pairs) {
     if (typeof value === 'string' && /[\0\r\n]/.test(value.trim()))
       throw new TypeError(
-        `The header ${JSON.stringify(name)} has a line break, or another character that no header has.`,
+        `The header ${JSON.stringify(name)} has a line break or another character that a header cannot have.`,
       );
   }
 }

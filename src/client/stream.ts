@@ -10,7 +10,7 @@ import {
 import { EventSourceParser } from './event-source.js';
 import { reasonOf } from './retries.js';
 
-/** An event as it is when it is told. */
+/** State of an event at the time of the message. */
 export interface StreamedEvent {
   id: string;
   event_type: string;
@@ -24,7 +24,7 @@ export interface StreamedEvent {
   payload_erased_at?: string;
 }
 
-/** One attempt, as the stream tells it. */
+/** One attempt in the form of the stream. */
 export interface StreamedAttempt {
   destination: string | null;
   number: number;
@@ -35,26 +35,26 @@ export interface StreamedAttempt {
   next_attempt_at: string | null;
 }
 
-/** How one delivery ended. */
+/** Final result of one delivery. */
 export interface StreamedDelivery {
   destination: string | null;
   status: string;
   reason: string | null;
 }
 
-/** What a stream tells. `id` is where to go on from. */
+/** A message of the stream. A later stream can continue after `id`. */
 export type StreamMessage =
   | { kind: 'ready'; id: string }
   | { kind: 'heartbeat'; id: string }
   | { kind: 'accepted'; id: string; event: StreamedEvent }
   | { kind: 'attempt'; id: string; event: StreamedEvent & { attempt: StreamedAttempt } }
   | { kind: 'status'; id: string; event: StreamedEvent & { delivery: StreamedDelivery } }
-  /** Everything between the two times is not told: the list of events has it. */
+  /** Events between the two times are missing from the stream. The list of events has them. */
   | { kind: 'gap'; id: string; gap: { reason: string; since: string | null; until: string } }
-  /** The connection broke: another one is made after `retryMs`, and goes on where this one ended. */
+  /** The connection broke. A new one is opened after `retryMs` and continues where this one ended. */
   | { kind: 'lost'; id: string; reason: string; retryMs: number };
 
-/** What to be told, and from where on. */
+/** Filters and start position of a stream. */
 export interface StreamOptions {
   status?: string;
   event_type?: string;
@@ -62,26 +62,27 @@ export interface StreamOptions {
   destination?: string;
   application?: string;
   direction?: 'outbound' | 'inbound';
-  /** The `id` of the last message of an earlier stream. */
+  /** `id` of the last message of an earlier stream. */
   lastEventId?: string;
   signal?: AbortSignal;
 }
 
-/** How a stream is connected. */
+/** Connection settings of a stream. */
 export interface StreamConnection {
   baseUrl: string;
   apiKey: string;
   fetch: (request: Request) => Promise<Response>;
 }
 
-/** Three heartbeats: a connection that is silent for so long is dead, whatever TCP thinks. */
+/** Three heartbeats: a connection that is silent for this time is dead, even if TCP considers it open. */
 const SILENCE_MS_MAX = 45_000;
 const BACKOFF_MS_FIRST = 500;
 const BACKOFF_MS_MAX = 15_000;
 
 /**
- * Everything that happens, until the signal is aborted: over as many connections as it takes, each going on where the one before ended. Throws
- * `PosthornError` when another connection can't help: the key is not valid any more, the request is wrong, or the first answer is not that of a stream.
+ * Streams events until the signal is aborted. Opens as many connections as needed; each continues where the previous
+ * one ended. Throws `PosthornError` if a new connection cannot help: the key is no longer valid, the request is
+ * invalid, or the first response is not a stream.
  */
 export async function* streamEvents(
   connection: StreamConnection,
@@ -119,12 +120,15 @@ export async function* streamEvents(
   }
 }
 
-/** Whether another connection may go better. Behind the sign-in page of a network the service is away; before the first stream, the address is wrong. */
+/**
+ * Returns whether a new connection may succeed. After the first stream, an unexpected response is treated as an outage,
+ * for example a captive portal. Before the first stream it means that the URL is wrong.
+ */
 function mayPass({ status, type }: PosthornError, hasListened: boolean): boolean {
   return status >= 500 || status === 429 || (type === UNEXPECTED_ANSWER && hasListened);
 }
 
-/** One connection, and at its end what the service asked for. */
+/** Yields the messages of one connection. Returns the reconnection settings that the service requested. */
 async function* connect(
   { baseUrl, apiKey, fetch }: StreamConnection,
   filters: Record<string, unknown>,
@@ -135,7 +139,7 @@ async function* connect(
   const url = new URL(`${baseUrl}/v1/events/stream`);
   for (const [name, value] of Object.entries(filters)) if (typeof value === 'string') url.searchParams.set(name, value);
   const hush = (): void =>
-    silent.abort(new PosthornConnectionError(`Nothing was heard for ${SILENCE_MS_MAX / 1_000} s.`));
+    silent.abort(new PosthornConnectionError(`No data was received for ${SILENCE_MS_MAX / 1_000} s.`));
   let watch = setTimeout(hush, SILENCE_MS_MAX);
   try {
     const request = new Request(url, {
@@ -153,7 +157,7 @@ async function* connect(
     if (!response.ok) throw await errorOf(response);
     const contentType = response.headers.get('content-type') ?? 'text/event-stream';
     if (!/^text\/event-stream\b/i.test(contentType))
-      throw unexpected(url.href, response, `${response.status} with ${contentType.slice(0, 100)} in place of a stream`);
+      throw unexpected(url.href, response, `${response.status} with ${contentType.slice(0, 100)} instead of a stream`);
     const parser = new EventSourceParser();
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
@@ -162,17 +166,17 @@ async function* connect(
         const body = JSON.parse(data) as Record<string, unknown>;
         if (event === 'end') {
           if (body['reason'] === 'key_revoked')
-            throw new PosthornError(401, 'unauthenticated', 'The key was revoked, or has expired.', null);
+            throw new PosthornError(401, 'unauthenticated', 'The key was revoked or has expired.', null);
           yield {
             asked: parser.retryMs,
-            reason: body['reason'] === 'shutdown' ? 'The service is restarting.' : 'The stream was ended.',
+            reason: body['reason'] === 'shutdown' ? 'The service is restarting.' : 'The stream was closed.',
           };
           return;
         }
         const message = messageOf(event, id, body);
         if (message !== null) yield message;
       }
-      // Whoever takes a long time over a message does not make the connection silent.
+      // A slow consumer does not trigger the idle timeout.
       watch = setTimeout(hush, SILENCE_MS_MAX);
     }
   } catch (error) {
@@ -185,7 +189,7 @@ async function* connect(
   }
 }
 
-/** Null for what a later version tells. */
+/** Returns null for an unknown message of a later version. */
 function messageOf(event: string, id: string, body: unknown): StreamMessage | null {
   if (event === 'ready' || event === 'heartbeat') return { kind: event, id };
   if (event === 'gap') return { kind: 'gap', id, gap: body as { reason: string; since: string | null; until: string } };

@@ -1,27 +1,30 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 
-/** A webhook that is what it says: signed with a secret that both sides know, and not old. */
+/** A verified webhook: signed with a shared secret, and recent. */
 export interface VerifiedWebhook {
-  /** The `webhook-id`: the same on every attempt and replay. Do nothing for one that was seen before. */
+  /**
+   * The `webhook-id`, which is the same for every attempt and replay. Ignore a webhook whose id you have already
+   * processed.
+   */
   id: string;
-  /** When this attempt was signed. */
+  /** Time at which this attempt was signed. */
   at: Date;
-  /** Whether it was asked for again by a replay. */
+  /** Whether a replay sent it again. */
   isReplay: boolean;
-  /** The body as text; `JSON.parse` it. */
+  /** The body as text, for `JSON.parse`. */
   body: string;
 }
 
-/** A webhook that is not to be believed; the message says why, for the receiver's own log. */
+/** A webhook that failed verification. The message gives the reason for the receiver's own log. */
 export class WebhookVerificationError extends Error {
   override readonly name: string = 'WebhookVerificationError';
 }
 
-/** What a receiver allows. */
+/** Options of the verification. */
 export interface VerifyOptions {
-  /** How far its clock may be from ours, in seconds. */
+  /** Maximum difference between the timestamp and the receiver's clock, in seconds. */
   toleranceSeconds?: number;
-  /** What time it is. */
+  /** Current time. */
   now?: Date;
 }
 
@@ -30,20 +33,20 @@ type HeaderBag = Headers | Readonly<Record<string, string | readonly string[] | 
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies deliveries as Standard Webhooks says: against the very bytes of the body, in constant time, with a timestamp that is near. Takes one secret
- * or several (`whsec_…`, or the public key `whpk_…` of an asymmetric one), and any of the signatures that a delivery
- * carries while a secret is rotated.
+ * Verifies deliveries according to Standard Webhooks: against the raw bytes of the body, in constant time, and with a
+ * recent timestamp. Takes one or more secrets (`whsec_…`, or the public key `whpk_…` of an asymmetric secret). Accepts
+ * any of the signatures that a delivery has while a secret is rotated.
  */
 export class WebhookVerifier {
   private readonly keys: (Buffer | KeyObject)[];
 
-  /** Throws for what is no secret. */
+  /** Throws for an invalid secret. */
   constructor(secrets: string | readonly string[]) {
     this.keys = (typeof secrets === 'string' ? [secrets] : secrets).map(keyOf);
-    if (this.keys.length === 0) throw new TypeError('Give at least one secret.');
+    if (this.keys.length === 0) throw new TypeError('At least one secret is required.');
   }
 
-  /** Throws `WebhookVerificationError`: answer 401 then. `body` is what came, not what was parsed. */
+  /** Throws `WebhookVerificationError`; respond with 401 in that case. `body` is the raw body, not parsed JSON. */
   verify(body: string | Uint8Array, headers: HeaderBag, options: VerifyOptions = {}): VerifiedWebhook {
     const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
       headerOf(headers, name),
@@ -63,7 +66,7 @@ export class WebhookVerifier {
     if (
       !this.keys.some((key) => given.some(([version, signature = '']) => isSignedBy(key, version, signed, signature)))
     ) {
-      throw new WebhookVerificationError('None of its signatures is right.');
+      throw new WebhookVerificationError('None of its signatures is valid.');
     }
     return {
       id,
@@ -77,13 +80,13 @@ export class WebhookVerifier {
 function keyOf(secret: string): Buffer | KeyObject {
   if (secret.startsWith('whpk_')) {
     const x = Buffer.from(secret.slice('whpk_'.length), 'base64');
-    if (x.length !== 32) throw new TypeError('A public key is whpk_ and the base64 of 32 bytes.');
+    if (x.length !== 32) throw new TypeError('A public key consists of whpk_ and the base64 of 32 bytes.');
     return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url') }, format: 'jwk' });
   }
   const text = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
   const key = Buffer.from(text, 'base64');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || key.length < 16)
-    throw new TypeError('A secret is whsec_ and the base64 of at least 16 bytes.');
+    throw new TypeError('A secret consists of whsec_ and the base64 of at least 16 bytes.');
   return key;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What an extension may use of Posthorn, and all of it: `import { … } from 'posthorn'`. Everything is named, since a name
- * that stands here stays. Nest's decorators, TypeORM's and BullMQ's come from their own packages, which an extension
- * names as peer dependencies: there must be one copy of each.
+ * The complete extension API: `import { … } from 'posthorn'`. Every export is listed by name, because each name is a
+ * compatibility promise. The decorators of Nest, TypeORM and BullMQ come from their own packages. An extension lists
+ * these as peer dependencies, because there must be one copy of each.
  */
 export { Extension } from './declaration.js';
 export type { ExtensionDeclaration } from './declaration.js';
@@ -22,14 +22,14 @@ export type { RuledRetryPolicy, RetryRuling } from '#engine/outcome.js';
 export type { RetryPolicy } from '#engine/retry.js';
 export { signatureHeader } from '#engine/signing.js';
 
-// The door out: HTTP through the agent, everything else over a socket of the dialer.
+// Outbound traffic: HTTP through the agent, everything else through a socket of the dialer.
 export { EgressAgent } from '#egress/agent.js';
 export type { EgressAnswer, EgressRequest } from '#egress/agent.js';
 export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
 export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
-// Tools for agents: providers that extend it are found. Zod is ours, as there must be one copy of it.
+// Agent tools: providers that extend AgentTools are discovered. Use this copy of Zod, because there must be only one.
 export { z } from 'zod';
 export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
 export type {
@@ -61,7 +61,8 @@ export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavail
 export type { ErrorType, Fault } from '#kernel/errors.js';
 export type { Caller, Tenant } from '#kernel/tenant.js';
 
-// Sign-in beside our keys, rules before acceptance, retry policies by name, and who hears of attempts: providers that extend these are found.
+// Authentication in addition to API keys, acceptance policies, named retry policies, and delivery listeners. Providers
+// that extend these classes are discovered.
 export { TokenAuthenticator } from '#kernel/authenticator.js';
 export type { Identity } from '#kernel/authenticator.js';
 export { AcceptancePolicy } from '#modules/ledger/acceptance.contract.js';
@@ -71,7 +72,7 @@ export type { FailedAttempt } from '#engine/outcome.js';
 export { DeliveryListener } from '#modules/delivery/contract.js';
 export type { AttemptReport, FailedAttemptReport } from '#modules/delivery/contract.js';
 
-// Storage, and what goes on beside requests.
+// Storage and background work.
 export { Clock } from '#kernel/clock.js';
 export { Config } from '#kernel/config/config.js';
 export type { Role } from '#kernel/config/config.js';
@@ -88,7 +89,7 @@ export { Readiness } from '#kernel/observability/readiness.js';
 export type { PartReadiness } from '#kernel/observability/readiness.js';
 export { Vault } from '#kernel/crypto/vault.js';
 
-// The service's own events.
+// System events.
 export { SystemEvents } from '#modules/system-events/contract.js';
 export type {
   Signal,

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An answer of the API. */
+/** A response of the API. */
 export interface ApiAnswer {
   status: number;
-  /** The parsed body; null when it is no JSON. */
+  /** The parsed body; null if it is not JSON. */
   json: Record<string, unknown> | null;
   text: string;
 }
 
-/** Where a service runs, and the key to it. */
+/** Base URL and API key of a service. */
 export interface Access {
   url: string;
   apiKey: string;
@@ -17,7 +17,7 @@ export interface Access {
 const EVERY_MS = 50;
 const WITHIN_MS = 20_000;
 
-/** The API as a test calls it. A body that is a string is sent as it is. */
+/** API client for tests. A string body is sent unchanged. */
 export class Client {
   constructor(private readonly access: Access) {}
 
@@ -34,7 +34,7 @@ export class Client {
     return { status: response.status, json: parse(text), text };
   }
 
-  /** The body of an answer with this status. Rejects with what came instead. */
+  /** Returns the body of a response with this status. Rejects with the actual response otherwise. */
   async expect(status: number, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const answer = await this.call(method, path, body);
     if (answer.status !== status)
@@ -43,7 +43,7 @@ export class Client {
   }
 }
 
-/** What `read` returns as soon as it is as expected. Rejects with what it was last, when that takes too long. */
+/** Polls `read` until its result is as expected and returns it. Rejects with the last result after a timeout. */
 export async function until<T>(
   read: () => Promise<T>,
   isExpected: (value: T) => boolean,

@@ -1,7 +1,7 @@
-/** One promise of a destination type. */
+/** One guarantee of a destination type. */
 export interface ConformanceCheck {
-  /** What is promised. */
+  /** The guarantee in words. */
   name: string;
-  /** Rejects when it does not hold. Takes up to a minute. */
+  /** Rejects if the guarantee does not hold. Takes up to one minute. */
   run(): Promise<void>;
 }

@@ -5,26 +5,29 @@ import type { ConformanceCheck } from './conformance-check.js';
 import type { DestinationScene, EventView } from './destination-scene.js';
 import type { ReceivedMessage } from './destination-under-test.js';
 
-/** Spaces, a number and an escape that no serializer would write: whoever parses and prints is found out. */
+/**
+ * Contains spaces, a number and an escape that no serializer would write, which reveals code that parses and serializes
+ * the payload.
+ */
 const PAYLOAD = '{ "amount":1.50, "who": "Zo\\u00eb, Zoë 😀", "list": [ ] }';
 const TIMEOUT_MS = 1_000;
 const OPENED_AFTER = 2;
 
-/** How messages go out: as they are, signed, once, and again when they did not arrive. */
+/** Checks of deliveries: payload unchanged, signed, delivered once, and retried after failures. */
 export function deliveryChecks(scene: DestinationScene): ConformanceCheck[] {
   return [
-    { name: 'the payload arrives character by character, with its id and time', run: () => deliversAsIs(scene) },
-    { name: 'the signature verifies, with both secrets while a rotation lasts', run: () => signs(scene) },
+    { name: 'the payload arrives byte for byte, with its id and timestamp', run: () => deliversAsIs(scene) },
+    { name: 'the signature verifies, with both secrets during a rotation', run: () => signs(scene) },
     {
-      name: 'the headers of the destination arrive, and cannot replace the signed ones',
+      name: 'the headers of the destination arrive and cannot replace the signed ones',
       run: () => sendsHeaders(scene),
     },
-    { name: 'an event for two destinations at one target reaches it twice', run: () => servesTwo(scene) },
-    { name: 'a replay arrives once more, and is marked', run: () => replays(scene) },
-    { name: 'what is sent during an outage arrives after it, once', run: () => outlastsOutage(scene) },
-    { name: 'the circuit of a target that is away opens', run: () => opensCircuit(scene) },
+    { name: 'an event for two destinations with the same target arrives twice', run: () => servesTwo(scene) },
+    { name: 'a replay arrives again and is marked as a replay', run: () => replays(scene) },
+    { name: 'messages sent during an outage arrive once after the outage', run: () => outlastsOutage(scene) },
+    { name: 'the circuit of an unavailable target opens', run: () => opensCircuit(scene) },
     ...(scene.subject.freezeTarget
-      ? [{ name: 'an attempt ends within its time-out when nothing answers', run: () => endsInTime(scene) }]
+      ? [{ name: 'an attempt ends within its timeout if the target does not respond', run: () => endsInTime(scene) }]
       : []),
   ];
 }
@@ -34,7 +37,7 @@ async function deliversAsIs(scene: DestinationScene): Promise<void> {
   const [message] = await scene.arrived(id, 1);
   assert.equal(message?.body.toString(), PAYLOAD);
   assert.match(message?.headers['webhook-timestamp'] ?? '', /^\d{10}$/);
-  assert.notEqual(message?.headers['webhook-event-type'] ?? '', '', 'The receiver is not told the type of the event.');
+  assert.notEqual(message?.headers['webhook-event-type'] ?? '', '', 'The receiver does not get the type of the event.');
   assert.equal(message?.headers['webhook-replayed'], undefined);
   const { attempts } = await scene.delivered(id);
   assert.equal(attempts.length, 1);
@@ -51,7 +54,7 @@ async function signs(scene: DestinationScene): Promise<void> {
   await client.expect(200, 'POST', `/v1/destinations/${destination}/secret/rotate`, {});
   const [next] = await scene.arrived(await scene.send(destination), 1);
   assert.ok(isSignedWith(await secretOf(), next), 'The signature does not verify with the new secret.');
-  assert.ok(isSignedWith(before, next), 'The signature does not verify with the old secret, whose grace lasts.');
+  assert.ok(isSignedWith(before, next), 'The signature does not verify with the old secret during its grace period.');
 }
 
 async function sendsHeaders(scene: DestinationScene): Promise<void> {
@@ -61,7 +64,7 @@ async function sendsHeaders(scene: DestinationScene): Promise<void> {
   assert.equal(message?.headers['webhook-id'], id);
 }
 
-/** As two routes of one endpoint: a target that drops what it knows must not know a message by its id alone. */
+/** Like two routes of one endpoint: a target with deduplication must not identify a message by its id alone. */
 async function servesTwo(scene: DestinationScene): Promise<void> {
   const [client, destinations] = [await scene.client(), [await scene.destination(), await scene.destination()]];
   const { url } = await client.expect(201, 'POST', '/v1/endpoints', {
@@ -131,7 +134,7 @@ async function endsInTime(scene: DestinationScene): Promise<void> {
   }
   const [attempt] = event.attempts;
   assert.equal(attempt?.error, 'timeout');
-  // Twice as long is for a busy machine; what waits for the target itself waits for ever.
+  // The limit is twice the timeout to allow for a busy machine. Without a timeout the attempt would never end.
   assert.ok(
     attempt.duration_ms >= TIMEOUT_MS * 0.9 && attempt.duration_ms < TIMEOUT_MS * 2,
     `It took ${attempt.duration_ms} ms.`,
@@ -148,7 +151,10 @@ async function duringOutage<T>(scene: DestinationScene, work: () => Promise<T>):
   }
 }
 
-/** Standard Webhooks 1.0.0, written down here once more: a verifier that shares the signer's code would share its mistakes. */
+/**
+ * Independent implementation of Standard Webhooks 1.0.0: a verifier that shares code with the signer would share its
+ * mistakes.
+ */
 function isSignedWith(secret: string, message: ReceivedMessage | undefined): boolean {
   if (message === undefined) return false;
   const { headers, body } = message;

@@ -6,18 +6,19 @@ import { registrationChecks } from './registration-checks.js';
 import { shutdownChecks } from './shutdown-checks.js';
 
 export interface DestinationConformance {
-  /** To be run in this order, one at a time. */
+  /** Checks to run in this order, one at a time. */
   checks: readonly ConformanceCheck[];
-  /** Stops what was started; to be called at the end, whatever came of the checks. */
+  /** Stops all started processes. Call it at the end, whether or not the checks passed. */
   end(): Promise<void>;
 }
 
 /**
- * What every destination type promises, checked from outside through the API and a real target. For any runner:
+ * Returns the checks of the guarantees that every destination type makes. They run from outside, through the API and
+ * against a real target. For any test runner:
  *
- *     const { checks, end } = destinationConformance(subject);
- *     for (const { name, run } of checks) it(name, run);
- *     afterAll(end);
+ *   const { checks, end } = destinationConformance(subject);
+ *   for (const { name, run } of checks) it(name, run);
+ *   afterAll(end);
  */
 export function destinationConformance(subject: DestinationUnderTest): DestinationConformance {
   const scene = new DestinationScene(subject);

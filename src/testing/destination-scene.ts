@@ -8,23 +8,23 @@ import type {
 
 type Json = Record<string, unknown>;
 
-/** One attempt, as events show it. */
+/** One attempt as shown in an event. */
 export interface AttemptView {
   status: number | null;
   error: string | null;
   duration_ms: number;
 }
 
-/** An event with what came of it. */
+/** An event with its deliveries. */
 export interface EventView extends Json {
   status: string;
   attempts: AttemptView[];
 }
 
-/** Retries every second and never gives up, so that a check waits for nothing but the target. */
+/** Retries every second and never gives up, so that a check waits only for the target. */
 const PERSISTENT = { schedule: [0, ...Array.from({ length: 19 }, () => 1)] };
 
-/** The service with one destination type, as the checks use it. It is started by the first of them. */
+/** The service with one destination type, as used by the checks. The first check starts it. */
 export class DestinationScene {
   private starting: Promise<PosthornUnderTest> | null = null;
   private count = 0;
@@ -39,7 +39,7 @@ export class DestinationScene {
     return new Client(await this.service());
   }
 
-  /** The body of `POST /v1/destinations`. */
+  /** Returns the body of `POST /v1/destinations`. */
   body({ url, config, credentials }: DestinationDraft = this.subject.draft(), settings: Json = {}): Json {
     return {
       name: 'Conformance',
@@ -51,7 +51,7 @@ export class DestinationScene {
     };
   }
 
-  /** A destination that works; its circuit stays closed unless `settings` say otherwise. */
+  /** Creates a working destination. Its circuit stays closed unless `settings` override that. */
   async destination(settings: Json = {}): Promise<string> {
     const config = { circuit_breaker: { failure_threshold: 1000 }, ...(settings['config'] as Json) };
     const made = await (
@@ -60,7 +60,7 @@ export class DestinationScene {
     return made['id'] as string;
   }
 
-  /** Sends to a destination, and returns the message's id. `payload` is JSON, to be taken character by character. */
+  /** Sends to a destination and returns the message's id. `payload` is JSON text that is sent unchanged. */
   async send(destination: string, payload = `{"n": ${(this.count += 1)}}`): Promise<string> {
     const body = `{"destination": ${JSON.stringify(destination)}, "event_type": "conformance.sent", "payload": ${payload}}`;
     return (await (await this.client()).expect(202, 'POST', '/v1/send', body))['message_id'] as string;
@@ -70,7 +70,7 @@ export class DestinationScene {
     return (await (await this.client()).expect(200, 'GET', `/v1/events/${id}`)) as EventView;
   }
 
-  /** The event as soon as it has so many attempts. */
+  /** Returns the event once it has `count` attempts. */
   attempted(id: string, count: number): Promise<EventView> {
     return until(
       () => this.event(id),
@@ -85,7 +85,7 @@ export class DestinationScene {
     );
   }
 
-  /** What came to the target of a message, as soon as there are so many. */
+  /** Returns the messages that arrived at the target for an id, once there are `count` of them. */
   arrived(id: string, count: number): Promise<ReceivedMessage[]> {
     return until(
       () => this.receivedOf(id),

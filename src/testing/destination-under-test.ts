@@ -1,54 +1,57 @@
 import type { Access } from './client.js';
 
-/** What makes a destination of its type, as in `POST /v1/destinations`. */
+/** Fields for creating a destination of the type, as in `POST /v1/destinations`. */
 export interface DestinationDraft {
   url?: string;
   config?: Record<string, unknown>;
   credentials?: Record<string, string>;
 }
 
-/** Settings that must be refused, and where the fault is: `config.servers`. */
+/** Settings that must be rejected, and the path of the expected fault, for example `config.servers`. */
 export interface BrokenDraft {
-  /** What is wrong with it, in a few words: the name of the check. */
+  /** Short description of the error, used as the name of the check. */
   name: string;
   draft: DestinationDraft;
   path: string;
 }
 
-/** A message as it came to the target. */
+/** A message as it arrived at the target. */
 export interface ReceivedMessage {
-  /** Names in lower case. */
+  /** Headers with names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 }
 
-/** A running service: what `startPosthorn` returns, or whatever else runs it. */
+/** A running service, returned by `startPosthorn` or by your own code. */
 export interface PosthornUnderTest extends Access {
   stop(): Promise<void>;
   logs(): string;
 }
 
-/** A destination type, and a real target of it on this machine. Nothing is called before the first check runs. */
+/** A destination type, and a real target for it on this machine. No function is called before the first check runs. */
 export interface DestinationUnderTest {
   type: string;
-  /** Starts a service with the extension on a new database; `env` adds to its environment. Loopback is open unless it says otherwise. */
+  /**
+   * Starts a service with the extension on a new database. `env` extends its environment. Deliveries to loopback are
+   * allowed unless `env` says otherwise.
+   */
   start(env?: Readonly<Record<string, string>>): Promise<PosthornUnderTest>;
-  /** A destination that works, at an address of loopback. */
+  /** Returns a working destination at a loopback address. */
   draft(): DestinationDraft;
   brokenDrafts: readonly BrokenDraft[];
-  /** In order, but nobody answers there. */
+  /** Returns a valid destination without a server behind it. */
   unreachableDraft(): DestinationDraft;
-  /** The target refuses its credentials; leave it out for a type without any. */
+  /** Returns a destination whose credentials the target rejects. Omit it for a type without credentials. */
   refusedDraft?(): DestinationDraft;
-  /** Every message that came so far, in their order; those of before a restart too. */
+  /** Returns all messages that arrived so far, in order, including those before a restart. */
   received(): Promise<readonly ReceivedMessage[]> | readonly ReceivedMessage[];
-  /** Makes the target refuse connections, and end those that it has. */
+  /** Makes the target refuse connections, and closes its existing ones. */
   stopTarget(): Promise<void>;
-  /** Brings it back at the same address. */
+  /** Starts the target again at the same address. */
   startTarget(): Promise<void>;
-  /** Makes it take connections and answer nothing; leave both out when that cannot be had. */
+  /** Makes the target accept connections without responding. Omit both functions if that is not possible. */
   freezeTarget?(): Promise<void>;
   thawTarget?(): Promise<void>;
-  /** Connections that the target has open to the service; leave it out when it cannot be told. */
+  /** Returns the number of open connections to the service. Omit it if the target cannot report it. */
   connections?(): Promise<number>;
 }

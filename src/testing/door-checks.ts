@@ -3,41 +3,44 @@ import { type Access, Client, until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { ReceivedMessage } from './destination-under-test.js';
 
-/** A token that must not be let in, and what is wrong with it: the name of the check. */
+/** A token that must be rejected, and the reason, which is the name of the check. */
 export interface RefusedToken {
   name: string;
   token: () => string;
 }
 
-/** An authenticator, in a service that runs. */
+/** An authenticator in a running service. */
 export interface AuthenticatorUnderTest {
   service(): Promise<Access> | Access;
-  /** A token for the organization and environment of the service's key. */
+  /** Returns a token for the organization and environment of the service's key. */
   token(scope: 'read' | 'write' | 'admin'): string;
   refused: readonly RefusedToken[];
 }
 
-/** An HTTP server of the test, which a destination leads to. */
+/** An HTTP server of the test that a destination delivers to. */
 export interface TargetUnderTest {
   url: string;
   received(): readonly ReceivedMessage[];
 }
 
-/** What a message is made of. */
+/** Fields of a message. */
 export interface MessageDraft {
   event_type: string;
   payload: Record<string, unknown>;
 }
 
-/** A policy, in a service that runs. */
+/** A policy in a running service. */
 export interface PolicyUnderTest {
   service(): Promise<Access> | Access;
   target: TargetUnderTest;
-  /** Taken, with these headers added; none when left out. */
+  /** A message that the policy accepts, with the headers that it adds; none if omitted. */
   taken: MessageDraft & { headers?: (organization: string) => Record<string, string> };
-  /** Refused, with a reason that matches. */
+  /** A message that the policy rejects, with a pattern for the reason. */
   refused: MessageDraft & { reason: RegExp };
-  /** What it rules on emails: texts of one that it takes, which then has these headers, and of one that it refuses. Left out for a policy that takes every email as it is. */
+  /**
+   * Rules for emails: the text of an accepted email, with the headers that it gets, and the text of a rejected one.
+   * Omit it for a policy that accepts every email unchanged.
+   */
   email?: {
     taken: string;
     headers?: (organization: string) => Record<string, string>;
@@ -46,24 +49,24 @@ export interface PolicyUnderTest {
   };
 }
 
-/** A listener, in a service that runs. */
+/** A listener in a running service. */
 export interface ListenerUnderTest {
   service(): Promise<Access> | Access;
   target: TargetUnderTest & { answer(status: number): void };
-  /** How often it has heard of each so far. */
+  /** Returns the number of calls of the listener so far. */
   told(): Promise<{ delivered: number; failed: number }>;
 }
 
 type Json = Record<string, unknown>;
 
-/** What an authenticator beside the keys promises. */
+/** Returns the checks for an authenticator that works in addition to API keys. */
 export function authenticatorConformance(subject: AuthenticatorUnderTest): ConformanceCheck[] {
   const as = async (token: string): Promise<Client> =>
     new Client({ url: (await subject.service()).url, apiKey: token });
   const own = async (): Promise<Client> => new Client(await subject.service());
   return [
     {
-      name: 'a token speaks for its organization and environment',
+      name: 'a token authenticates its organization and environment',
       run: async () =>
         assert.deepEqual(
           await (await as(subject.token('admin'))).expect(200, 'GET', '/v1/org'),
@@ -83,11 +86,11 @@ export function authenticatorConformance(subject: AuthenticatorUnderTest): Confo
       },
     },
     {
-      name: 'keys sign in as before',
+      name: 'API keys still authenticate',
       run: async () => void (await (await own()).expect(200, 'GET', '/v1/destinations')),
     },
     {
-      name: 'refused: a token that was cut',
+      name: 'a truncated token is rejected',
       run: async () =>
         void (await (await as(subject.token('admin').slice(0, -2))).expect(401, 'GET', '/v1/destinations')),
     },
@@ -98,7 +101,7 @@ export function authenticatorConformance(subject: AuthenticatorUnderTest): Confo
   ];
 }
 
-/** What an acceptance policy promises on every way in. */
+/** Returns the checks for an acceptance policy, on every way to submit a message. */
 export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const refusal = (answer: Json, reason = subject.refused.reason): void => {
@@ -108,7 +111,7 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
   };
   return [
     {
-      name: 'what it takes arrives, with the headers that it adds',
+      name: 'an accepted message arrives, with the headers that the policy adds',
       run: async () => {
         const id = await scene.send(subject.taken);
         const [message] = await until(
@@ -120,7 +123,7 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
       },
     },
     {
-      name: 'a send that it refuses is 422 with its reason, and stored nowhere',
+      name: '422: a rejected send returns the reason and is not stored',
       run: async () => {
         const client = await scene.client();
         const before = await client.expect(200, 'GET', '/v1/events?limit=1');
@@ -134,14 +137,14 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
       },
     },
     {
-      name: 'a fan-out that it refuses is 422 with its reason',
+      name: '422: a rejected fan-out returns the reason',
       run: async () =>
         refusal(
           await (await scene.client()).expect(422, 'POST', '/v1/app/conformance/event', message(subject.refused)),
         ),
     },
     {
-      name: 'a receipt that it refuses is 422 with its reason, and one that it takes arrives with its headers',
+      name: '422: a rejected inbound request returns the reason, and an accepted one arrives with the added headers',
       run: async () => {
         const client = await scene.client();
         const { url } = await client.expect(201, 'POST', '/v1/endpoints', {
@@ -167,7 +170,7 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
       },
     },
     {
-      name: 'an email that it refuses is 422 with its reason, also one for later, and one that it takes has its headers',
+      name: '422: a rejected email returns the reason, also if it is scheduled, and an accepted one has the added headers',
       run: async () => {
         const { email } = subject;
         const [client, taken] = [await scene.client(), email?.taken ?? 'A message.'];
@@ -187,16 +190,16 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
   ];
 }
 
-/** The simulator sends and takes it: nothing leaves, and no domain is needed. */
+/** The simulator sends and receives this email: no mail leaves the machine, and no domain is needed. */
 const EMAIL = { from: 'conformance@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Conformance' };
 
-/** What a delivery listener is told, and that it holds nothing up. */
+/** Returns the checks for a delivery listener: it receives its calls and does not delay deliveries. */
 export function listenerConformance(subject: ListenerUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const draft: MessageDraft = { event_type: 'conformance.heard', payload: { a: 1 } };
   return [
     {
-      name: 'it hears once of a delivery that arrived',
+      name: 'it is called once for a delivery that succeeded',
       run: async () => {
         const before = await subject.told();
         await scene.delivered(await scene.send(draft));
@@ -208,7 +211,7 @@ export function listenerConformance(subject: ListenerUnderTest): ConformanceChec
       },
     },
     {
-      name: 'it hears of each attempt that failed, and then of the delivery',
+      name: 'it is called for each failed attempt, and then for the delivery',
       run: async () => {
         const before = await subject.told();
         subject.target.answer(500);
@@ -230,7 +233,7 @@ export function listenerConformance(subject: ListenerUnderTest): ConformanceChec
 
 const message = ({ event_type, payload }: MessageDraft): MessageDraft => ({ event_type, payload });
 
-/** One destination of a running service, and what comes to it. */
+/** One destination of a running service, with the messages that it receives. */
 class DoorScene {
   private made: Promise<string> | null = null;
 

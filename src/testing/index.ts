@@ -1,4 +1,6 @@
-/** What an extension tests itself with: `import { … } from 'posthorn/testing'`, in any runner. Not part of the service. */
+/**
+ * Test utilities for extensions: `import { … } from 'posthorn/testing'`, for any test runner. Not part of the service.
+ */
 export { Client, until } from './client.js';
 export type { Access, ApiAnswer } from './client.js';
 export type { ConformanceCheck } from './conformance-check.js';

@@ -7,21 +7,24 @@ import path from 'node:path';
 import type { Access } from './client.js';
 
 export interface PosthornOptions {
-  /** Packages or files, as in EXTENSIONS; files relative to the working directory. */
+  /** Packages or files, as in EXTENSIONS. Paths are relative to the working directory. */
   extensions?: readonly string[];
-  /** Adds to the environment or replaces it. With a DATABASE_URL that one is used, without one a PostgreSQL is started. */
+  /**
+   * Extends or overrides the environment. With a DATABASE_URL, that database is used; otherwise a PostgreSQL server is
+   * started.
+   */
   env?: Readonly<Record<string, string>>;
 }
 
 /** A service that runs for a test. */
 export interface RunningPosthorn extends Access {
-  /** Of the first organization, in its environment `live`. */
+  /** Key of the first organization in its environment `live`. */
   apiKey: string;
-  /** The same of its environment `test`: another tenant. */
+  /** Key of the first organization in its environment `test`, which is a different tenant. */
   testApiKey: string;
-  /** SIGTERM; rejects when the end is not clean. What was made for it is removed. */
+  /** Sends SIGTERM and removes all created files. Rejects if the process does not end cleanly. */
   stop(): Promise<void>;
-  /** Everything that it wrote so far. */
+  /** Returns the complete output so far. */
   logs(): string;
 }
 
@@ -30,12 +33,13 @@ const STOP_MS_MAX = 30_000;
 const MAIN = path.join(import.meta.dirname, '..', 'main.js');
 
 /**
- * Starts Posthorn on a free port of loopback, with loopback open to deliveries, so that a test can be their target. Data
- * are in a folder of its own, which is removed at the end. The database must be new: its keys are those of a first start.
+ * Starts Posthorn on a free loopback port. Deliveries to loopback are allowed, so that a test can be their target. Data
+ * is stored in a temporary folder, which is removed at the end. The database must be new, because the keys come from
+ * its first start.
  */
 export async function startPosthorn({ extensions = [], env = {} }: PosthornOptions = {}): Promise<RunningPosthorn> {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-'));
-  // As root, PostgreSQL runs as another user, who must be able to pass.
+  // As root, PostgreSQL runs as another user, who needs to traverse the folder.
   chmodSync(folder, 0o711);
   const child = spawn(process.execPath, [MAIN], {
     env: {
@@ -82,7 +86,7 @@ function environment(folder: string, extensions: readonly string[]): Record<stri
 
 function started(child: ChildProcess, isUp: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`Posthorn is not up after ${START_MS_MAX} ms.`)), START_MS_MAX);
+    const late = setTimeout(() => reject(new Error(`Posthorn did not start within ${START_MS_MAX} ms.`)), START_MS_MAX);
     const ended = (code: number | null): void => {
       clearTimeout(late);
       reject(new Error(`Posthorn ended with ${code}.`));
@@ -106,5 +110,5 @@ async function stop(child: ChildProcess, output: () => string): Promise<void> {
     clearTimeout(late);
   }
   if (child.exitCode !== 0)
-    throw new Error(`Posthorn ended with ${child.signalCode ?? child.exitCode}. It wrote:\n${output()}`);
+    throw new Error(`Posthorn ended with ${child.signalCode ?? child.exitCode}. Its output:\n${output()}`);
 }

@@ -8,13 +8,13 @@ interface Refusal {
   error: { message: string; details: { check?: string; fields?: { path: string }[] } };
 }
 
-/** How destinations of the type are made: checked, probed, and only then stored. */
+/** Checks of creating destinations: validated, probed, and only then stored. */
 export function registrationChecks(scene: DestinationScene): ConformanceCheck[] {
   const { subject } = scene;
   return [
-    { name: 'a destination that can be reached is created, and is valid', run: () => creates(scene) },
+    { name: 'a reachable destination is created and valid', run: () => creates(scene) },
     {
-      name: 'a key of config that nobody knows is refused',
+      name: 'an unknown key in config is rejected',
       run: () => refuses(scene, withUnknownKey(subject.draft()), 'config.nobody_knows_this'),
     },
     ...subject.brokenDrafts.map(({ name, draft, path }) => ({
@@ -22,17 +22,17 @@ export function registrationChecks(scene: DestinationScene): ConformanceCheck[] 
       run: () => refuses(scene, draft, path),
     })),
     {
-      name: 'a target that cannot be reached is refused, and nothing is stored',
+      name: 'an unreachable target is rejected, and nothing is stored',
       run: () => refusesAfterProbe(scene, subject.unreachableDraft(), 'connectivity'),
     },
     ...(subject.refusedDraft
-      ? [{ name: 'credentials that the target refuses are refused', run: () => refusesSignIn(scene) }]
+      ? [{ name: 'credentials that the target rejects are rejected', run: () => refusesSignIn(scene) }]
       : []),
     {
-      name: 'credentials are never shown: not by the API, not in an error, not in the log',
+      name: 'credentials are never shown: not in the API, in an error, or in the log',
       run: () => hidesCredentials(scene),
     },
-    { name: 'a private address is refused unless the operator opens it', run: () => refusesPrivate(scene) },
+    { name: 'a private address is rejected unless the operator allows it', run: () => refusesPrivate(scene) },
   ];
 }
 
@@ -78,7 +78,7 @@ async function hidesCredentials(scene: DestinationScene): Promise<void> {
   for (const secret of secrets) assert.ok(!shown.includes(secret), 'A credential is shown.');
 }
 
-/** In a service of its own, which has nothing open. */
+/** Runs in a separate service that allows no private addresses. */
 async function refusesPrivate(scene: DestinationScene): Promise<void> {
   const connections = await scene.subject.connections?.();
   const service = await scene.subject.start({ EGRESS_ALLOW_CIDRS: '' });
@@ -100,7 +100,7 @@ async function listed(scene: DestinationScene): Promise<unknown> {
   return (await (await scene.client()).expect(200, 'GET', '/v1/destinations?limit=100'))['data'];
 }
 
-/** All credentials but names, which errors may well say. */
+/** Returns all credentials except names, which errors may contain. */
 function secretsOf({ credentials = {} }: DestinationDraft): string[] {
   return Object.entries(credentials).flatMap(([key, value]) => (/user|name|id$/i.test(key) ? [] : value));
 }

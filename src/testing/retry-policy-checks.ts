@@ -5,10 +5,10 @@ import { type Access, Client, until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { TargetUnderTest } from './door-checks.js';
 
-/** A retry policy, in a service that runs. */
+/** A retry policy in a running service. */
 export interface RetryPolicyUnderTest {
   service(): Promise<Access> | Access;
-  /** As its class makes it: it is asked directly too. */
+  /** Creates the policy from its class, for direct calls. */
   policy(): Promise<NamedRetryPolicy> | NamedRetryPolicy;
   target: TargetUnderTest & { answer(status: number): void };
 }
@@ -17,10 +17,13 @@ type Json = Record<string, unknown>;
 
 const STATUSES = [100, 204, 301, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 501, 502, 503, 504, 599, 999];
 const ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'adapter'] as const;
-/** A target that is down for good, as most are when they are tried again. */
+/** Response of a target that is down, the usual case for retries. */
 const DOWN = 500;
 
-/** What a retry policy by name promises: numbers that hold, rulings within them, and deliveries that follow it. */
+/**
+ * Returns the checks for a named retry policy: its numbers are valid, its rulings respect them, and deliveries follow
+ * it.
+ */
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());
@@ -33,7 +36,7 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
   });
   return [
     {
-      name: 'whatever an attempt came to, its ruling is within its schedule, and the same when it is asked again',
+      name: 'for every attempt result, the ruling is within the schedule and deterministic',
       run: async () => {
         const policy = await subject.policy();
         for (const failed of everyFailure(policy.maxAttempts)) {
@@ -50,7 +53,7 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
       },
     },
     {
-      name: 'a destination that names it shows it with its numbers',
+      name: 'a destination with the policy shows its name and numbers',
       run: async () => {
         const { name, maxAttempts, scheduleSeconds } = await subject.policy();
         const created = await (await client()).expect(201, 'POST', '/v1/destinations', draft({ policy: name }));
@@ -58,7 +61,7 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
       },
     },
     {
-      name: 'it is named alone, and known by its name: 422 otherwise',
+      name: '422: the policy is named together with other settings, or its name is unknown',
       run: async () => {
         const [api, { name }] = [await client(), await subject.policy()];
         const both = await api.expect(422, 'POST', '/v1/destinations', draft({ policy: name, max_attempts: 2 }));
@@ -68,7 +71,7 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
       },
     },
     {
-      name: 'a delivery that failed is tried again when it says, or dead-lettered when it says that',
+      name: 'a failed delivery is retried when the policy says so, or dead-lettered when it says that',
       run: async () => {
         const [api, policy] = [await client(), await subject.policy()];
         const { id: destination } = await api.expect(201, 'POST', '/v1/destinations', draft({ policy: policy.name }));
@@ -90,17 +93,17 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
         const boundSeconds = policy.delaySeconds?.(failed) ?? stepAfter(policy, 1);
         const dueMs = Date.parse(String(delivery?.['next_attempt_at']));
         const endedMs = Date.parse(attempt?.['at'] as string) + (attempt?.['duration_ms'] as number);
-        // Nothing is due any more when the next attempt came before we looked.
+        // Nothing is due any more if the next attempt already happened.
         assert.ok(
           Number.isNaN(dueMs) || dueMs <= endedMs + boundSeconds * 1000 + TOLERANCE_MS,
-          `is tried again at ${dueMs}, after ${endedMs}`,
+          `is retried at ${dueMs}, after ${endedMs}`,
         );
       },
     },
   ];
 }
 
-/** Between an answer and the decision on it. */
+/** Maximum time between a response and the decision on it. */
 const TOLERANCE_MS = 5_000;
 
 function everyFailure(maxAttempts: number): FailedAttempt[] {

@@ -3,15 +3,15 @@ import { until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { DestinationScene } from './destination-scene.js';
 
-/** How it ends; to be run last. */
+/** Checks of the shutdown; run them last. */
 export function shutdownChecks(scene: DestinationScene): ConformanceCheck[] {
-  return [{ name: 'at its end the service leaves no connection', run: () => leavesNothing(scene) }];
+  return [{ name: 'the service closes all connections at shutdown', run: () => leavesNothing(scene) }];
 }
 
 async function leavesNothing(scene: DestinationScene): Promise<void> {
   const service = await scene.service();
   await scene.delivered(await scene.send(await scene.destination()));
-  // Rejects unless the process ends by itself, in time and with 0.
+  // Rejects unless the process ends by itself, in time and with exit code 0.
   await scene.end();
   if (scene.subject.connections)
     await until(

@@ -146,7 +146,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
     expect(await Promise.all([ended(refused.running), ended(late.running)])).toEqual([3, 3]);
     expect([refused.running.err, late.running.err]).toEqual([
       expect.stringContaining('The login was denied.'),
-      expect.stringContaining('Nobody approved in time.'),
+      expect.stringContaining('The login was not approved in time.'),
     ]);
     for (const user of ['ben', 'cleo'])
       expect((await command(envOf(user), ['whoami', '--url', server.url])).code).toBe(3);
@@ -169,7 +169,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 
     expect(logout).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The key is forgotten here, but not revoked'),
+      err: expect.stringContaining('The key was deleted from this machine but not revoked'),
     });
     expect(readFileSync(fileOf('dora'), 'utf8')).not.toContain(server.apiKey);
   });

@@ -87,7 +87,7 @@ describe('the sample', () => {
     refused: {
       event_type: 'order.paid',
       payload: { text: 'x'.repeat(PAYLOAD_BYTES_MAX) },
-      reason: /^The payload has \d+ bytes; the NATS servers take 2000\.$/,
+      reason: /^The payload has \d+ bytes; the NATS servers accept at most 2000\.$/,
     },
     email: {
       taken: 'Hello',

@@ -80,7 +80,9 @@ describeWithNats('the sample extension', () => {
       expect(attempts).toMatchObject([
         {
           status: 200,
-          response_excerpt: expect.stringMatching(/^Stored in ORDERS as \d+, subject orders\.invoice\.paid_eu\.$/),
+          response_excerpt: expect.stringMatching(
+            /^Stored in ORDERS as message \d+ with subject orders\.invoice\.paid_eu\.$/,
+          ),
         },
       ]);
     });
@@ -165,7 +167,7 @@ describeWithNats('the sample extension', () => {
 
     await until(
       async () => server.logs(),
-      (logs) => logs.includes(`Deliveries are held back, as nobody answers: ${destination}.`),
+      (logs) => logs.includes(`Deliveries are held back because these targets do not respond: ${destination}.`),
       BY_A_JOB_MS,
     );
     await nats.up();
@@ -179,7 +181,7 @@ describeWithNats('the sample extension', () => {
       expect(Object.keys(paths['/v1/nats/subjects/preview'].post.responses)).toEqual(
         expect.arrayContaining(['200', '401', '422', '429']),
       );
-      expect(tags).toContainEqual({ name: 'NATS', description: 'What is delivered to NATS JetStream.' });
+      expect(tags).toContainEqual({ name: 'NATS', description: 'Deliveries to NATS JetStream.' });
       const fields = ['NatsSubjectItem', 'NatsSubjectPage', 'NatsSubjectPreviewBody'].flatMap((name) =>
         Object.values(components.schemas[name].properties),
       );

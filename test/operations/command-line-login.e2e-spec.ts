@@ -142,7 +142,7 @@ describe('posthorn login', () => {
       environment: 'test',
       expires_at: null,
     });
-    expect(again.err).toContain('You asked for scope write, and got read.');
+    expect(again.err).toContain('You requested scope write and received read.');
     expect(readFileSync(file(), 'utf8')).not.toContain('ek_live_first');
     await command(signedOut(), ['logout', '--url', url]);
   });
@@ -166,7 +166,7 @@ describe('posthorn login', () => {
 
     expect(second).toMatchObject({
       code: 0,
-      err: expect.stringContaining('The key of the earlier login is replaced here, but not revoked'),
+      err: expect.stringContaining('The key of the earlier login was replaced here but not revoked'),
     });
     expect(second.err).not.toContain('ek_live_');
     expect((await server.api('GET', '/v1/org')).status).toBe(200);
@@ -175,7 +175,7 @@ describe('posthorn login', () => {
   it('asks again for nothing but scopes that there are', async () => {
     expect(await command(signedOut(), ['login', '--url', url, '--scope', 'everything'])).toMatchObject({
       code: 2,
-      err: '--scope is read, write or admin.\n',
+      err: '--scope must be read, write or admin.\n',
     });
     expect(asked).toEqual([]);
   });
@@ -198,7 +198,7 @@ describe('posthorn login', () => {
     expect(page).toMatchObject({
       code: 1,
       out: '',
-      err: `${there} does not answer as Posthorn does: is it the URL of the service?\n`,
+      err: `${there} does not respond like Posthorn. Is this the URL of the service?\n`,
     });
     expect(redirect).toMatchObject({
       code: 1,

@@ -71,7 +71,7 @@ describe('posthorn events tail and listen', () => {
         '--forward-to',
         `http://127.0.0.1:${(local.address() as AddressInfo).port}/${user}`,
       ],
-      'Forwarding what',
+      'Forwarding requests',
     );
 
   it('a network that goes silent without a word, and a laptop that sleeps for as long: everything is shown and forwarded once, and that the connection was lost is said', async () => {
@@ -115,7 +115,7 @@ describe('posthorn events tail and listen', () => {
     for (const message of messages) await eventIn(server, message, 'delivered');
     // What is opened from now on passes; what was open before stays dead.
     link.admit();
-    await Promise.all([cutTail, cutListen].map((each) => each.said('Nothing was heard for 45 s.', PATIENCE_MS)));
+    await Promise.all([cutTail, cutListen].map((each) => each.said('No data was received for 45 s.', PATIENCE_MS)));
     for (const each of [asleepTail, asleepListen]) each.child.kill('SIGCONT');
     await both(4);
     messages.push(await send(server, destination));
@@ -149,7 +149,7 @@ describe('posthorn events tail and listen', () => {
     const programs = await begun(server.url, 'programs', ['events', 'tail', '--json', '--since-id', old], '"gap"');
     await Promise.all([people.stop(), programs.stop()]);
 
-    expect(people.err).toContain(`NOT SHOWN: what happened between ${since} and `);
+    expect(people.err).toContain(`NOT SHOWN: events between ${since} and `);
     expect(programs.lines()[0]).toMatchObject({ kind: 'gap', gap: { reason: 'too_old', since } });
   });
 });

@@ -275,7 +275,7 @@ describe('posthorn', () => {
       findings.filter(({ message }) => message.includes(of)).map(({ result, message }) => `${result} ${message}`);
     expect([ran.code, shown.code]).toEqual([1, 1]);
     expect(found(failing)).toEqual([
-      expect.stringMatching(/^failed The circuit of .* is open since /),
+      expect.stringMatching(/^failed The circuit of .* has been open since /),
       expect.stringMatching(/^failed 1 deliveries to .* became dead letters within the last hour/),
     ]);
     expect(found(off)).toEqual([expect.stringMatching(/^warning Off .* is disabled: /)]);
@@ -362,14 +362,14 @@ describe('posthorn', () => {
 
     expect([none, everything, mixed, many].map(({ code }) => code)).toEqual([2, 2, 2, 2]);
     expect([none.err, everything.err, mixed.err].join('')).toMatch(
-      /a filter[^]*leave the filters out[^]*leave --type out/,
+      /a filter[^]*cannot be combined with filters[^]*omit --type/,
     );
     expect(counted).toMatchObject({ code: 0, out: '3 events would be delivered again where they failed.\n' });
     expect(listed).toHaveLength(3);
     expect(recovered).toMatchObject({
       code: 0,
       out: 'completed: 2 events, 2 deliveries.\n',
-      err: expect.stringMatching(/^Job rpj_\w+ runs, and goes on without this command\./),
+      err: expect.stringMatching(/^Job rpj_\w+ is running and continues without this command\./),
     });
     expect(replayed).toMatchObject({
       action: 'replay',
@@ -568,7 +568,7 @@ describe('posthorn', () => {
         '1',
         ...args,
       ]);
-      await running.said('Forwarding what');
+      await running.said('Forwarding requests');
       return running;
     };
     const has = (count: number): Promise<unknown> =>
@@ -668,7 +668,7 @@ describe('posthorn', () => {
           '--endpoint',
           slug,
         ]);
-        await running.said('Forwarding what');
+        await running.said('Forwarding requests');
         await received(slug, {
           headers: {
             'content-type': 'application/json',
@@ -690,7 +690,7 @@ describe('posthorn', () => {
           'hello',
           '/hook',
         ]);
-        expect(running.err.includes('headers that authenticate are left out')).toBe(scope === 'read');
+        expect(running.err.includes('authentication headers are not forwarded')).toBe(scope === 'read');
       },
     );
 
@@ -707,7 +707,7 @@ describe('posthorn', () => {
         '--concurrency',
         '3',
       ]);
-      await running.said('Forwarding what');
+      await running.said('Forwarding requests');
       for (let n = 0; n < 4; n += 1) ids.push(await received('slow', {}, `?n=${n}`));
       await has(3);
       expect(arrived.map(({ url }) => url)).toEqual(['/hold?n=0', '/hold?n=1', '/hold?n=2']);
@@ -748,7 +748,7 @@ describe('posthorn', () => {
         '--endpoint',
         'refused',
       ]);
-      await running.said('Forwarding what');
+      await running.said('Forwarding requests');
       await received('refused');
       await received('refused');
       await until(

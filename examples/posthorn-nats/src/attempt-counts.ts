@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type AttemptReport, DeliveryListener, type FailedAttemptReport, Metrics } from 'posthorn';
 
-/** Counts attempts for `/metrics`, by type and by what came of them. */
+/** Counts attempts for `/metrics`, by destination type and outcome. */
 @Injectable()
 export class AttemptCounts extends DeliveryListener {
   private readonly count: (type: string, outcome: string) => void;
 
   constructor(metrics: Metrics) {
     super();
-    const counter = metrics.counter('nats_sample_attempts_total', 'Attempts that the sample extension heard of.', [
+    const counter = metrics.counter('nats_sample_attempts_total', 'Attempts observed by the sample extension.', [
       'type',
       'outcome',
     ]);

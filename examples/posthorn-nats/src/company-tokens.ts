@@ -4,7 +4,10 @@ import { Clock, type Identity, TokenAuthenticator } from 'posthorn';
 
 type Claims = Record<string, unknown>;
 
-/** Lets people in with the company's own tokens: JWTs of HS256 under NATS_JWT_SECRET, with the claims `org`, `mode`, `scope`, `sub` and `exp`. */
+/**
+ * Authenticates requests with the company's own tokens: HS256 JWTs signed with NATS_JWT_SECRET, with the claims `org`,
+ * `mode`, `scope`, `sub` and `exp`.
+ */
 @Injectable()
 export class CompanyTokens extends TokenAuthenticator {
   private readonly secret = process.env['NATS_JWT_SECRET'] ?? '';
@@ -23,7 +26,7 @@ export class CompanyTokens extends TokenAuthenticator {
   }
 }
 
-/** Of claims whose signature holds: nothing in them is taken for granted. */
+/** Returns the identity in claims whose signature is valid, or null. Every claim is still validated. */
 function identityOf(claims: Claims | null, nowMs: number): Identity | null {
   const { org, mode, scope, sub, exp } = claims ?? {};
   if (typeof exp !== 'number' || exp * 1000 <= nowMs) return null;

@@ -4,7 +4,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, Dialer, type Id } from 'posthorn';
 import { type ConnectOptions, connectThrough } from './gated-connection.js';
 
-/** Whose connection: a destination, with what it connects by. */
+/** A destination that owns a connection, with its connection settings. */
 export interface ConnectionOwner extends Pick<ConnectOptions, 'servers' | 'credentials'> {
   environmentId: number;
   destinationId: Id;
@@ -24,8 +24,9 @@ const IDLE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * One connection for each destination, which all its deliveries share: NATS answers many requests at once. It closes
- * half a minute after its last delivery, when the destination changes, when there are too many, and at the end.
+ * Keeps one connection per destination, shared by all its deliveries, because NATS multiplexes many requests over one
+ * connection. A connection closes 30 seconds after its last delivery, when the destination changes, when there are too
+ * many connections, and on shutdown.
  */
 @Injectable()
 export class Connections implements OnApplicationShutdown {
@@ -37,7 +38,7 @@ export class Connections implements OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** Runs `work` with the connection. Rejects with why there is none, or with what `work` rejects with. */
+  /** Runs `work` with the connection. Rejects if the connection fails, or with the error of `work`. */
   async use<T>(owner: ConnectionOwner, work: (connection: NatsConnection) => Promise<T>): Promise<T> {
     if (this.isStopped) throw new Error('The service is stopping.');
     const key = keyOf(owner);
@@ -53,7 +54,10 @@ export class Connections implements OnApplicationShutdown {
     }
   }
 
-  /** Lets go of what a destination uses: what runs ends, what follows connects anew. `null` means every destination. */
+  /**
+   * Retires the connections of a destination. Running work finishes on the old connection; later work opens a new one.
+   * `null` means all destinations.
+   */
   retire(destination: { environmentId: number; destinationId: Id } | null): void {
     const owner = destination && ownerOf(destination);
     for (const [key, entry] of [...this.entries]) if (owner === null || entry.owner === owner) this.release(key, entry);
@@ -78,7 +82,7 @@ export class Connections implements OnApplicationShutdown {
       isRetired: false,
     };
     this.entries.set(key, entry);
-    // A connection that has ended, or never came to be, is not kept: the next delivery makes another one.
+    // Removes connections that have ended or failed to open. The next delivery opens a new one.
     connecting
       .then(
         (connection) => connection.closed(),
@@ -97,7 +101,10 @@ export class Connections implements OnApplicationShutdown {
     entry.idle.unref();
   }
 
-  /** When all are in use the bound gives way: deliveries in flight are bounded elsewhere. */
+  /**
+   * Closes the least recently used idle connection. If all are in use, the limit is exceeded, because deliveries in
+   * flight are limited elsewhere.
+   */
   private evict(): void {
     const idle = [...this.entries]
       .filter(([, { inUse }]) => inUse === 0)
@@ -125,7 +132,7 @@ function ownerOf({ environmentId, destinationId }: Pick<ConnectionOwner, 'enviro
   return `${environmentId}:${destinationId}`;
 }
 
-/** A hash: credentials are not kept in keys that an inspector or a heap dump shows. */
+/** Returns a hash, so that keys in an inspector or a heap dump contain no credentials. */
 function keyOf(owner: ConnectionOwner): string {
   const what = createHash('sha256')
     .update(JSON.stringify([owner.servers, owner.credentials]))

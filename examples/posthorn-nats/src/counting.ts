@@ -6,7 +6,10 @@ const BATCH_MAX = 5_000;
 const SWEEP_MS = 60_000;
 const KEPT_MS = 30 * 24 * 3600 * 1000;
 
-/** Folds what was published into hours. PostgreSQL is the truth: a lost job delays a count, and never changes one. */
+/**
+ * Aggregates published messages into hourly counts. PostgreSQL is the source of truth: a lost job delays a count but
+ * never changes it.
+ */
 @Injectable()
 export class Counting implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly sweep: Loop;
@@ -30,7 +33,7 @@ export class Counting implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.sweep.stop();
   }
 
-  /** Counts everything that waits. */
+  /** Counts all messages that are not counted yet. */
   async run(): Promise<void> {
     while ((await this.store.fold(BATCH_MAX)) === BATCH_MAX);
   }

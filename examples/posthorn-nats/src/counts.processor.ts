@@ -3,7 +3,7 @@ import { type BeforeApplicationShutdown, Logger } from '@nestjs/common';
 import { Counting } from './counting.js';
 import { COUNTS_QUEUE } from './counts.queue.js';
 
-/** Takes the wake-ups. */
+/** Processes the wake-up jobs. */
 @Processor(COUNTS_QUEUE)
 export class CountsProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(CountsProcessor.name);
@@ -20,9 +20,9 @@ export class CountsProcessor extends WorkerHost implements BeforeApplicationShut
     await this.worker.close(true);
   }
 
-  /** Without a listener an error of the queue would end the process. */
+  /** Without a listener, an error of the queue would end the process. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
-    this.logger.debug(`The queue of counts is away: ${error.message}`);
+    this.logger.debug(`The queue of counts is unavailable: ${error.message}`);
   }
 }

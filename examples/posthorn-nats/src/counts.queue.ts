@@ -6,7 +6,7 @@ export const COUNTS_QUEUE = 'nats-counts';
 
 const DELAY_MS = 1_000;
 
-/** Tells a worker that there is something to count: a wake-up only. One that is lost is made up for by the sweep. */
+/** Wakes a worker when there are messages to count. Jobs carry no data. A periodic sweep makes up for a lost job. */
 @Injectable()
 export class CountsQueue implements BeforeApplicationShutdown {
   private readonly logger = new Logger(CountsQueue.name);
@@ -16,7 +16,7 @@ export class CountsQueue implements BeforeApplicationShutdown {
     queue.on('error', () => undefined);
   }
 
-  /** At most one job a second from each process, whatever is published. */
+  /** Adds at most one job per second and process, regardless of the publish rate. */
   wake(): void {
     if (!this.isAsleep) return;
     this.isAsleep = false;
@@ -24,7 +24,7 @@ export class CountsQueue implements BeforeApplicationShutdown {
     this.queue
       .add('count', {}, { delay: DELAY_MS, removeOnComplete: true, removeOnFail: true })
       .catch((error: unknown) => {
-        this.logger.warn(`The queue took no job: ${(error as Error).message}`);
+        this.logger.warn(`The job could not be queued: ${(error as Error).message}`);
       });
   }
 

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Notifications } from 'posthorn';
 import { Connections } from './connections.js';
 
-/** Lets go of a destination's connection as soon as the destination is changed, disabled or deleted, on every node. */
+/** Retires a destination's connection on every node as soon as the destination is changed, disabled or deleted. */
 @Injectable()
 export class DestinationChanges {
   constructor(notifications: Notifications, connections: Connections) {
     notifications.on('destination', (key) => {
       const [environmentId = '', destinationId = ''] = key.split(':');
-      // `*`: changes may have been missed.
+      // `*` means that changes may have been missed.
       connections.retire(key === '*' ? null : { environmentId: Number(environmentId), destinationId });
     });
   }

@@ -2,43 +2,46 @@ import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { errors } from '@nats-io/nats-core';
 import { type Answer, DialFailed, failureOf, type ProbeReport } from 'posthorn';
 
-/** What an error means for an attempt and for a probe. */
+/** The result of an error for a delivery attempt and for a probe. */
 export interface Explained {
   answer: Answer;
   check: NonNullable<ProbeReport['check']>;
-  /** A sentence for the destination's owner; never a credential. */
+  /** Sentence for the owner of the destination. It never contains credentials. */
   detail: string;
-  /** The account is not allowed to do it. */
+  /** The account lacks permission for the operation. */
   isForbidden: boolean;
 }
 
 const DETAIL_CHARACTERS_MAX = 300;
 
-/** What the dialer, the client or the server said. Statuses are those of JetStream's API, which are HTTP's. */
+/**
+ * Explains an error of the dialer, the client or the server. Statuses are those of the JetStream API, which are HTTP
+ * statuses.
+ */
 export function explain(error: unknown): Explained {
   const chain = causesOf(error);
   const found = <T extends Error>(type: new (...args: never[]) => T): T | undefined =>
     chain.find((cause): cause is T => cause instanceof type);
   if (found(errors.AuthorizationError) || found(errors.UserAuthenticationExpiredError)) {
-    return responded(401, 'credentials', 'The server refuses the credentials.');
+    return responded(401, 'credentials', 'The server rejected the credentials.');
   }
   const forbidden = found(errors.PermissionViolationError);
   if (forbidden)
     return {
-      ...responded(403, 'credentials', `The account may not ${forbidden.operation} ${forbidden.subject}.`),
+      ...responded(403, 'credentials', `The account has no permission to ${forbidden.operation} ${forbidden.subject}.`),
       isForbidden: true,
     };
   const refused = found(JetStreamApiError);
   const isHomeless =
     found(errors.NoRespondersError) !== undefined || refused?.code === JetStreamApiCodes.StreamNotFound;
-  if (isHomeless) return responded(404, 'connectivity', 'No stream stores what is published to this subject.');
-  if (refused) return responded(refused.status, 'connectivity', `JetStream refused it: ${refused.message}`);
+  if (isHomeless) return responded(404, 'connectivity', 'No stream stores messages published to this subject.');
+  if (refused) return responded(refused.status, 'connectivity', `JetStream rejected the message: ${refused.message}`);
   if (found(errors.InvalidArgumentError))
-    return responded(413, 'connectivity', 'The server takes no message of this size.');
+    return responded(413, 'connectivity', 'The server does not accept messages of this size.');
   return disconnected(chain);
 }
 
-/** The errors of sockets are the innermost ones; what the client makes of them says less. */
+/** Searches the error chain from the inside. The innermost socket error is more specific than the client's error. */
 function disconnected(chain: readonly Error[]): Explained {
   if (chain.some(({ name }) => name === 'TimeoutError')) return broken('timeout', 'The server did not answer in time.');
   const socket = chain.findLast((cause) => cause instanceof DialFailed || 'code' in cause);
@@ -48,8 +51,8 @@ function disconnected(chain: readonly Error[]): Explained {
   }
   const isPlain = chain.some((cause) => cause instanceof errors.ConnectionError && cause.message.includes("'tls'"));
   return isPlain
-    ? broken('tls', 'The server offers no TLS.')
-    : broken('connection', 'The connection to the server broke off.');
+    ? broken('tls', 'The server does not offer TLS.')
+    : broken('connection', 'The connection to the server was interrupted.');
 }
 
 function responded(status: number, check: Explained['check'], detail: string): Explained {

@@ -5,15 +5,15 @@ import { NodeTransport } from '@nats-io/transport-node/lib/node_transport.js';
 import type { Dialer } from 'posthorn';
 import { NATS_PORT, type ServerAddress } from './settings.js';
 
-/** How to open a connection. */
+/** Options for opening a connection. */
 export interface ConnectOptions {
   servers: readonly ServerAddress[];
   credentials: Record<string, string> | null;
-  /** For all servers together. */
+  /** Time limit for trying all servers together. */
   timeoutMs: number;
 }
 
-/** A way through the gate to one server, and the socket that went through it. */
+/** A route to one server through the egress gate, with the socket that it opened. */
 interface Door {
   server: ServerAddress;
   open: () => Promise<Socket>;
@@ -22,8 +22,8 @@ interface Door {
 
 const PING_EVERY_MS = 20_000;
 /**
- * The client never learns where a server is. It is given the name of a door, which leads nowhere by itself: only this
- * transport can use it. So there is no connection beside the gate, whatever else in the process uses the client.
+ * Routes by generated name. The client receives the name instead of the server's address, and only this transport can
+ * resolve the name. Therefore no connection can bypass the gate, whatever else in the process uses the client.
  */
 const DOORS = new Map<string, Door>();
 let doorsMade = 0;
@@ -36,7 +36,7 @@ class GatedTransport extends NodeTransport {
     options: Parameters<NodeTransport['connect']>[1],
   ): Promise<void> {
     const door = DOORS.get(hostname);
-    if (door === undefined) throw new Error('This door is closed.');
+    if (door === undefined) throw new Error('This route is closed.');
     this.door = door;
     const { server } = door;
     await super.connect({ hostname: server.hostname, port: server.port, tlsName: server.hostname }, options);
@@ -49,8 +49,9 @@ class GatedTransport extends NodeTransport {
 }
 
 /**
- * Connects to the first server that takes us. The connection never connects again by itself and follows no server that
- * a cluster tells of: a new one is made through here. Rejects with `DialFailed`, or with what the client or server said.
+ * Connects to the first server that accepts the connection. The connection neither reconnects by itself nor follows
+ * servers advertised by a cluster: each new connection must go through this function. Rejects with `DialFailed`, or
+ * with the error of the client or server.
  */
 export async function connectThrough(
   dialer: Dialer,
@@ -98,7 +99,7 @@ async function connectOnce(
       ...signIn(credentials),
     });
   } catch (error) {
-    // The client forgets a socket that it gave up before the server's first line.
+    // The client does not close a socket if it times out before the server's first line.
     door.socket?.destroy();
     throw error;
   } finally {
@@ -106,7 +107,7 @@ async function connectOnce(
   }
 }
 
-/** JetStream's own API over a connection. */
+/** Returns the JetStream API of a connection. */
 export function streamsOf(connection: NatsConnection, timeoutMs: number): Promise<JetStreamManager> {
   return jetstreamManager(connection, { timeout: timeoutMs, checkAPI: false });
 }

@@ -20,11 +20,11 @@ import { PublishLog } from './publish-log.js';
 import { StreamPatience } from './stream-patience.js';
 import { StreamPolicy } from './stream-policy.js';
 
-/** Deliveries to NATS JetStream, and what was published there. */
+/** Adds deliveries to NATS JetStream, and an API with counts of published messages. */
 @Extension({ name: 'nats', entities: [NatsSubjectHourEntity], migrations: [NatsSubjectHours1732500000000] })
 @Module({})
 export default class NatsModule {
-  /** Jobs run where deliveries do, never in the role `api`. */
+  /** Returns the module for a role. Jobs run in the same processes as deliveries, never in the role `api`. */
   static for(role: Role): DynamicModule {
     return {
       module: NatsModule,

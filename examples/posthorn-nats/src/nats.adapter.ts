@@ -20,10 +20,13 @@ import { PublishLog } from './publish-log.js';
 import { NATS_PORT, type NatsSettings, readSettings, subjectOf } from './settings.js';
 
 const PROBE_TIMEOUT_MS = 8_000;
-/** An event type that stands for all of them when a destination is probed. */
+/** Event type used as a placeholder when a destination is probed. */
 const SAMPLE_EVENT_TYPE = 'posthorn.probe';
 
-/** Publishes to NATS JetStream. Delivered means that a stream has stored it: the acknowledgement is the answer. */
+/**
+ * Publishes to NATS JetStream. A delivery succeeds when a stream has stored the message: the acknowledgement is the
+ * response.
+ */
 @Adapter()
 export class NatsAdapter extends DestinationAdapter {
   override readonly type = 'nats';
@@ -76,7 +79,7 @@ export class NatsAdapter extends DestinationAdapter {
       const { stream, seq, subject } = await this.publish(outgoing, target);
       return ended(
         { kind: 'response', status: 200, retryAfter: null },
-        `Stored in ${stream} as ${seq}, subject ${subject}.`,
+        `Stored in ${stream} as message ${seq} with subject ${subject}.`,
       );
     } catch (error) {
       if (error instanceof Withheld) throw error;
@@ -92,7 +95,7 @@ export class NatsAdapter extends DestinationAdapter {
     const subject = subjectOf(settings.subject, outgoing.eventType);
     const owner = { environmentId, destinationId, servers: settings.servers, credentials };
     const stored = this.connections.use(owner, async (connection) => {
-      // The connection may have been waited for.
+      // Opening the connection may have taken some time.
       if (!outgoing.mayBegin()) throw new Withheld();
       const acknowledgement = await jetstream(connection, { timeout: timeoutMs }).publish(subject, outgoing.body, {
         headers: headersOf(outgoing, target),
@@ -111,26 +114,29 @@ export class NatsAdapter extends DestinationAdapter {
     return within(timeoutMs, stored);
   }
 
-  /** Whether a stream would store what is published. Not every account may ask. */
+  /** Checks whether a stream stores messages with the subject. Some accounts have no permission to look up streams. */
   private async findStream(connection: NatsConnection, { stream, subject }: NatsSettings): Promise<ProbeReport> {
     try {
       const { streams } = await streamsOf(connection, PROBE_TIMEOUT_MS / 2);
       const name = stream ?? (await streams.find(subjectOf(subject, SAMPLE_EVENT_TYPE)));
       await streams.info(name);
-      return { ok: true, detail: `The stream ${name} stores what is delivered.` };
+      return { ok: true, detail: `The stream ${name} stores the delivered messages.` };
     } catch (error) {
       const explained = explain(error);
       if (explained.isForbidden)
-        return { ok: true, detail: 'The server can be reached; the account may not look for the stream.' };
+        return {
+          ok: true,
+          detail: 'The server can be reached, but the account has no permission to look up the stream.',
+        };
       return reportOf(explained);
     }
   }
 }
 
 /**
- * What the message carries, ours over the caller's. `Nats-Msg-Id` lets a stream drop what is published again because
- * its acknowledgement was lost. It names the destination too, as two may feed one stream; a replay has none, since it
- * is meant to be stored once more.
+ * Returns the headers of the message. Posthorn's headers override the caller's. `Nats-Msg-Id` lets a stream drop a
+ * message that is published again because its acknowledgement was lost. The id includes the destination, because two
+ * destinations may publish to one stream. A replay has no `Nats-Msg-Id`, since it must be stored again.
  */
 export function headersOf(
   outgoing: Outgoing,
@@ -139,7 +145,7 @@ export function headersOf(
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const fields: Record<string, string> = { 'content-type': 'application/json', ...target.headers, ...outgoing.headers };
-  // These are commands to the server: a caller must not purge or expire anything.
+  // These headers are commands to the server. A caller must not be able to purge or expire messages.
   for (const name of Object.keys(fields)) if (name.toLowerCase().startsWith('nats-')) delete fields[name];
   fields['webhook-id'] = webhookId;
   fields['webhook-event-type'] = eventType;
@@ -163,7 +169,7 @@ function reportOf({ check, detail }: Explained): ProbeReport {
   return { ok: false, check, detail };
 }
 
-/** What takes longer goes on behind the answer, and ends by its own time-out. */
+/** Rejects after `timeoutMs`. The work itself continues in the background until its own timeout. */
 async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -173,7 +179,7 @@ async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Called like the client's own, which `explain` knows. */
+/** Has the same name as the client's timeout error, which `explain` recognizes. */
 class Late extends Error {
   override readonly name = 'TimeoutError';
 }

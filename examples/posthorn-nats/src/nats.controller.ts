@@ -10,8 +10,11 @@ import {
 } from './nats.dto.js';
 import { NatsService } from './nats.service.js';
 
-/** Handlers' names are operation ids: the extension's name in them keeps them apart from everybody else's. */
-@Section('NATS', 'What is delivered to NATS JetStream.')
+/**
+ * Handler names become operation ids. They contain the name of the extension so that they do not collide with other
+ * operations.
+ */
+@Section('NATS', 'Deliveries to NATS JetStream.')
 @Controller('v1/nats')
 export class NatsController {
   constructor(private readonly nats: NatsService) {}
@@ -19,8 +22,8 @@ export class NatsController {
   @Get('subjects')
   @Scope('read')
   @ApiOperation({
-    summary: 'List what was published',
-    description: 'Messages per subject and hour of the last 30 days, newest first.',
+    summary: 'List published messages',
+    description: 'Counts messages per subject and hour for the last 30 days, newest first.',
   })
   @ApiOkResponse({ type: NatsSubjectPage, description: 'One page of counts.' })
   async listNatsSubjects(
@@ -34,8 +37,11 @@ export class NatsController {
   @Post('subjects/preview')
   @Scope('read')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Try a subject', description: 'Nothing is stored or published.' })
-  @ApiOkResponse({ type: NatsSubjectPreview, description: 'Where such an event is published.' })
+  @ApiOperation({
+    summary: 'Try a subject',
+    description: 'Computes the subject of an event. Nothing is stored or published.',
+  })
+  @ApiOkResponse({ type: NatsSubjectPreview, description: 'Subject to which an event of this type is published.' })
   previewNatsSubject(@Body() { subject, event_type: eventType }: NatsSubjectPreviewBody): NatsSubjectPreview {
     return { subject: this.nats.preview(subject, eventType) };
   }

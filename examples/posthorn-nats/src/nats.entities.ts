@@ -1,12 +1,12 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What one environment published to one subject within one hour. */
+/** Number of messages that one environment published to one subject within one hour. */
 @Entity('nats_subject_hours')
 export class NatsSubjectHourEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'nats_subject_hours_pkey' })
   environmentId: number;
 
-  /** The hour's beginning. */
+  /** Start of the hour. */
   @PrimaryColumn('timestamptz', { primaryKeyConstraintName: 'nats_subject_hours_pkey' })
   hour: Date;
 
@@ -16,7 +16,7 @@ export class NatsSubjectHourEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'nats_subject_hours_pkey' })
   subject: string;
 
-  /** A bigint, which the driver gives as text. */
+  /** A bigint, which the driver returns as a string. */
   @Column('bigint')
   messages: string;
 

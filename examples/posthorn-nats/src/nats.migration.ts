@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What was published, waiting to be counted, and the counts. New tables only: takes no lock that anybody waits for.
- * Nothing refers to Posthorn's own tables, so that these never stand in the way of a change there.
+ * Creates tables for published messages that are not counted yet, and for the counts. New tables only: no lock on
+ * existing tables. No foreign key refers to Posthorn's tables, so that they can change independently.
  */
 export class NatsSubjectHours1732500000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -6,7 +6,7 @@ import { isSubjectTemplate, subjectOf } from './settings.js';
 
 const LIST = { list: 'nats subjects', filters: {} };
 
-/** What was published where. */
+/** Lists counts of published messages and previews subjects. */
 @Injectable()
 export class NatsService {
   constructor(
@@ -14,7 +14,7 @@ export class NatsService {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Throws 400 for a cursor that is not of this list and tenant. */
+  /** Throws 400 for a cursor that does not belong to this list and tenant. */
   async list(
     tenant: Tenant,
     { cursor, limit }: { cursor?: string; limit: number },
@@ -32,7 +32,7 @@ export class NatsService {
     };
   }
 
-  /** Throws 422 for what is no subject. */
+  /** Throws 422 for an invalid subject. */
   preview(template: string, eventType: string): string {
     if (!isSubjectTemplate(template))
       throw invalid([{ path: 'subject', message: 'must be a subject without wildcards' }]);
@@ -40,7 +40,7 @@ export class NatsService {
   }
 }
 
-/** What `issue` was given: cursors are signed, so nobody else's text comes here. */
+/** Parses text that was passed to `issue`. Cursors are signed, so the text is always valid. */
 function placeIn(text: string): Place {
   const [hour, stream, subject] = JSON.parse(text) as [string, string, string];
   return { hour: new Date(hour), stream, subject };

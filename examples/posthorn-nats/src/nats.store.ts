@@ -12,7 +12,7 @@ export interface Publish {
   atMs: number;
 }
 
-/** A row's place in the list. */
+/** Position of a row in the list. */
 export type Place = Pick<NatsSubjectHourEntity, 'hour' | 'stream' | 'subject'>;
 
 const APPEND: Statement = {
@@ -24,7 +24,7 @@ const APPEND: Statement = {
 
 const FOLD: Statement = {
   name: 'nats.fold',
-  // Index nats_publishes_pkey. What another process folds is left to it: every message is counted once.
+  // Index nats_publishes_pkey. Rows locked by another process are skipped, so every message is counted once.
   text: `
     with taken as (
       delete from nats_publishes where id in (select id from nats_publishes order by id limit $1::int for update skip locked)
@@ -38,7 +38,7 @@ const FOLD: Statement = {
     select count(*)::int as count from taken`,
 };
 
-/** What was published, and the counts of it. */
+/** Stores published messages and their hourly counts. */
 @Injectable()
 export class NatsStore {
   constructor(private readonly database: Database) {}
@@ -55,13 +55,13 @@ export class NatsStore {
     ]);
   }
 
-  /** Counts at most `limit` messages and returns how many there were. */
+  /** Counts at most `limit` messages and returns the number of messages counted. */
   async fold(limit: number): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(FOLD, [limit]);
     return row?.count ?? 0;
   }
 
-  /** An environment's counts behind a place, newest first. Index nats_subject_hours_pkey. */
+  /** Returns an environment's counts after a position, newest first. Index nats_subject_hours_pkey. */
   async list(
     environmentId: number,
     { after, limit }: { after: Place | null; limit: number },
@@ -74,7 +74,7 @@ export class NatsStore {
       .getMany();
   }
 
-  /** Drops the counts of hours that are long gone. Index nats_subject_hours_hour_idx. */
+  /** Deletes the counts of hours before `hour`. Index nats_subject_hours_hour_idx. */
   async forgetBefore(hour: Date): Promise<void> {
     await this.database.manager().delete(NatsSubjectHourEntity, { hour: LessThan(hour) });
   }

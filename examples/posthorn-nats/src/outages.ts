@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { SystemEvents } from 'posthorn';
 
-/** Tells the operator of outages. */
+/** Logs outages for the operator. */
 @Injectable()
 export class Outages {
   private readonly logger = new Logger(Outages.name);
@@ -9,7 +9,7 @@ export class Outages {
   constructor(events: SystemEvents) {
     events.on('circuit.opened', async ({ data }) => {
       const ids = data.items.map(({ destination, endpoint }) => String(destination ?? endpoint));
-      this.logger.warn(`Deliveries are held back, as nobody answers: ${ids.join(', ')}.`);
+      this.logger.warn(`Deliveries are held back because these targets do not respond: ${ids.join(', ')}.`);
     });
   }
 }

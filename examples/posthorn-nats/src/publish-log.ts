@@ -6,8 +6,9 @@ const WAITING_MAX = 10_000;
 const BATCH_MAX = 1_000;
 
 /**
- * Notes what was published, without holding up a delivery: what waits while one batch is written is the next one. Counts
- * are statistics. When storage is away they miss messages; a delivery never fails for them.
+ * Records published messages without delaying deliveries. Messages that arrive while one batch is written form the next
+ * batch. Counts are statistics: they miss messages while storage is unavailable, and a delivery never fails because of
+ * them.
  */
 @Injectable()
 export class PublishLog implements OnApplicationShutdown {
@@ -36,7 +37,7 @@ export class PublishLog implements OnApplicationShutdown {
         await this.store.append(batch);
         this.queue.wake();
       } catch (error) {
-        this.logger.warn(`${batch.length} messages are not counted: ${(error as Error).message}`);
+        this.logger.warn(`${batch.length} messages were not counted: ${(error as Error).message}`);
       }
     }
     this.writing = null;

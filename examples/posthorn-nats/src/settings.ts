@@ -1,19 +1,19 @@
 import type { Draft, Fault } from 'posthorn';
 
-/** Where one NATS server is. */
+/** Address of one NATS server. */
 export interface ServerAddress {
   hostname: string;
   port: number;
-  /** `tls://`: refuse a server that does not encrypt. */
+  /** True for `tls://`: a server without encryption is rejected. */
   isEncrypted: boolean;
 }
 
-/** `config` of a destination, checked. */
+/** Validated `config` of a destination. */
 export interface NatsSettings {
   servers: ServerAddress[];
-  /** A subject; `{event_type}` in it stands for the event's type. */
+  /** Subject template; `{event_type}` is replaced with the type of the event. */
   subject: string;
-  /** The stream that must store what is published; null takes whichever listens to the subject. */
+  /** Name of the stream that must store the messages; null accepts any stream that listens to the subject. */
   stream: string | null;
 }
 
@@ -24,14 +24,14 @@ const CREDENTIAL_CHARACTERS_MAX = 1024;
 const CONFIG_KEYS = new Set(['servers', 'subject', 'stream']);
 const EVENT_TYPE = '{event_type}';
 
-/** Settings and their faults: without faults the settings are whole. */
+/** Returns the settings with their faults. Without faults the settings are complete. */
 export function readSettings({ url, config, credentials }: Pick<Draft, 'url' | 'config' | 'credentials'>): {
   settings: NatsSettings;
   faults: Fault[];
 } {
   const faults: Fault[] = [];
   const fault = (path: string, message: string): void => void faults.push({ path, message });
-  if (url !== null) fault('url', 'A nats destination has none: name its servers in config.servers.');
+  if (url !== null) fault('url', 'A nats destination has no URL: list its servers in config.servers.');
   for (const key of Object.keys(config)) if (!CONFIG_KEYS.has(key)) fault(`config.${key}`, 'is not known here');
   const servers = readServers(config['servers'], fault);
   const { subject, stream = null } = config;
@@ -46,16 +46,19 @@ export function readSettings({ url, config, credentials }: Pick<Draft, 'url' | '
   return { settings: { servers, subject: String(subject), stream: stream as string | null }, faults };
 }
 
-/** The subject of an event. What could change the subject's structure in its type becomes `_`. */
+/**
+ * Returns the subject for an event. Characters of the event type that would change the structure of the subject become
+ * `_`.
+ */
 export function subjectOf(template: string, eventType: string): string {
   const tokens = eventType.split('.').map((token) => token.replace(/[^\w-]/g, '_') || '_');
   return template.replaceAll(EVENT_TYPE, tokens.join('.')).slice(0, SUBJECT_CHARACTERS_MAX).replace(/\.$/, '');
 }
 
-/** A subject of tokens, which are separated by dots; it may hold the place of an event's type. */
+/** Returns whether a value is a subject of dot-separated tokens, optionally with the placeholder for the event type. */
 export function isSubjectTemplate(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > SUBJECT_CHARACTERS_MAX) return false;
-  // `$` begins the subjects of the server itself: JetStream's own API must not be something to deliver to.
+  // Subjects that begin with `$` belong to the server. Deliveries must not reach the JetStream API.
   return /^(?!\$)[^\s.*>{}]+(\.[^\s.*>{}]+)*$/.test(value.replaceAll(EVENT_TYPE, 'x')) && !hasControls(value);
 }
 
@@ -82,7 +85,9 @@ function readServers(value: unknown, fault: (path: string, message: string) => v
   });
 }
 
-/** The scheme is not one that URLs have rules for: read as https, host names and addresses take their usual form. */
+/**
+ * Parses the address as an https URL, because URL parsers normalize host names and addresses only for known schemes.
+ */
 function addressOf(text: unknown): ServerAddress | null {
   const [, scheme, rest] =
     (typeof text === 'string' && text.length <= 300 ? /^(nats|tls):\/\/([^/?#@\\\s]+)\/?$/i.exec(text) : null) ?? [];

@@ -3,12 +3,15 @@ import { type FailedAttempt, NamedRetryPolicy } from 'posthorn';
 
 const RESTART_ATTEMPTS = 5;
 
-/** A server that restarts is back in seconds, a stream when somebody has made it; what is too large stays too large. */
+/**
+ * Retries quickly at first, because a restarting server is back within seconds. Later retries wait until someone
+ * creates a missing stream. A message that is too large is not retried.
+ */
 @Injectable()
 export class StreamPatience extends NamedRetryPolicy {
   override readonly name = 'nats-streams';
   override readonly description =
-    'Quick while a server restarts, then up to an hour apart for most of a day; gives up at once on what is too large.';
+    'Retries quickly while a server restarts, then at intervals of up to one hour for most of a day. Gives up immediately if the message is too large.';
   override readonly maxAttempts = 20;
   override readonly scheduleSeconds = [0, 5, 30, 300, 1_200, 3_600];
 

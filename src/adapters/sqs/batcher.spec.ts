@@ -21,16 +21,20 @@ describe('Batcher', () => {
     ['one alone', [entry(0)], [[0]]],
     ['what comes together', [entry(0), entry(1), entry(2)], [[0, 1, 2]]],
     [
-      'ten, and the rest',
+      'ten entries, then the rest',
       Array.from({ length: 12 }, (_, name) => entry(name)),
       [
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
         [10, 11],
       ],
     ],
-    ['as many as their bytes allow', [entry(0, 60), entry(1, 40), entry(2, 1)], [[0, 1], [2]]],
-    ['one that would be too many', [entry(0, 60), entry(1, 41), entry(2, 1)], [[0], [1], [2]]],
-    ['one that is larger than a batch', [entry(0, 1), entry(1, 500), entry(2, 1)], [[0], [1], [2]]],
+    ['as many entries as fit into the byte limit', [entry(0, 60), entry(1, 40), entry(2, 1)], [[0, 1], [2]]],
+    [
+      'an entry that would exceed the byte limit in a new batch',
+      [entry(0, 60), entry(1, 41), entry(2, 1)],
+      [[0], [1], [2]],
+    ],
+    ['an entry larger than the byte limit alone', [entry(0, 1), entry(1, 500), entry(2, 1)], [[0], [1], [2]]],
   ])('sends %s', async (_title, entries, expected) => {
     const sent: number[][] = [];
     const batcher = new Batcher(LIMITS, echo(sent));
@@ -40,7 +44,7 @@ describe('Batcher', () => {
     expect(sent.map((batch) => batch.join())).toEqual(expected.map((batch) => batch.join()));
   });
 
-  it('in order: one batch at a time, and what came meanwhile goes as one', async () => {
+  it('ordered: sends one batch at a time, and entries that arrive meanwhile form the next batch', async () => {
     const sent: number[][] = [];
     const answers: (() => void)[] = [];
     const batcher = new Batcher<Entry, number>({ ...LIMITS, entriesMax: 2, isOrdered: true }, (entries) => {
@@ -62,7 +66,7 @@ describe('Batcher', () => {
   });
 
   it.each([true, false])(
-    'a batch that fails fails each of its entries, and the next one goes (in order: %s)',
+    'a failed batch fails all of its entries, and the next batch is sent (ordered: %s)',
     async (isOrdered) => {
       let batches = 0;
       const batcher = new Batcher<Entry, number>({ ...LIMITS, entriesMax: 2, isOrdered }, (entries) =>
@@ -75,7 +79,7 @@ describe('Batcher', () => {
     },
   );
 
-  it('an entry without an answer is told so', async () => {
+  it('rejects an entry without an answer', async () => {
     const batcher = new Batcher<Entry, number>(LIMITS, () => Promise.resolve([7]));
 
     const results = await Promise.allSettled([batcher.add(entry(0)), batcher.add(entry(1))]);
@@ -84,7 +88,7 @@ describe('Batcher', () => {
     expect(results[1]).toMatchObject({ status: 'rejected', reason: { message: expect.stringMatching(/no answer/) } });
   });
 
-  it('every entry is sent once and gets its own answer, in batches within the limits', async () => {
+  it('sends each entry once and returns its own answer, in batches within the limits', async () => {
     const moves = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 130 }), pause: fc.boolean() }), {
       maxLength: 40,
     });

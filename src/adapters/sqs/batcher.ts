@@ -1,10 +1,10 @@
-/** When a batch is full, and how long it waits to become so. */
+/** Size limits of a batch, and its linger time. */
 export interface BatchLimits {
   entriesMax: number;
-  /** Of all its entries; one that is larger goes alone. */
+  /** Sum over all entries. An entry above this limit is sent alone. */
   bytesMax: number;
   lingerMs: number;
-  /** One batch at a time: what was added first is answered before what comes later is sent. */
+  /** Sends one batch at a time: a batch is answered before the next one is sent. */
   isOrdered: boolean;
 }
 
@@ -15,8 +15,9 @@ interface Waiting<E, A> {
 }
 
 /**
- * Gathers what is added within a few milliseconds and sends it as one. Every entry gets exactly one answer: that of its
- * place in what `send` returns, or its error. It holds nothing while nothing waits or is under way.
+ * Collects entries for a few milliseconds and sends them as one batch. Each entry gets exactly one answer: the element
+ * at its index in the result of `send`, or the error of `send`. Holds no timers or memory while no entry is waiting or
+ * in flight.
  */
 export class Batcher<E extends { bytes: number }, A> {
   private waiting: Waiting<E, A>[] = [];
@@ -29,7 +30,7 @@ export class Batcher<E extends { bytes: number }, A> {
     private readonly send: (entries: E[]) => Promise<A[]>,
   ) {}
 
-  /** Rejects only when `send` does, or when it returned no answer for this entry. */
+  /** Rejects only if `send` rejects, or if it returned no answer for this entry. */
   add(entry: E): Promise<A> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ entry, resolve, reject });
@@ -42,7 +43,7 @@ export class Batcher<E extends { bytes: number }, A> {
   private flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    // In order, what waits goes as soon as the one under way is answered.
+    // In ordered mode, waiting entries are sent as soon as the batch in flight is answered.
     while (this.waiting.length > 0 && !(this.limits.isOrdered && this.isSending)) void this.run(this.take());
   }
 
@@ -52,7 +53,7 @@ export class Batcher<E extends { bytes: number }, A> {
       const answers = await this.send(batch.map(({ entry }) => entry));
       batch.forEach(({ resolve, reject }, index) => {
         const answer = answers[index];
-        if (answer === undefined) reject(new Error('A batch was sent, and one of its entries got no answer.'));
+        if (answer === undefined) reject(new Error('A batch was sent, but one of its entries has no answer.'));
         else resolve(answer);
       });
     } catch (error) {
@@ -62,7 +63,7 @@ export class Batcher<E extends { bytes: number }, A> {
     if (this.limits.isOrdered) this.flush();
   }
 
-  /** From the front: as many as fit, and at least one. */
+  /** Takes entries from the front up to the batch limits, and at least one. */
   private take(): Waiting<E, A>[] {
     let bytes = 0;
     let count = 0;

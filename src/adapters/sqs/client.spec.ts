@@ -3,7 +3,10 @@ import { agentWith, cleanUp, receiverWith } from '../../../test/support/egress.j
 import { queueClient } from './client.js';
 
 const OF_THE_SDK = /^(_X_|AWS_|HOME|USERPROFILE|HTTPS?_PROXY)/i;
-/** A warning about old versions of Node.js, and a default for the transport that it is not given. */
+/**
+ * Environment variables that the SDK may read: a warning about old versions of Node.js, and a default for the transport
+ * that it does not use.
+ */
 const HARMLESS = ['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED', 'AWS_ENABLE_DEFAULT_SOCKET_TIMEOUT_2026'];
 
 const MISLEADING = {
@@ -22,7 +25,7 @@ const MISLEADING = {
   HTTP_PROXY: 'http://127.0.0.1:1',
 };
 
-// Alone in its file: the SDK remembers what it once looked for.
+// In a separate file, because the SDK caches its lookups.
 describe('queueClient', () => {
   const before = process.env;
 
@@ -31,7 +34,7 @@ describe('queueClient', () => {
     await cleanUp();
   });
 
-  it('looks for nothing in the environment, nor where files are, and makes one attempt', async () => {
+  it('reads neither environment variables nor configuration files, and makes one attempt', async () => {
     const asked = new Set<string>();
     process.env = new Proxy(
       { ...before, ...MISLEADING },
@@ -52,7 +55,7 @@ describe('queueClient', () => {
     expect(text).toMatch(/user-agent: Posthorn\/0\.1/);
     expect(text).not.toMatch(/WRONG|x-amz-security-token|aws-sdk-js/);
     expect([...asked].filter((name) => OF_THE_SDK.test(name) && !HARMLESS.includes(name))).toEqual([]);
-    // The proxy sees what is asked, or the line above says nothing.
+    // Proves that the proxy observes reads; otherwise the assertion above would be meaningless.
     expect([...asked]).toEqual(expect.arrayContaining(HARMLESS.slice(0, 1)));
   });
 });

@@ -5,10 +5,13 @@ import type { QueueSettings } from './settings.js';
 
 const LIMITS = { timeoutMs: 15_000, answerBytesMax: 256 * 1024 };
 
-/** The AWS SDK's own code, as far as it is needed for a queue. */
+/** The part of the AWS SDK that queues use. */
 export type Sdk = typeof import('@aws-sdk/client-sqs');
 
-/** The AWS SDK's client of one queue, which makes one attempt. The SDK is loaded with the first one: most installations have none. */
+/**
+ * Creates the AWS SDK client for one queue, without SDK retries. The SDK is loaded on first use, because most
+ * installations have no queue.
+ */
 export async function queueClient(
   { endpoint, ...account }: Pick<QueueSettings, 'endpoint' | 'region' | 'credentials'>,
   agent: EgressAgent,
@@ -19,7 +22,8 @@ export async function queueClient(
       ...sdkSettings(account, agent, LIMITS),
       endpoint,
       maxAttempts: 1,
-      // The request's signature covers the body, and a mismatch would come after the queue has taken the messages.
+      // The request's signature already covers the body. The MD5 check would report a mismatch only after the queue has
+      // stored the messages.
       md5: false,
     }),
   );

@@ -7,12 +7,12 @@ const CREDENTIALS = {
   sessionToken: 'IQoJb3JpZ2lu',
 };
 
-/** An error as the SDK throws it. */
+/** Returns an error as the SDK throws it. */
 const sdkError = (name: string, status: number | undefined, message = 'Told by SQS.'): Error =>
   Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
 
 describe('requestFault', () => {
-  // Names and statuses as AWS gives them: the SQS API reference, and "Common errors" there.
+  // Error names and statuses from the SQS API reference, and from "Common errors" there.
   it.each<[string, number, string, string, boolean]>([
     ['InvalidClientTokenId', 403, 'The security token included in the request is invalid.', 'failed', true],
     [
@@ -58,7 +58,7 @@ describe('requestFault', () => {
   });
 
   it.each(['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol'] as const)(
-    'an exchange that ended with %s says so',
+    'reports a failed exchange with its stage: %s',
     (failure) => {
       expect(requestFault(new ExchangeFailed(failure, 'It broke.'), CREDENTIALS)).toMatchObject({
         answer: { kind: 'error', error: failure },
@@ -68,17 +68,17 @@ describe('requestFault', () => {
   );
 
   it.each<[string, unknown]>([
-    ['an error in a success', sdkError('SyntaxError', 200, 'Unexpected token < in JSON')],
+    ['an error despite a success status', sdkError('SyntaxError', 200, 'Unexpected token < in JSON')],
     ['an error of the SDK', new TypeError('x is not a function')],
-    ['what is no error', 'text'],
-  ])('%s is never a success, and its words stay here', (_title, error) => {
+    ['a value that is not an error', 'text'],
+  ])('%s counts as a protocol error, and its message is not shown', (_title, error) => {
     const fault = requestFault(error, CREDENTIALS);
 
     expect(fault.answer).toEqual({ kind: 'error', error: 'protocol' });
     expect(fault.detail).not.toMatch(/Unexpected|function/);
   });
 
-  it('repeats no credential that a server sends back, and at most 1 KB', () => {
+  it('masks credentials that a server echoes, and returns at most 1 KB', () => {
     const { detail } = requestFault(
       sdkError('Odd', 400, `${Object.values(CREDENTIALS).join(' ')} ${'x'.repeat(5000)}`),
       CREDENTIALS,
@@ -109,7 +109,7 @@ describe('entryFault', () => {
     });
   });
 
-  it('without anything it is a failure', () => {
+  it('an entry without code and message is a failure', () => {
     expect(entryFault({}, CREDENTIALS)).toMatchObject({
       answer: { status: 500, outcome: 'failed' },
       detail: 'Unknown.',

@@ -5,14 +5,14 @@ import { excerptOf } from '#engine/excerpt.js';
 import type { Answer, Outcome } from '#engine/outcome.js';
 import type { QueueSettings } from './settings.js';
 
-/** What went wrong with a request or with one entry of a batch. */
+/** The failure of a request, or of one entry of a batch. */
 export interface QueueFault {
   answer: Answer;
-  /** The code and the sentence of SQS, or our own, without credentials. */
+  /** Code and message from SQS or from Posthorn, without credentials. */
   detail: string;
-  /** True when signing in failed. */
+  /** True if authentication failed. */
   isCredentials: boolean;
-  /** True when one bad entry may have failed all of its batch. */
+  /** True if one bad entry may have failed the whole batch. */
   isOfAnEntry: boolean;
 }
 
@@ -54,7 +54,10 @@ const THROTTLE_CODES: ReadonlySet<string> = new Set([
 ]);
 const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const REFUSAL_CODES: ReadonlySet<string> = new Set(['BatchRequestTooLong', 'InvalidMessageContents', 'MessageTooLong']);
-/** `InvalidParameterValue` says many things; these are about the payload, which no retry makes shorter. */
+/**
+ * `InvalidParameterValue` has many causes. These messages concern the payload size or content, which a retry cannot
+ * fix.
+ */
 const ABOUT_PAYLOAD = /shorter than|too (?:long|large)|invalid (?:binary )?character|longer than/i;
 const ENTRY_CODES: ReadonlySet<string> = new Set([
   'InvalidParameterValue',
@@ -63,7 +66,7 @@ const ENTRY_CODES: ReadonlySet<string> = new Set([
   'InvalidAttributeName',
 ]);
 
-/** What a request failed with: an error of the SDK, of SQS, or of the exchange. */
+/** Returns the failure of a request from an error of the SDK, of SQS, or of the HTTP exchange. */
 export function requestFault(error: unknown, credentials: QueueSettings['credentials']): QueueFault {
   if (error instanceof ExchangeFailed)
     return {
@@ -73,12 +76,12 @@ export function requestFault(error: unknown, credentials: QueueSettings['credent
       isOfAnEntry: false,
     };
   const { name, message, status } = sdkError(error);
-  // An error in the answer of a success: not what SQS says.
+  // An error despite a success status: the response does not come from SQS.
   if (status === null || status < 300) {
     const detail =
       status === null
-        ? `The request could not be made (${name}).`
-        : `Status ${status}, but not the answer of an SQS queue.`;
+        ? `The request could not be sent (${name}).`
+        : `Status ${status}, but not the response of an SQS queue.`;
     return {
       answer: { kind: 'error', error: 'protocol' },
       detail: scrubbed(detail, credentials),
@@ -89,12 +92,12 @@ export function requestFault(error: unknown, credentials: QueueSettings['credent
   return faultOf(shortCode(name), message, status, credentials);
 }
 
-/** What one entry of a batch failed with, while its batch did not. */
+/** Returns the failure of one entry in a batch that succeeded. */
 export function entryFault(
   { Code = 'Unknown', Message = '', SenderFault }: Partial<BatchResultErrorEntry>,
   credentials: QueueSettings['credentials'],
 ): QueueFault {
-  // The batch was answered with 200; this is the status that the entry alone would have got.
+  // The batch was answered with 200. This is the status that the entry would have received by itself.
   return faultOf(shortCode(Code), Message, SenderFault === true ? 400 : 500, credentials);
 }
 
@@ -109,7 +112,7 @@ function faultOf(code: string, message: string, status: number, credentials: Que
   };
 }
 
-/** Never `gone`: a queue that was deleted may be made again, under the same URL. */
+/** Never returns `gone`: a deleted queue can be created again with the same URL. */
 function outcomeOf(code: string, message: string, status: number): Outcome {
   if (THROTTLE_CODES.has(code) || THROTTLE_STATUSES.has(status)) return 'throttled';
   if (REFUSAL_CODES.has(code) || (ENTRY_CODES.has(code) && ABOUT_PAYLOAD.test(message))) return 'refused';
@@ -123,19 +126,22 @@ function sdkError(error: unknown): { name: string; message: string; status: numb
     $response?: { statusCode?: number };
   };
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? null;
-  // A body that is no JSON: its parser's words say nothing to anybody.
+  // The body is not JSON. The parser's message would not help.
   const isUnreadable = $response !== undefined && (error.name === 'SyntaxError' || error.name === 'UnknownError');
   return isUnreadable
-    ? { name: `Status ${status}`, message: 'The answer is not one of SQS.', status }
+    ? { name: `Status ${status}`, message: 'The response does not come from SQS.', status }
     : { name: error.name, message: error.message, status };
 }
 
-/** `AWS.SimpleQueueService.NonExistentQueue` and `com.amazonaws.sqs#QueueDoesNotExist` without where they come from. */
+/**
+ * Strips the prefix of codes such as `AWS.SimpleQueueService.NonExistentQueue` and
+ * `com.amazonaws.sqs#QueueDoesNotExist`.
+ */
 function shortCode(code: string): string {
   return code.slice(code.lastIndexOf('#') + 1).replace(/^AWS\.SimpleQueueService\./, '');
 }
 
-/** A server may send back what it was sent. */
+/** Removes the credentials from a text, because a server may echo the request. */
 function scrubbed(text: string, credentials: QueueSettings['credentials']): string {
   let clean = text;
   for (const value of Object.values(credentials))

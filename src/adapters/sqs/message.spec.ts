@@ -59,7 +59,7 @@ const numbered = (prefix: string, count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, `v${index}`]));
 
 describe('messageOf: attributes', () => {
-  it('carry what a receiver verifies, the type of the event, and nothing of HTTP', () => {
+  it('contain the verification headers and the event type, and no HTTP headers', () => {
     const message = sent();
 
     expect(namesOf(message)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-event-type']);
@@ -69,14 +69,14 @@ describe('messageOf: attributes', () => {
     expect(message.attributes['webhook-id']?.DataType).toBe('String');
   });
 
-  it('a replay, a trace and the type of what was received are told', () => {
+  it('mark a replay, and contain the trace and the content type of a received event', () => {
     const message = sent({ replayed: true, traceparent: '00-a-b-01', headers: { 'content-type': 'text/csv' } });
 
     expect(namesOf(message).slice(4)).toEqual(['webhook-replayed', 'traceparent', 'content-type']);
     expect(valueOf(message, 'content-type')).toBe('text/csv');
   });
 
-  it("there are ten at most: ours first, then the destination's, then the message's", () => {
+  it("there are at most ten: Posthorn's first, then the destination's, then the message's", () => {
     const message = sent({ headers: numbered('x-message-', 9) }, { headers: numbered('x-fixed-', 4) });
 
     expect(namesOf(message)).toEqual([
@@ -93,7 +93,7 @@ describe('messageOf: attributes', () => {
     ]);
   });
 
-  it("a company's old signature comes before what only may be of use", () => {
+  it('the legacy signature comes before informational attributes', () => {
     const legacySignature = { ...DEFAULT_LEGACY_SCHEME, header: 'x-signature', key: KEY };
 
     const message = sent({ headers: numbered('x-message-', 9) }, { headers: numbered('x-fixed-', 9), legacySignature });
@@ -102,7 +102,7 @@ describe('messageOf: attributes', () => {
     expect(valueOf(message, 'x-signature')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it("of one name the message's value wins over the destination's, and ours over both", () => {
+  it("the message's value overrides the destination's with the same name, and Posthorn's overrides both", () => {
     const message = sent(
       { headers: { 'x-tenant': 'message', 'webhook-id': 'forged' } },
       { headers: { 'x-tenant': 'fixed' } },
@@ -113,16 +113,16 @@ describe('messageOf: attributes', () => {
   });
 
   it.each([
-    ['a name with characters of HTTP only', { 'x!y': '1' }],
-    ['names that AWS keeps for itself', { 'aws.x': '1', 'amazon.y': '1' }],
-    ['dots at the edge and in a row', { '.x': '1', 'x.': '1', 'x..y': '1' }],
+    ['a name with characters that only HTTP allows', { 'x!y': '1' }],
+    ['names that AWS reserves', { 'aws.x': '1', 'amazon.y': '1' }],
+    ['leading, trailing and consecutive dots', { '.x': '1', 'x.': '1', 'x..y': '1' }],
     ['a name that is too long', { [`x${'a'.repeat(256)}`]: '1' }],
     ['an empty value', { 'x-a': '' }],
   ])('left out: %s', (_title, headers) => {
     expect(namesOf(sent({ headers }))).toHaveLength(4);
   });
 
-  it('a name like a property of objects is a name', () => {
+  it('a name like a property of Object.prototype is an ordinary name', () => {
     expect(
       valueOf(
         sent({
@@ -138,7 +138,7 @@ describe('messageOf: attributes', () => {
 });
 
 describe('messageOf: the body', () => {
-  it("is the payload's very characters, and verifies with the attributes", () => {
+  it('is the payload byte for byte, and verifies with the attributes', () => {
     const message = sent({ body: '{"a": "\u00e9\u{1f600}", "b":1 }', atMs: Date.now() });
     const headers = Object.fromEntries(
       Object.entries(message.attributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
@@ -155,14 +155,14 @@ describe('messageOf: the body', () => {
     ['a non-character', '"\uffff"'],
     ['another one', '"\ufffe"'],
     ['half a character', '"\ud800"'],
-  ])('%s go in base64, and an attribute says so', (_title, body) => {
+  ])('%s are encoded in base64, and an attribute marks it', (_title, body) => {
     const message = sent({ body });
 
     expect(message.body).toBe(Buffer.from(body as string).toString('base64'));
     expect(valueOf(message, 'content-encoding')).toBe('base64');
   });
 
-  it('holds only what XML holds, whatever the payload', () => {
+  it('contains only characters that XML allows, for every payload', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (body) => {
         const message = sent({ body });
@@ -177,11 +177,11 @@ describe('messageOf: the body', () => {
     );
   });
 
-  it('is refused when it is empty', () => {
+  it('an empty payload is rejected', () => {
     expect(messageOf({ ...OUTGOING, body: '' }, TARGET, STANDARD)).toEqual({ refusal: expect.stringMatching(/empty/) });
   });
 
-  it('is refused above 1 MiB with its attributes, in bytes, and taken up to that', () => {
+  it('a message with attributes is accepted up to 1 MiB in bytes, and rejected above', () => {
     const overhead = sent({ body: 'a' }).bytes - 1;
     const sized = (bytes: number): ReturnType<typeof messageOf> =>
       messageOf({ ...OUTGOING, body: 'a'.repeat(bytes - overhead) }, TARGET, STANDARD);
@@ -198,23 +198,23 @@ describe('messageOf: the body', () => {
 });
 
 describe('messageOf: FIFO', () => {
-  it('a standard queue gets neither group nor deduplication', () => {
+  it('a message for a standard queue has no group id and no deduplication id', () => {
     const message = sent();
 
     expect([message.groupId, message.deduplicationId]).toEqual([undefined, undefined]);
   });
 
   it.each<[string, Partial<Outgoing>, string | null, string]>([
-    ['the type of the event', {}, null, 'invoice.paid'],
+    ['the event type', {}, null, 'invoice.paid'],
     ['the fixed one', {}, 'all', 'all'],
-    ['a type with other characters', { eventType: 'größe a' }, null, 'gr__e_a'],
+    ['an event type with other characters', { eventType: 'größe a' }, null, 'gr__e_a'],
     ['a long type', { eventType: 'a'.repeat(200) }, null, 'a'.repeat(128)],
     ['no type', { eventType: '' }, null, 'none'],
   ])('the group is %s', (_title, outgoing, messageGroupId, expected) => {
     expect(sent(outgoing, {}, { isFifo: true, messageGroupId }).groupId).toBe(expected);
   });
 
-  it('attempts of a delivery are one message to the queue, a replay is another', () => {
+  it('attempts of a delivery have the same deduplication id, a replay has another one', () => {
     const [first, second] = [sent({ atMs: 1 }, {}, FIFO), sent({ atMs: 2 }, {}, FIFO)];
     const replay = sent({ atMs: 3, replayed: true }, {}, FIFO);
 

@@ -6,14 +6,14 @@ import type { QueueSettings } from './settings.js';
 
 type Names = Readonly<Record<string, string>>;
 
-/** One message as it goes into a queue. */
+/** One message as sent to a queue. */
 export interface QueueMessage {
   body: string;
   attributes: Record<string, MessageAttributeValue>;
-  /** Of FIFO queues, with `deduplicationId`. */
+  /** Set only for FIFO queues, together with `deduplicationId`. */
   groupId?: string;
   deduplicationId?: string;
-  /** As SQS counts them: of the body, and of the names, types and values of the attributes. */
+  /** Size as SQS counts it: the body, and the names, types and values of the attributes. */
   bytes: number;
 }
 
@@ -24,7 +24,7 @@ const ATTRIBUTE_NAME_MAX = 256;
 const GROUP_ID_MAX = 128;
 const STRING = 'String';
 
-/** Ours, the most important first: what a receiver needs to verify comes before what it may like to know. */
+/** Posthorn's attributes, most important first: those needed for verification come before informational ones. */
 const OURS = [
   'webhook-id',
   'webhook-timestamp',
@@ -35,27 +35,30 @@ const OURS = [
   'traceparent',
   'content-type',
 ];
-/** Of an HTTP request, and of no use in a queue. */
+/** Headers that only make sense in an HTTP request. */
 const HTTP_ONLY = ['user-agent'];
 
-/** What the XML of SQS can't hold (#x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF is allowed). */
+/**
+ * Characters that the XML of SQS cannot represent (#x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF is
+ * allowed).
+ */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ATTRIBUTE_NAME = /^(?!aws\.|amazon\.)(?!\.)(?!.*\.\.)(?!.*\.$)[\w.-]+$/i;
 const NOT_IN_GROUP_ID = /[^!-~]/g;
 
-/** The delivery as a message, or why SQS never takes it. */
+/** Returns the delivery as a message, or the reason why SQS would never accept it. */
 export function messageOf(
   outgoing: Outgoing,
   target: Target,
   { isFifo, messageGroupId }: Pick<QueueSettings, 'isFifo' | 'messageGroupId'>,
 ): QueueMessage | { refusal: string } {
   const body = bodyOf(outgoing.body);
-  if (body.text === '') return { refusal: 'Not sent: the payload is empty, and SQS takes no empty message.' };
+  if (body.text === '') return { refusal: 'Not sent: the payload is empty, and SQS accepts no empty message.' };
   const attributes = attributesOf(headersFor(outgoing, target, body.isEncoded), target.headers, outgoing.headers ?? {});
   const bytes = Buffer.byteLength(body.text) + attributeBytes(attributes);
   if (bytes > BYTES_MAX)
     return {
-      refusal: `Not sent: the message has ${bytes} bytes with its attributes, and SQS takes at most ${BYTES_MAX}.`,
+      refusal: `Not sent: the message has ${bytes} bytes with its attributes, and SQS accepts at most ${BYTES_MAX}.`,
     };
   const message: QueueMessage = { body: body.text, attributes, bytes };
   return isFifo
@@ -67,24 +70,24 @@ export function messageOf(
     : message;
 }
 
-/** Text as it is; in base64 what is no text, or has characters that SQS does not take. */
+/** Returns text unchanged. Returns base64 for binary data and for text with characters that SQS does not accept. */
 function bodyOf(body: string | Buffer): { text: string; isEncoded: boolean } {
   if (typeof body === 'string' && !NOT_XML.test(body)) return { text: body, isEncoded: false };
   return { text: Buffer.from(body as Buffer).toString('base64'), isEncoded: true };
 }
 
-/** Those of an HTTP delivery, and what a queue needs besides. */
+/** Returns the headers of an HTTP delivery and those that a queue needs in addition. */
 function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map<string, string> {
   const headers = new Map(Object.entries(headersOf(outgoing, target)).filter(([name]) => !HTTP_ONLY.includes(name)));
-  // What is sent is JSON, which needs no saying; what was received may be anything.
+  // A sent event is always JSON, so its content type is omitted. A received event can have any type.
   if (outgoing.headers?.['content-type'] === undefined) headers.delete('content-type');
   if (isEncoded) headers.set('content-encoding', 'base64');
   return headers;
 }
 
 /**
- * The ten that fit: ours, what else the delivery is signed with, the destination's own headers, and the message's. A
- * name or a value that SQS does not take is left out.
+ * Returns at most ten attributes: Posthorn's own, then the other signature headers, the destination's headers, and the
+ * message's headers. Names and values that SQS does not accept are omitted.
  */
 function attributesOf(
   headers: ReadonlyMap<string, string>,
@@ -99,7 +102,7 @@ function attributesOf(
     attributes.push([name, { DataType: STRING, StringValue: value }]);
     if (attributes.length === ATTRIBUTES_MAX) break;
   }
-  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  // Unlike an assignment, fromEntries treats "__proto__" as an ordinary key.
   return Object.fromEntries(attributes);
 }
 
@@ -118,7 +121,10 @@ function groupOf(eventType: string): string {
   return eventType.replace(NOT_IN_GROUP_ID, '_').slice(0, GROUP_ID_MAX) || 'none';
 }
 
-/** A repeated attempt is the same message to the queue; a replay within the five minutes of its memory is another. */
+/**
+ * A repeated attempt is the same message for the queue. A replay within the queue's five-minute deduplication interval
+ * is a different message.
+ */
 function deduplicationIdOf({ webhookId, replayed, atMs }: Outgoing): string {
   return replayed ? `${webhookId}-replayed-${atMs}` : webhookId;
 }

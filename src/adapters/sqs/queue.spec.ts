@@ -11,7 +11,7 @@ interface SentEntry {
   MessageGroupId?: string;
 }
 
-/** What the server says to one request: entries in, status and body out. */
+/** Answer of the server to one request: takes entries, returns status and body. */
 type Answer = (entries: SentEntry[]) => { status?: number; body: unknown; headers?: Record<string, string> } | null;
 
 interface Scene {
@@ -31,7 +31,7 @@ const json = (status: number, type: string, message: string): ReturnType<Answer>
   headers: { 'x-amzn-query-error': `${type};Sender` },
 });
 
-/** A queue at a server that notes what it gets and answers as told; null is no answer. */
+/** Returns a queue at a server that records requests and answers with `answer`; null sends no response. */
 async function arrange(answer: Answer = takeAll, settings: Partial<QueueSettings> = {}): Promise<Scene> {
   const batches: string[][] = [];
   const receiver = await receiverWith((socket, { text }) => {
@@ -73,7 +73,7 @@ const alphabet = (count: number): string[] =>
 afterEach(cleanUp);
 
 describe('Queue.add', () => {
-  it('what starts together goes in batches of ten, and each is answered with its own message', async () => {
+  it('messages that start together are sent in batches of ten, and each gets its own answer', async () => {
     const { queue, batches } = await arrange();
 
     const answers = await addAll(queue, alphabet(25));
@@ -83,7 +83,7 @@ describe('Queue.add', () => {
     expect(answers[0]?.answer).toEqual({ kind: 'response', status: 200, retryAfter: null });
   });
 
-  it('an entry that failed alone fails alone', async () => {
+  it('an entry that fails does not fail other entries', async () => {
     const { queue } = await arrange((entries) => ({
       body: {
         Successful: entries.slice(0, 1).map(({ Id }) => ({ Id, MessageId: 'm' })),
@@ -107,7 +107,7 @@ describe('Queue.add', () => {
     expect(answers[1]?.excerpt).toBe('InternalError: Told.');
   });
 
-  it('one that is not taken does not take its batch with it', async () => {
+  it('a message that SQS rejects does not fail its batch', async () => {
     const { queue, batches } = await arrange((entries) =>
       entries.some(({ MessageBody }) => MessageBody === 'b')
         ? json(400, 'InvalidParameterValue', 'Reason: Message must be shorter than 1 bytes.')
@@ -124,11 +124,15 @@ describe('Queue.add', () => {
 
   it.each<[string, Answer, object]>([
     [
-      'the queue is gone',
+      'the queue does not exist',
       () => json(400, 'QueueDoesNotExist', 'The specified queue does not exist.'),
       { status: 400, outcome: 'failed' },
     ],
-    ['SQS asks for less', () => json(400, 'RequestThrottled', 'Slow down.'), { status: 400, outcome: 'throttled' }],
+    [
+      'SQS throttles requests',
+      () => json(400, 'RequestThrottled', 'Slow down.'),
+      { status: 400, outcome: 'throttled' },
+    ],
     [
       'a proxy is overloaded',
       () => ({ status: 503, body: '<html>later</html>', headers: { 'content-type': 'text/html' } }),
@@ -140,12 +144,16 @@ describe('Queue.add', () => {
       { status: 500, outcome: 'failed' },
     ],
     [
-      'a web server answers',
+      'a web server responds',
       () => ({ status: 200, body: '<html>hello</html>', headers: { 'content-type': 'text/html' } }),
       { kind: 'error', error: 'protocol' },
     ],
-    ['the answer says nothing', () => ({ status: 200, body: {} }), { kind: 'error', error: 'protocol' }],
-    ['the answer has no end', () => ({ status: 200, body: 'x'.repeat(300_000) }), { kind: 'error', error: 'protocol' }],
+    ['the response is empty', () => ({ status: 200, body: {} }), { kind: 'error', error: 'protocol' }],
+    [
+      'the response is truncated',
+      () => ({ status: 200, body: 'x'.repeat(300_000) }),
+      { kind: 'error', error: 'protocol' },
+    ],
     [
       'a redirect',
       () => ({ status: 302, body: '', headers: { location: 'http://127.0.0.1:1/' } }),
@@ -161,7 +169,7 @@ describe('Queue.add', () => {
     expect(answers[0]?.excerpt).not.toMatch(/html|Unexpected/);
   });
 
-  it('a queue that does not answer is a time-out, also for what waits behind it in order', async () => {
+  it('a queue that does not respond is a timeout, also for messages that wait behind it in order', async () => {
     const { queue, batches } = await arrange(() => null, { isFifo: true });
 
     const answers = await Promise.all(alphabet(12).map((body) => add(queue, body, 150)));
@@ -171,8 +179,8 @@ describe('Queue.add', () => {
   });
 });
 
-describe('Queue and the world around it', () => {
-  it('the secret stays here, and a session token is sent as such', async () => {
+describe('Queue: credentials, endpoint and egress', () => {
+  it('the secret is not sent, and a session token is sent in its header', async () => {
     const { queue, receiver } = await arrange(takeAll, {
       credentials: { ...CREDENTIALS, sessionToken: 'IQoJb3JpZ2lu' },
     });
@@ -183,7 +191,7 @@ describe('Queue and the world around it', () => {
     expect(receiver.requests[0]?.text).not.toContain(CREDENTIALS.secretAccessKey);
   });
 
-  it('an endpoint with a path keeps it', async () => {
+  it('an endpoint with a path keeps the path', async () => {
     const { settings, receiver } = await arrange();
     const queue = new Queue({ ...settings, endpoint: `${settings.endpoint}/sqs/` }, agentWith());
 
@@ -192,7 +200,7 @@ describe('Queue and the world around it', () => {
     expect(receiver.requests[0]?.text).toMatch(/^POST \/sqs\/ HTTP/);
   });
 
-  it('goes nowhere where the gate does not let it', async () => {
+  it('sends no request that egress does not permit', async () => {
     const { settings, receiver } = await arrange();
     const queue = new Queue(settings, agentWith({ policy: () => egressPolicy({ allowCidrs: [], allowHttp: true }) }));
 

@@ -8,13 +8,13 @@ import { entryFault, type QueueFault, requestFault } from './faults.js';
 import { BYTES_MAX, type QueueMessage } from './message.js';
 import type { QueueSettings } from './settings.js';
 
-/** What `SendMessageBatch` takes. */
+/** Maximum number of entries in a `SendMessageBatch` request. */
 const ENTRIES_MAX = 10;
-/** Deliveries that start together are a millisecond or two apart; a lone one is not held up longer than this. */
+/** Deliveries that start together are one or two milliseconds apart. A single delivery waits no longer than this. */
 const LINGER_MS = 4;
 const OK = 200;
 
-/** A message in hand, and by when it must be answered. */
+/** A message to send, and the deadline for its answer. */
 interface Pending {
   message: QueueMessage;
   bytes: number;
@@ -23,10 +23,10 @@ interface Pending {
   deadlineAt: number;
 }
 
-/** An answer before it is known how long it took. */
+/** An answer without its duration. */
 type Said = Pick<DeliveryAnswer, 'answer' | 'excerpt'>;
 
-/** One queue, as long as its settings stay what they are. */
+/** One queue with fixed settings. */
 export class Queue {
   private readonly open: () => ReturnType<typeof queueClient>;
   private readonly batcher: Batcher<Pending, DeliveryAnswer>;
@@ -40,13 +40,16 @@ export class Queue {
     this.batcher = new Batcher(limits, (batch) => this.send(batch));
   }
 
-  /** Sends it together with what else comes in these milliseconds. Answered within `timeoutMs`; never rejects. */
+  /**
+   * Sends a message in a batch with messages that arrive within the linger time. Resolves within `timeoutMs` and never
+   * rejects.
+   */
   add(message: QueueMessage, timeoutMs: number): Promise<DeliveryAnswer> {
     const startedAt = performance.now();
     return this.batcher.add({ message, bytes: message.bytes, startedAt, deadlineAt: startedAt + timeoutMs });
   }
 
-  /** Every attribute of the queue, or why there is none. Never rejects. */
+  /** Returns all attributes of the queue, or the reason why they are unavailable. Never rejects. */
   async attributes(
     timeoutMs: number,
   ): Promise<{ attributes: Partial<Record<string, string>> } | { fault: QueueFault }> {
@@ -83,7 +86,7 @@ export class Queue {
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
-      // One that SQS does not take must not take the others with it.
+      // A message that SQS does not accept must not fail the others in its batch.
       return fault.isOfAnEntry && batch.length > 1
         ? this.sendOneByOne(batch)
         : batch.map((pending) => answered(pending, failure(fault)));
@@ -96,7 +99,7 @@ export class Queue {
     return answers;
   }
 
-  /** Without those whose time is over: before a FIFO queue that hangs, batches wait for each other. */
+  /** Skips messages whose time is over: batches for a FIFO queue that hangs wait for each other. */
   private async sendInTime(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
     const now = performance.now();
     const isInTime = ({ deadlineAt }: Pending): boolean => deadlineAt - now >= 1;
@@ -108,11 +111,11 @@ export class Queue {
 
 const UNMENTIONED: Said = {
   answer: { kind: 'error', error: 'protocol' },
-  excerpt: 'The answer of the queue does not mention this message.',
+  excerpt: 'The response of the queue does not mention this message.',
 };
 const TOO_LATE: Said = {
   answer: { kind: 'error', error: 'timeout' },
-  excerpt: 'Not sent: the messages before it were not answered in time.',
+  excerpt: 'Not sent: earlier messages were not answered in time.',
 };
 
 function entryOf(

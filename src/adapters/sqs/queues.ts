@@ -7,19 +7,22 @@ import { queueSettings } from './settings.js';
 
 const QUEUES_MAX = 500;
 
-/** The queues of the destinations that are delivered to, with their clients; those used longest ago are dropped. */
+/** Caches queues and their clients by destination, and evicts the least recently used ones. */
 @Injectable()
 export class Queues {
   private readonly queues = new Map<string, { target: Target; queue: Queue }>();
 
   constructor(private readonly agent: EgressAgent) {}
 
-  /** Null when the settings have faults. Other settings than before make another queue; what is under way in the old one ends there. */
+  /**
+   * Returns null if the settings are invalid. Changed settings create a new queue; messages in flight finish on the old
+   * one.
+   */
   forTarget(target: Target): Queue | null {
     const key = `${target.environmentId}:${target.targetId}`;
     const known = this.queues.get(key);
     const queue = known?.target === target ? known.queue : queueFor(target, known?.queue, this.agent);
-    // Put at the end: the front is what was used longest ago.
+    // Moved to the end of the map: the least recently used queue is first.
     this.queues.delete(key);
     if (queue === null) return null;
     this.queues.set(key, { target, queue });

@@ -21,7 +21,7 @@ describe('settingsFaults', () => {
     ['a queue of AWS', {}],
     ['temporary credentials', { credentials: { ...CREDENTIALS, sessionToken: 'IQoJb3JpZ2luX2VjEXAMPLE/+==' } }],
     [
-      'an endpoint of its own',
+      'a custom endpoint',
       {
         config: {
           ...CONFIG,
@@ -30,7 +30,7 @@ describe('settingsFaults', () => {
         },
       },
     ],
-    ['null for what is optional', { config: { ...CONFIG, endpoint: null, messageGroupId: null } }],
+    ['null for optional settings', { config: { ...CONFIG, endpoint: null, messageGroupId: null } }],
     [
       'a FIFO queue with one group',
       { config: { ...CONFIG, queueUrl: `${QUEUE_URL}.fifo`, messageGroupId: 'orders-of_#1' } },
@@ -47,11 +47,11 @@ describe('settingsFaults', () => {
     ],
     ['unknown keys', { config: { ...CONFIG, queue_url: 'x' } }, [/^config.queue_url is not known here/]],
     [
-      'a queue URL that is no text',
+      'a queue URL that is not a string',
       { config: { ...CONFIG, queueUrl: { href: QUEUE_URL } } },
       [/^config.queueUrl must be an absolute URL/],
     ],
-    ['a queue name alone', { config: { ...CONFIG, queueUrl: 'orders' } }, [/^config.queueUrl must be an absolute URL/]],
+    ['only a queue name', { config: { ...CONFIG, queueUrl: 'orders' } }, [/^config.queueUrl must be an absolute URL/]],
     [
       'a queue URL without a queue',
       { config: { ...CONFIG, queueUrl: 'https://sqs.eu-west-1.amazonaws.com/' } },
@@ -74,28 +74,28 @@ describe('settingsFaults', () => {
       [/^config.queueUrl must have no query/],
     ],
     [
-      'plain http where the gate is shut',
+      'plain http when egress does not permit it',
       { config: { ...CONFIG, queueUrl: 'http://sqs.example.com/1/q' } },
       [/^config.queueUrl /],
     ],
     ['a private address', { config: { ...CONFIG, queueUrl: 'https://10.0.0.1/1/q' } }, [/^config.queueUrl /]],
     [
-      'an endpoint that the gate refuses',
+      'an endpoint that egress does not permit',
       { config: { ...CONFIG, endpoint: 'https://169.254.169.254/' } },
       [/^config.endpoint /],
     ],
     [
-      'an endpoint that is no URL',
+      'an endpoint that is not a URL',
       { config: { ...CONFIG, endpoint: 7 } },
       [/^config.endpoint must be an absolute URL/],
     ],
-    ['a region that is none', { config: { ...CONFIG, region: 'EU West' } }, [/^config.region must be a region/]],
+    ['an invalid region', { config: { ...CONFIG, region: 'EU West' } }, [/^config.region must be a region/]],
     [
       'a region that changes the host',
       { config: { ...CONFIG, region: 'evil.example/' } },
       [/^config.region must be a region/],
     ],
-    ['a region of FIPS', { config: { ...CONFIG, region: 'fips-us-east-1' } }, [/^config.region must be a region/]],
+    ['a FIPS region', { config: { ...CONFIG, region: 'fips-us-east-1' } }, [/^config.region must be a region/]],
     [
       'a group for a standard queue',
       { config: { ...CONFIG, messageGroupId: 'all' } },
@@ -122,7 +122,7 @@ describe('settingsFaults', () => {
       { credentials: { ...CREDENTIALS, secretAccessKey: 'a\nb' } },
       [/^credentials.secretAccessKey must be/],
     ],
-  ])('names every one in %s', (_title, given, expected) => {
+  ])('returns all faults of %s', (_title, given, expected) => {
     const faults = faultsOf(given);
 
     expect(faults).toHaveLength(expected.length);
@@ -144,7 +144,7 @@ describe('queueSettings', () => {
     [QUEUE_URL, 'https://vpce-1.sqs.eu-west-1.vpce.amazonaws.com', 'https://vpce-1.sqs.eu-west-1.vpce.amazonaws.com/'],
     ['https://SQS.example.com:443/1/q', undefined, 'https://sqs.example.com'],
     ['http://127.0.0.1:5000/1/q', undefined, 'http://127.0.0.1:5000'],
-  ])('%s with the endpoint %s is called at %s', (queueUrl, endpoint, expected) => {
+  ])('%s with the endpoint %s sends requests to %s', (queueUrl, endpoint, expected) => {
     expect(queueSettings({ config: { ...CONFIG, queueUrl, endpoint }, credentials: CREDENTIALS })?.endpoint).toBe(
       expected,
     );
@@ -159,7 +159,7 @@ describe('queueSettings', () => {
     ).toMatchObject({ isFifo });
   });
 
-  it('is null for what was never checked', () => {
+  it('returns null for invalid settings', () => {
     expect(queueSettings({ config: {}, credentials: CREDENTIALS })).toBeNull();
     expect(queueSettings({ config: CONFIG, credentials: null })).toBeNull();
   });

@@ -2,33 +2,36 @@ import { URL_LENGTH_MAX, type UrlVerdict } from '#engine/egress-policy.js';
 import type { Fault } from '#kernel/errors.js';
 import type { Draft, Target } from '#modules/destinations/contract.js';
 
-/** A queue and how to sign in to it; only of settings without faults. */
+/** Address and credentials of a queue. Exists only for valid settings. */
 export interface QueueSettings {
   queueUrl: string;
   region: string;
-  /** Where requests go: `config.endpoint`, or the queue URL's origin. */
+  /** Origin that requests are sent to: `config.endpoint`, or the origin of the queue URL. */
   endpoint: string;
-  /** By its name, as SQS has it: a FIFO queue's ends in `.fifo`. */
+  /** Whether it is a FIFO queue. In SQS the name decides: it ends in `.fifo`. */
   isFifo: boolean;
-  /** The group of every message of a FIFO queue; null for one group per event type. */
+  /** Group of every message in a FIFO queue; null for one group per event type. */
   messageGroupId: string | null;
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 }
 
 const CONFIG_KEYS = ['queueUrl', 'region', 'endpoint', 'messageGroupId'];
-/** A DNS label; the SDK would read `fips-` and `-fips` as another endpoint, which `endpoint` says plainly. */
+/**
+ * A region is a DNS label. The SDK would map `fips-` and `-fips` to another endpoint, which must be set explicitly with
+ * `endpoint`.
+ */
 const REGION = /^(?!fips-)(?!.*-fips$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** "The length of MessageGroupId is 128 characters. Valid values: alphanumeric characters and punctuation." */
 const GROUP_ID = /^[!-~]{1,128}$/;
 
-/** What each field of `credentials` may be; the values themselves are never quoted. */
+/** Allowed form of each field of `credentials`. Messages never quote the values. */
 const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOptional?: true }>> = {
   accessKeyId: { form: /^[\w.-]{1,128}$/, message: 'must be 1 to 128 letters, digits and _.-' },
   secretAccessKey: { form: /^[!-~]{1,256}$/, message: 'must be 1 to 256 visible ASCII characters' },
   sessionToken: { form: /^[!-~]{1,8192}$/, message: 'must be 1 to 8192 visible ASCII characters', isOptional: true },
 };
 
-/** Faults of `config` and `credentials`. `admit` says whether a URL may be called. */
+/** Returns the faults of `config` and `credentials`. `admit` returns whether a URL may be called. */
 export function settingsFaults(
   { config, credentials }: Pick<Draft, 'config' | 'credentials'>,
   admit: (url: string) => UrlVerdict,
@@ -51,7 +54,10 @@ export function settingsFaults(
   return [...faults, ...credentialFaults(credentials)];
 }
 
-/** The settings of a destination; null when they have faults, as those that were never checked may. */
+/**
+ * Returns the settings of a destination, or null if they have faults. Settings that were never validated may have
+ * faults.
+ */
 export function queueSettings({ config, credentials }: Pick<Target, 'config' | 'credentials'>): QueueSettings | null {
   const faults = settingsFaults({ config, credentials }, (url) => ({ ok: true, url: new URL(url) }));
   if (faults.length > 0 || credentials === null) return null;
@@ -61,7 +67,7 @@ export function queueSettings({ config, credentials }: Pick<Target, 'config' | '
   return {
     queueUrl: queue,
     region: region ?? '',
-    // The WHATWG form, which has no default port: the host that is signed is then the host that is sent.
+    // The WHATWG form has no default port, so that the signed host is the host that is sent.
     endpoint: endpoint ? new URL(endpoint).href : new URL(queue).origin,
     isFifo: isFifo(queue),
     messageGroupId: messageGroupId ?? null,
@@ -93,11 +99,11 @@ function urlFault(url: unknown): string | null {
     return `must be an absolute URL of at most ${URL_LENGTH_MAX} characters`;
   const { protocol, search, hash, username, password } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https URL';
-  return search + hash + username + password === '' ? null : 'must have no query, fragment, user and password';
+  return search + hash + username + password === '' ? null : 'must not have a query, a fragment, a user or a password';
 }
 
 function groupIdFault(groupId: unknown, queueUrl: unknown): string | null {
-  if (!matches(GROUP_ID, groupId)) return 'must be 1 to 128 letters, digits and punctuation of ASCII';
+  if (!matches(GROUP_ID, groupId)) return 'must be 1 to 128 ASCII letters, digits and punctuation characters';
   return isFifo(text(queueUrl)) ? null : 'is for FIFO queues, whose names end in .fifo';
 }
 

@@ -16,18 +16,18 @@ import {
 import { accessOf } from '../sessions.js';
 import { line } from '../terminal.js';
 
-/** One look, and what it found. */
+/** Result of one check. */
 export interface Finding extends Found {
   check: string;
 }
 
 const SKEW_SECONDS_MAX = 60;
 
-/** doctor */
+/** Adds the command `doctor`. */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('look whether the service, the key and what is set up are in order')
+    .description('check the service, the key and the configuration')
     .action(async (_options: object, command: Command) => {
       const terminal = terminalOf(command);
       const findings = await examine(accessOf(command.optsWithGlobals<Globals>()));
@@ -70,9 +70,9 @@ async function examine({
     const skew = Math.round((Date.now() - Date.parse(response.headers.get('date') ?? '')) / 1_000);
     const clock =
       Number.isNaN(skew) || Math.abs(skew) <= SKEW_SECONDS_MAX
-        ? ok('This clock and that of the service agree.')
+        ? ok('The local clock and the clock of the service agree.')
         : warning(
-            `This clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the service: signatures look older or newer than they are.`,
+            `The local clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the service, so signatures look older or newer than they are.`,
           );
     return [ok(`${url} answers.`), clock];
   });
@@ -86,11 +86,11 @@ async function examine({
       info?: { version?: unknown };
     } | null;
     const version = document?.info?.version;
-    if (typeof version !== 'string') return [warning('The service does not say which version it is.')];
+    if (typeof version !== 'string') return [warning('The service does not report its version.')];
     return [
       version === ownVersion()
         ? ok(`Both are ${ownVersion()}.`)
-        : warning(`The service is ${version}, this command ${ownVersion()}.`),
+        : warning(`The service has version ${version}, this command ${ownVersion()}.`),
     ];
   });
   if (apiKey === null)
@@ -99,7 +99,7 @@ async function examine({
       {
         check: 'key',
         result: 'failed',
-        message: 'Nobody is signed in: run `posthorn login`, or set POSTHORN_API_KEY.',
+        message: 'Not signed in: run `posthorn login`, or set POSTHORN_API_KEY.',
       },
     ];
   const isKnown = await look('key', async () => {
@@ -117,20 +117,22 @@ async function examine({
         .map(({ type, name, error }) => `${type} ${name}: ${error ?? 'not seen yet'}`);
       found.push(warning(`${domain} is ${state}. ${faults.join(' ')}`));
     }
-    return found.length > 0 ? found : [ok('Every domain is verified, or there is none.')];
+    return found.length > 0 ? found : [ok('All domains are verified, or there are none.')];
   });
   await look('destinations', () => destinationsFound(client, new Date()));
   await look('applications', () => applicationsFound(client));
   await look('dead letters', async () => {
     const { data } = await client.get('/v1/events', { params: { query: { status: ['dlq'], limit: 1 } } });
     return [
-      data.length === 0 ? ok('There are none.') : warning('There are some: `posthorn events --status dlq` lists them.'),
+      data.length === 0
+        ? ok('There are none.')
+        : warning('There are dead letters: `posthorn events --status dlq` lists them.'),
     ];
   });
   return findings;
 }
 
-/** Of the package that this file is in. */
+/** Returns the version of the package that contains this file. */
 export function ownVersion(): string {
   return (JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string })
     .version;

@@ -6,11 +6,11 @@ import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { harmless, line, statusStyle, type Terminal } from '../terminal.js';
 
-/** events list | get | attempts | payload | tail */
+/** Adds the commands `events list | get | attempts | payload | tail`. */
 export function addEventCommands(program: Command): void {
-  const events = program.command('events').description('what was accepted, and what became of it');
+  const events = program.command('events').description('list events and their deliveries');
   withEventFilters(events.command('list', { isDefault: true }).description('list events, newest first'))
-    .option('-n, --limit <count>', 'how many; pages are fetched as needed', wholeNumber, 20)
+    .option('-n, --limit <count>', 'maximum number of items; pages are fetched as needed', wholeNumber, 20)
     .addHelpText(
       'after',
       '\nExamples:\n  posthorn events --status dlq,failed --error timeout\n  posthorn events list --destination dst_… --json -n 500',
@@ -37,7 +37,7 @@ export function addEventCommands(program: Command): void {
   events
     .command('get')
     .description('show an event with its deliveries and attempts')
-    .argument('<id>', 'an evt_ or msg_ id')
+    .argument('<id>', 'the evt_ id of an event or the msg_ id of a message')
     .action(async (id: string, _options: object, command: Command) => {
       terminalOf(command).show(await detail(clientOf(command.optsWithGlobals<Globals>()), id));
     });
@@ -45,7 +45,7 @@ export function addEventCommands(program: Command): void {
   events
     .command('attempts')
     .description('list the attempts of an event')
-    .argument('<id>', 'an evt_ or msg_ id')
+    .argument('<id>', 'the evt_ id of an event or the msg_ id of a message')
     .action(async (id: string, _options: object, command: Command) => {
       const { attempts } = await detail(clientOf(command.optsWithGlobals<Globals>()), id);
       terminalOf(command).list(
@@ -69,21 +69,21 @@ export function addEventCommands(program: Command): void {
   events
     .command('payload')
     .description('write the payload of an event to standard output, byte for byte')
-    .argument('<id>', 'an evt_ or msg_ id')
+    .argument('<id>', 'the evt_ id of an event or the msg_ id of a message')
     .action(async (id: string, _options: object, command: Command) => {
       const response = await clientOf(command.optsWithGlobals<Globals>()).raw(
         `/v1/events/${encodeURIComponent(id)}/payload`,
       );
       const payload = Buffer.from(await response.arrayBuffer());
-      // A terminal is given what it can show; a file or a program every byte.
+      // A terminal gets only printable text. A file or a program gets every byte.
       process.stdout.write(process.stdout.isTTY ? `${harmless(payload.toString('utf8'))}\n` : payload);
     });
 
-  withStreamFilters(events.command('tail').description('show what happens, while it happens'))
-    .option('--since-id <id>', 'go on behind this id of an earlier stream')
+  withStreamFilters(events.command('tail').description('show events as they happen'))
+    .option('--since-id <id>', 'continue after this id of an earlier stream')
     .addHelpText(
       'after',
-      '\nExamples:\n  posthorn events tail --status dlq\n  posthorn events tail --json | jq .event.id\n\nIt goes on over restarts and broken connections, and says what it could not show.',
+      '\nExamples:\n  posthorn events tail --status dlq\n  posthorn events tail --json | jq .event.id\n\nReconnects after restarts and broken connections, and reports events that it could not show.',
     )
     .action(async (options: EventFilters & { sinceId?: string }, command: Command) => {
       const terminal = terminalOf(command);
@@ -96,7 +96,7 @@ export function addEventCommands(program: Command): void {
     });
 }
 
-/** Text of a stream's message, for people and for programs; heartbeats are nobody's. */
+/** Prints a stream message as text or JSON. Heartbeats are not printed. */
 function tell(terminal: Terminal, message: StreamMessage): void {
   if (message.kind === 'heartbeat') return;
   if (message.kind === 'ready') return terminal.progress('Listening.');
@@ -125,12 +125,12 @@ function tell(terminal: Terminal, message: StreamMessage): void {
 
 export function gapText({ reason, since, until }: { reason: string; since: string | null; until: string }): string {
   const why: Record<string, string> = {
-    slow: 'it was not read in time',
-    too_old: 'it is too long ago',
-    too_many: 'it is too much',
+    slow: 'the connection was too slow',
+    too_old: 'too long ago',
+    too_many: 'too many events',
     storage: 'the storage failed over or was restored',
   };
-  return `NOT SHOWN: what happened between ${since ?? 'the start'} and ${until} (${why[reason] ?? reason}). \`posthorn events --since ${since ?? until} --until ${until}\` lists it.`;
+  return `NOT SHOWN: events between ${since ?? 'the start'} and ${until} (${why[reason] ?? reason}). \`posthorn events --since ${since ?? until} --until ${until}\` lists them.`;
 }
 
 const time = (at: string): string => at.slice(11, 23);

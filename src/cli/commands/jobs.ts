@@ -4,13 +4,13 @@ import { follow, tellJob } from '../jobs.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 
-/** jobs list | get | stop */
+/** Adds the commands `jobs list | get | stop`. */
 export function addJobCommands(program: Command): void {
   const jobs = program.command('jobs').description('replays, recoveries and cancellations of many events');
   jobs
     .command('list', { isDefault: true })
     .description('list jobs, newest first')
-    .option('-n, --limit <count>', 'how many; pages are fetched as needed', wholeNumber, 20)
+    .option('-n, --limit <count>', 'maximum number of items; pages are fetched as needed', wholeNumber, 20)
     .action(async ({ limit }: { limit: number }, command: Command) => {
       const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/replays'), limit);
       terminalOf(command).list(
@@ -35,9 +35,9 @@ export function addJobCommands(program: Command): void {
     });
   jobs
     .command('get')
-    .description('show a job: how far it is, and what came of it')
+    .description('show the progress or the result of a job')
     .argument('<id>', 'an rpj_ id')
-    .option('--wait', 'wait until it has ended, with its progress')
+    .option('--wait', 'show the progress and wait until the job has ended')
     .addHelpText('after', '\nExample:\n  posthorn jobs get rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1 --wait')
     .action(async (id: string, { wait }: { wait?: true }, command: Command) => {
       const [terminal, client] = [terminalOf(command), clientOf(command.optsWithGlobals<Globals>())];
@@ -46,7 +46,7 @@ export function addJobCommands(program: Command): void {
     });
   jobs
     .command('stop')
-    .description('end a job before its next page; what was done stays done')
+    .description('stop a job before its next page; completed work is not undone')
     .argument('<id>', 'an rpj_ id')
     .action(async (id: string, _options: object, command: Command) => {
       const job = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/replays/{id}/stop', {

@@ -11,20 +11,20 @@ import { gapText } from './events.js';
 
 const CONCURRENCY_MAX = 100;
 
-/** listen */
+/** Adds the command `listen`. */
 export function addListenCommand(program: Command): void {
   program
     .command('listen')
-    .description('forward what endpoints receive to a program on this machine')
+    .description('forward received webhooks to a program on this machine')
     .requiredOption('--forward-to <target>', 'where to: 3000, localhost:3000/hook, or a whole URL')
-    .option('--endpoint <id>', 'only what this endpoint receives: its ep_ id or its slug')
+    .option('--endpoint <id>', 'forward only requests to this endpoint: its ep_ id or its slug')
     .option(
       '--concurrency <count>',
-      `how many requests to forward at the same time, 1 to ${CONCURRENCY_MAX}`,
+      `maximum number of requests to forward at the same time, 1 to ${CONCURRENCY_MAX}`,
       wholeNumber,
       CONCURRENCY_DEFAULT,
     )
-    .option('--resume', 'go on where the last run of the same tunnel ended')
+    .option('--resume', 'continue where the last run of the same tunnel ended')
     .addHelpText(
       'after',
       `
@@ -32,9 +32,10 @@ Examples:
   posthorn listen --forward-to localhost:3000/hook
   posthorn listen --forward-to 3000 --endpoint stripe --resume
 
-Nothing has to reach this machine from outside. Each request is forwarded byte for byte. Requests are sent in the order in which they
-came, up to --concurrency of them at the same time; 1 waits for each answer. What the provider is answered does not change. It goes on over restarts and broken connections, and says what is forwarded late, again, or not at all.
-Needs a key of scope write: to one of scope read, headers that authenticate are not shown.`,
+This machine needs no inbound connections. Each request is forwarded byte for byte. Requests are sent in the order of arrival, up
+to --concurrency of them at the same time. With 1, each request waits for the response to the previous one. The provider's response does
+not change. The tunnel reconnects after restarts and broken connections, and reports requests that are forwarded late, again, or not at all.
+Needs a key of scope write: with a key of scope read, authentication headers are not forwarded.`,
     )
     .action(
       async (
@@ -45,7 +46,7 @@ Needs a key of scope write: to one of scope read, headers that authenticate are 
         const to = localTarget(options.forwardTo);
         const { concurrency } = options;
         if (concurrency < 1 || concurrency > CONCURRENCY_MAX)
-          throw new CommandFailure(`--concurrency is a whole number from 1 to ${CONCURRENCY_MAX}.`, EXIT.usage);
+          throw new CommandFailure(`--concurrency must be a whole number from 1 to ${CONCURRENCY_MAX}.`, EXIT.usage);
         const client = clientOf(command.optsWithGlobals<Globals>());
         const endpoint = options.endpoint === undefined ? null : await endpointNamed(client, options.endpoint);
         const stop = new AbortController();
@@ -70,7 +71,7 @@ function showForwarded(
   const notes = [
     ...(is_late ? ['late'] : []),
     ...(is_again ? ['again: it may have been forwarded before'] : []),
-    ...(request?.status === 'quarantined' ? ['its signature did not hold'] : []),
+    ...(request?.status === 'quarantined' ? ['its signature was invalid'] : []),
   ];
   if (terminal.isJson) {
     return terminal.show({
@@ -96,17 +97,17 @@ function showForwarded(
 }
 
 function showNotice(terminal: Terminal, notice: Notice, what: string, to: URL): void {
-  if (notice.kind === 'ready') terminal.progress(`Forwarding what ${what} receives to ${to.href}.`);
+  if (notice.kind === 'ready') terminal.progress(`Forwarding requests received by ${what} to ${to.href}.`);
   if (notice.kind === 'lost')
     terminal.progress(`${notice.reason} Connecting again in ${Math.ceil(notice.retryMs / 1_000)} s.`);
   if (notice.kind === 'waiting') terminal.progress(`${notice.reason} Waiting for it.`);
   if (notice.kind === 'hidden')
     terminal.progress(
-      'This key has scope read: headers that authenticate are left out of what is forwarded. Run `posthorn login --scope write`.',
+      'This key has scope read, so authentication headers are not forwarded. Run `posthorn login --scope write`.',
     );
   if (notice.kind === 'gap') {
     terminal.progress(
-      `${gapText(notice.gap)}${notice.gap.since === null ? '' : ' What endpoints received then is forwarded now, as late.'}`,
+      `${gapText(notice.gap)}${notice.gap.since === null ? '' : ' Requests received since then are forwarded now, as late.'}`,
     );
     if (terminal.isJson) terminal.show({ kind: 'gap', ...notice.gap });
   }

@@ -6,17 +6,17 @@ import { CommandFailure, EXIT } from '../failure.js';
 import type { Globals } from '../globals.js';
 import { accessOf } from '../sessions.js';
 
-/** mcp */
+/** Adds the command `mcp`. */
 export function addMcpCommand(program: Command): void {
   program
     .command('mcp')
-    .description('an agent server over standard input and output, with the tools of /mcp')
-    .option('--scope <scope>', 'what its tools may do at most: read or write', 'read')
+    .description('run an MCP server over standard input and output, with the tools of /mcp')
+    .option('--scope <scope>', 'maximum permission of the tools: read or write', 'read')
     .addHelpText(
       'after',
       `
-An agent's program starts it, and it goes to the service with the key of \`posthorn login\`, or with POSTHORN_API_KEY: no key stands in the agent's
-configuration. With --scope read (the default) only tools that change nothing are offered, whatever the key may do.
+An agent starts this command. It connects to the service with the key of \`posthorn login\`, or with POSTHORN_API_KEY, so the agent's
+configuration contains no key. With --scope read (the default) it offers only read-only tools, whatever the key permits.
 
 Claude Code:
   claude mcp add posthorn -- posthorn mcp
@@ -32,11 +32,11 @@ Codex (~/.codex/config.toml):
   command = "posthorn"
   args = ["mcp"]
 
-Another service, and tools that send and replay:
+Another service, with tools that send and replay:
   "args": ["mcp", "--scope", "write", "--url", "https://posthorn.example.com"]`,
     )
     .action(async ({ scope }: { scope: string }, command: Command) => {
-      if (scope !== 'read' && scope !== 'write') throw new CommandFailure('--scope is read or write.', EXIT.usage);
+      if (scope !== 'read' && scope !== 'write') throw new CommandFailure('--scope must be read or write.', EXIT.usage);
       const globals = command.optsWithGlobals<Globals>();
       const { url, apiKey } = accessOf(globals);
       if (apiKey === null)
@@ -48,7 +48,7 @@ Another service, and tools that send and replay:
       const write = async (message: unknown): Promise<void> => {
         if (!process.stdout.write(`${writeExact(message)}\n`)) await once(process.stdout, 'drain');
       };
-      // The service that it began with: a login elsewhere does not lead an agent there.
+      // Bound to the service of the start: a later login at another service does not redirect the agent.
       const access = (): ReturnType<typeof accessOf> => accessOf({ url });
       await new AgentServer({ access, fetch: (request) => fetch(request), write, complain }, scope).run(process.stdin);
     });

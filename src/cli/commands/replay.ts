@@ -22,17 +22,25 @@ const WOULD: Readonly<Record<Action, string>> = {
   recover: 'delivered again where they failed',
   cancel: 'cancelled',
 };
-/** What a range of an endpoint is bounded by. */
+/** Options that can limit a replay of an endpoint's requests. */
 const OF_A_RANGE: ReadonlySet<string> = new Set(['since', 'until', 'status']);
 
-/** replay, recover, cancel: of one event, or of what the filters of `events` show, as a job. */
+/**
+ * Adds the commands `replay`, `recover` and `cancel`. Each acts on one event, or starts a job for the events that match
+ * the filters of `events`.
+ */
 export function addReplayCommands(program: Command): void {
   withJob(
     program
       .command('replay')
-      .description('deliver again: an event, what an endpoint received in a range, or what a filter shows'),
+      .description(
+        'deliver again: one event, the requests of an endpoint in a range, or the events that match a filter',
+      ),
   )
-    .argument('[id]', 'an evt_ id, or the ep_ id of an endpoint with --since, --until and --status; none with filters')
+    .argument(
+      '[id]',
+      'an evt_ id, or the ep_ id of an endpoint with --since, --until and --status; omit it to use filters',
+    )
     .addHelpText(
       'after',
       `\nExamples:
@@ -54,8 +62,8 @@ export function addReplayCommands(program: Command): void {
       terminal.show({ id, replayed: true }, () => line`${id} is delivered again.`);
     });
 
-  withJob(program.command('recover').description('deliver again what failed, and only to where it failed'))
-    .option('--include-cancelled', 'also what was cancelled')
+  withJob(program.command('recover').description('deliver failed events again, only where they failed'))
+    .option('--include-cancelled', 'include cancelled deliveries')
     .addHelpText(
       'after',
       `\nExamples:
@@ -67,8 +75,12 @@ export function addReplayCommands(program: Command): void {
       return byFilter(client, terminal, 'recover', options);
     });
 
-  withJob(program.command('cancel').description('end what waits: of an event, or of what a filter shows'))
-    .argument('[id]', 'an evt_ id, or the msg_ id of a message with all its events; none with filters')
+  withJob(
+    program
+      .command('cancel')
+      .description('cancel the waiting deliveries of an event, or of the events that match a filter'),
+  )
+    .argument('[id]', 'an evt_ id, or the msg_ id of a message with all its events; omit it to use filters')
     .addHelpText(
       'after',
       `\nExamples:
@@ -86,10 +98,10 @@ export function addReplayCommands(program: Command): void {
 
 function withJob(command: Command): Command {
   return withEventFilters(command)
-    .option('--all', 'every event: in place of a filter')
-    .option('--limit <count>', 'so many events at most, the newest ones', wholeNumber)
+    .option('--all', 'select every event instead of using a filter')
+    .option('--limit <count>', 'maximum number of events, newest first', wholeNumber)
     .option('--dry-run', 'only count')
-    .option('--wait', 'wait until the job has ended, with its progress');
+    .option('--wait', 'show the progress and wait until the job has ended');
 }
 
 function of(command: Command): { terminal: Terminal; client: PosthornClient } {
@@ -100,12 +112,12 @@ async function byFilter(client: PosthornClient, terminal: Terminal, action: Acti
   const { all, limit, includeCancelled, dryRun, wait } = options;
   const filter = filterOf(options);
   const isEverything = Object.keys(filter).length === 0;
-  // A filter that a script left empty is not everything.
+  // An empty filter, for example from an unset variable in a script, must not select every event.
   if (isEverything !== (all === true))
     throw new CommandFailure(
       isEverything
-        ? `Say which events: an id, a filter (posthorn ${action} --help), or --all.`
-        : '--all is every event: leave the filters out.',
+        ? `Select the events with an id, a filter (posthorn ${action} --help), or --all.`
+        : '--all selects every event and cannot be combined with filters.',
       EXIT.usage,
     );
   const body = {
@@ -129,11 +141,11 @@ async function ofEndpoint(client: PosthornClient, terminal: Terminal, id: string
   const others = Object.keys(options).filter((name) => !OF_A_RANGE.has(name) && name !== 'dryRun' && name !== 'wait');
   if (others.length > 0)
     throw new CommandFailure(
-      `What an endpoint received is bounded by --since, --until and --status alone: posthorn replay --endpoint ${id} takes every filter.`,
+      `A replay of an endpoint accepts only --since, --until and --status. posthorn replay --endpoint ${id} accepts every filter.`,
       EXIT.usage,
     );
   const states = status === undefined ? [] : [status].flat();
-  if (states.length > 1) throw new CommandFailure('Of an endpoint, --status is one state.', EXIT.usage);
+  if (states.length > 1) throw new CommandFailure('For an endpoint, --status takes a single state.', EXIT.usage);
   const body = {
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
@@ -146,17 +158,17 @@ async function ofEndpoint(client: PosthornClient, terminal: Terminal, id: string
 }
 
 function started(client: PosthornClient, terminal: Terminal, job: Job, wait: true | undefined): Promise<void> | void {
-  if (!wait) return terminal.show(job, () => `Job ${job.id} runs: posthorn jobs get ${job.id} --wait`);
-  terminal.progress(`Job ${job.id} runs, and goes on without this command.`);
+  if (!wait) return terminal.show(job, () => `Job ${job.id} is running: posthorn jobs get ${job.id} --wait`);
+  terminal.progress(`Job ${job.id} is running and continues without this command.`);
   return follow(client, terminal, job.id);
 }
 
-/** Of one event nothing is filtered or counted. */
+/** Rejects filter and job options for a single event. */
 function alone(id: string, options: Options): void {
   const [other] = Object.keys(options);
   if (other !== undefined)
     throw new CommandFailure(
-      `${id} is one event: leave --${other.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} out.`,
+      `${id} is a single event: omit --${other.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.`,
       EXIT.usage,
     );
 }

@@ -6,12 +6,12 @@ import { statusStyle } from '../terminal.js';
 
 const LIMIT: [string, string, typeof wholeNumber, number] = [
   '-n, --limit <count>',
-  'how many; pages are fetched as needed',
+  'maximum number of items; pages are fetched as needed',
   wholeNumber,
   50,
 ];
 
-/** destinations list | get | create | test | delete */
+/** Adds the commands `destinations list | get | create | test | delete`. */
 export function addDestinationCommands(program: Command): void {
   const destinations = program.command('destinations').description('where events are delivered');
   destinations
@@ -46,11 +46,11 @@ export function addDestinationCommands(program: Command): void {
     );
   destinations
     .command('create')
-    .description('make a destination, which is probed first')
+    .description('create a destination after probing it')
     .requiredOption('--name <name>')
     .option('--type <type>', 'https, sqs, mirror or pull', 'https')
     .option('--target <url>', 'the address')
-    .option('-H, --header <name:value>', 'a header of every delivery; may be repeated', collectPairs)
+    .option('-H, --header <name:value>', 'a header to send with every delivery; can be repeated', collectPairs)
     .addHelpText(
       'after',
       '\nExample:\n  posthorn destinations create --name Billing --target https://billing.example.com/hook',
@@ -79,7 +79,7 @@ export function addDestinationCommands(program: Command): void {
     );
   destinations
     .command('test')
-    .description('send a test event, and show the attempt')
+    .description('send a test event and show the attempt')
     .argument('<id>')
     .action(async (id: string, _options: object, command: Command) =>
       terminalOf(command).show(
@@ -98,9 +98,9 @@ export function addDestinationCommands(program: Command): void {
     });
 }
 
-/** endpoints list | get | create | requests | delete */
+/** Adds the commands `endpoints list | get | create | requests | delete`. */
 export function addEndpointCommands(program: Command): void {
-  const endpoints = program.command('endpoints').description('URLs that providers send to');
+  const endpoints = program.command('endpoints').description('manage URLs that providers send to');
   endpoints
     .command('list', { isDefault: true })
     .description('list endpoints')
@@ -130,9 +130,9 @@ export function addEndpointCommands(program: Command): void {
     );
   endpoints
     .command('create')
-    .description('make an endpoint, and show the URL for the provider')
+    .description('create an endpoint and show the URL for the provider')
     .argument('<slug>')
-    .option('--preset <preset>', 'such as stripe or github')
+    .option('--preset <preset>', 'for example stripe or github')
     .option('--destination <id...>', 'where what it receives goes')
     .addHelpText('after', '\nExample:\n  posthorn endpoints create stripe --preset stripe --destination dst_…')
     .action(
@@ -148,7 +148,7 @@ export function addEndpointCommands(program: Command): void {
     );
   endpoints
     .command('requests')
-    .description('list what an endpoint received, refused requests too')
+    .description('list the requests of an endpoint, including rejected ones')
     .argument('<id>')
     .option(...LIMIT)
     .action(async (id: string, { limit }: { limit: number }, command: Command) => {
@@ -175,7 +175,7 @@ export function addEndpointCommands(program: Command): void {
     });
   endpoints
     .command('delete')
-    .description('delete an endpoint; its URL is free at once')
+    .description('delete an endpoint; its URL becomes available immediately')
     .argument('<id>')
     .action(async (id: string, _options: object, command: Command) => {
       await clientOf(command.optsWithGlobals<Globals>()).delete('/v1/endpoints/{id}', { params: { path: { id } } });
@@ -183,9 +183,9 @@ export function addEndpointCommands(program: Command): void {
     });
 }
 
-/** keys list | create | rotate | revoke */
+/** Adds the commands `keys list | create | rotate | revoke`. */
 export function addKeyCommands(program: Command): void {
-  const keys = program.command('keys').description('keys of the organization (scope admin)');
+  const keys = program.command('keys').description('manage keys of the organization (scope admin)');
   keys
     .command('list', { isDefault: true })
     .description('list keys')
@@ -208,7 +208,7 @@ export function addKeyCommands(program: Command): void {
     });
   keys
     .command('create')
-    .description('make a key, which is shown once')
+    .description('create a key, which is shown only once')
     .argument('<name>')
     .option('--scope <scope>', 'read, write or admin', 'read')
     .option('--environment <environment>', 'live or test')
@@ -220,9 +220,9 @@ export function addKeyCommands(program: Command): void {
     });
   keys
     .command('rotate')
-    .description('make a new key in place of one')
+    .description('replace a key with a new one')
     .argument('<id>')
-    .option('--grace <seconds>', 'how long the old one stays good', wholeNumber)
+    .option('--grace <seconds>', 'how long the old key remains valid', wholeNumber)
     .action(async (id: string, { grace }: { grace?: number }, command: Command) => {
       const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/keys/{id}/rotate', {
         params: { path: { id } },
@@ -232,7 +232,7 @@ export function addKeyCommands(program: Command): void {
     });
   keys
     .command('revoke')
-    .description('end a key at once')
+    .description('revoke a key immediately')
     .argument('<id>')
     .action(async (id: string, _options: object, command: Command) => {
       await clientOf(command.optsWithGlobals<Globals>()).delete('/v1/keys/{id}', { params: { path: { id } } });

@@ -5,7 +5,7 @@ import { CommandFailure, EXIT } from '../failure.js';
 import { collectPairs, type Globals, terminalOf } from '../globals.js';
 import { clientOf } from '../sessions.js';
 
-/** send */
+/** Adds the command `send`. */
 export function addSendCommand(program: Command): void {
   program
     .command('send')
@@ -13,9 +13,9 @@ export function addSendCommand(program: Command): void {
     .argument('<destination>', 'a dst_ id or an https URL')
     .argument('<event-type>', 'such as invoice.paid')
     .option('-d, --data <json>', 'the payload: JSON, @file, or - for standard input', '{}')
-    .option('-H, --header <name:value>', 'a header to forward; may be repeated', collectPairs)
-    .option('--idempotency-key <uuid>', 'the same key sends once')
-    .option('--wait', 'wait until the delivery is settled, and fail when it fails')
+    .option('-H, --header <name:value>', 'a header to forward; can be repeated', collectPairs)
+    .option('--idempotency-key <uuid>', 'idempotency key: sends with the same key take effect once')
+    .option('--wait', 'wait until the delivery has ended, and fail if it fails')
     .addHelpText(
       'after',
       `\nExamples:\n  posthorn send https://example.com/hook invoice.paid -d '{"amount":4200}'\n  posthorn send dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1 invoice.paid -d @invoice.json --wait`,
@@ -40,7 +40,8 @@ export function addSendCommand(program: Command): void {
             payload: {},
           },
           headers,
-          // The payload goes in as it was given: parsed and written again, ids beyond 2^53 would be others, and 1.10 would be 1.1.
+          // The payload is sent unchanged. Parsing and serializing it would change ids above 2^53, and 1.10 would
+          // become 1.1.
           bodySerializer: ({ payload: _, ...rest }: object & { payload: unknown }) =>
             `${JSON.stringify(rest).slice(0, -1)},"payload":${payload}}`,
         });
@@ -62,7 +63,7 @@ export function addSendCommand(program: Command): void {
     );
 }
 
-/** The JSON that was given, in its very characters. Throws for what is none. */
+/** Returns the given JSON text unchanged. Throws if it is not JSON. */
 export function payloadOf(given: string): string {
   const text = textOf(given);
   try {

@@ -10,20 +10,23 @@ import type { Terminal } from '../terminal.js';
 
 const SCOPES: readonly string[] = ['read', 'write', 'admin'];
 
-/** login, logout, whoami. */
+/** Adds the commands `login`, `logout` and `whoami`. */
 export function addSessionCommands(program: Command): void {
   program
     .command('login')
-    .description('sign in through the browser, and keep the key; an earlier login of this machine is revoked')
-    .option('--scope <scope>', 'what the key may do: read, write or admin', 'write')
-    .option('--with-key', 'keep a key that comes by standard input instead')
+    .description(
+      'sign in through the browser and store the key; the key of an earlier login on this machine is revoked',
+    )
+    .option('--scope <scope>', 'scope to request for the key: read, write or admin', 'write')
+    .option('--with-key', 'store a key from standard input instead')
     .addHelpText(
       'after',
       '\nExamples:\n  posthorn login --url https://posthorn.example.com\n  posthorn login --with-key < key.txt',
     )
     .action(async (options: { scope: string; withKey?: true }, command: Command) => {
       const terminal = terminalOf(command);
-      if (!SCOPES.includes(options.scope)) throw new CommandFailure('--scope is read, write or admin.', EXIT.usage);
+      if (!SCOPES.includes(options.scope))
+        throw new CommandFailure('--scope must be read, write or admin.', EXIT.usage);
       const url = serviceOf(command.optsWithGlobals<Globals>());
       const session = options.withKey ? await givenSession(url) : await grantedSession(url, options.scope, terminal);
       const sessions = new Sessions();
@@ -38,37 +41,37 @@ export function addSessionCommands(program: Command): void {
         return `Signed in at ${url}: ${scope === null ? '' : `scope ${scope}, `}environment ${environment}${until}.`;
       });
       if (session.is_granted && scope !== null && scope !== options.scope)
-        terminal.progress(`You asked for scope ${options.scope}, and got ${scope}.`);
+        terminal.progress(`You requested scope ${options.scope} and received ${scope}.`);
     });
 
   program
     .command('logout')
-    .description('revoke the key of the login, and forget it')
+    .description('revoke the key of the login and delete it from this machine')
     .action(async (_options: object, command: Command) => {
       const terminal = terminalOf(command);
       const sessions = new Sessions();
       const url = serviceOf(command.optsWithGlobals<Globals>());
       const session = sessions.find(url);
       if (session === null) throw new CommandFailure(`You are not signed in at ${url}.`, EXIT.unauthenticated);
-      // Forgotten first: whatever becomes of the rest, it is not used from here any more.
+      // The key is deleted first, so that it is not used again even if the revocation fails.
       sessions.forget(url);
       if (session.is_granted) {
         await revoke(url, session).catch((error: unknown) => {
           throw new CommandFailure(
-            `The key is forgotten here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`,
+            `The key was deleted from this machine but not revoked: ${explain(error).message} Revoke it in the list of keys.`,
           );
         });
       }
       terminal.show({ url, revoked: session.is_granted }, () =>
         session.is_granted
-          ? `Signed out of ${url}; the key is revoked.`
-          : `Forgotten. The key itself is still good: \`posthorn keys revoke\` ends it.`,
+          ? `Signed out of ${url}; the key was revoked.`
+          : `The key was deleted from this machine but remains valid: \`posthorn keys revoke\` revokes it.`,
       );
     });
 
   program
     .command('whoami')
-    .description('which service, organization and environment commands go to')
+    .description('show the service, organization and environment that commands use')
     .action(async (_options: object, command: Command) => {
       const globals = command.optsWithGlobals<Globals>();
       const { url, apiKey, source } = accessOf(globals);
@@ -97,16 +100,16 @@ export function addSessionCommands(program: Command): void {
     });
 }
 
-/** The key that comes by standard input. Throws when it is not good. */
+/** Reads a key from standard input. Throws if it is invalid. */
 async function givenSession(url: string): Promise<Session> {
   const given = (await text(process.stdin)).trim();
-  if (given === '') throw new CommandFailure('No key came by standard input.', EXIT.usage);
-  const apiKey = usableKey(given, 'The key that came by standard input');
+  if (given === '') throw new CommandFailure('No key was given on standard input.', EXIT.usage);
+  const apiKey = usableKey(given, 'The key from standard input');
   await new PosthornClient({ baseUrl: url, apiKey, retries: 1 }).get('/v1/org');
   return { api_key: apiKey, scope: null, created_at: new Date().toISOString(), is_granted: false };
 }
 
-/** Returns a key that a person grants in the browser. */
+/** Returns a key that the user grants in the browser. */
 async function grantedSession(url: string, asked: string, terminal: Terminal): Promise<Session> {
   const grant = await DeviceGrant.request(url);
   const { clientId, code } = await grant.begin(asked, hostname());
@@ -125,11 +128,13 @@ async function grantedSession(url: string, asked: string, terminal: Terminal): P
   };
 }
 
-/** A failure here does not undo the new login. A key that is gone already counts as revoked (RFC 7009, section 2.2). */
+/**
+ * A failure here does not undo the new login. A key that no longer exists counts as revoked (RFC 7009, section 2.2).
+ */
 async function revokeEarlier(url: string, earlier: Session, terminal: Terminal): Promise<void> {
   await revoke(url, earlier).catch((error: unknown) => {
     terminal.progress(
-      `The key of the earlier login is replaced here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`,
+      `The key of the earlier login was replaced here but not revoked: ${explain(error).message} Revoke it in the list of keys.`,
     );
   });
 }

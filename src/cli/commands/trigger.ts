@@ -5,15 +5,15 @@ import { type Globals, terminalOf } from '../globals.js';
 import { clientOf } from '../sessions.js';
 import { textOf } from './send.js';
 
-/** trigger */
+/** Adds the command `trigger`. */
 export function addTriggerCommand(program: Command): void {
   program
     .command('trigger')
-    .description('receive a signed sample of a provider at an endpoint, as if the provider had sent it')
-    .argument('<preset>', 'such as stripe, github or shopify')
-    .argument('[event]', 'the type that it is to have, such as invoice.paid')
+    .description("send a signed sample of a provider's webhook to an endpoint, as if the provider had sent it")
+    .argument('<preset>', 'for example stripe, github or shopify')
+    .argument('[event]', 'the event type of the sample, for example invoice.paid')
     .requiredOption('--endpoint <id>', 'the endpoint: its ep_ id or its slug')
-    .option('-d, --data <body>', "a body in place of the preset's sample: text, @file, or - for standard input")
+    .option('-d, --data <body>', "a body instead of the preset's sample: text, @file, or - for standard input")
     .addHelpText(
       'after',
       '\nExamples:\n  posthorn trigger stripe invoice.paid --endpoint stripe\n  posthorn trigger github issues.opened --endpoint ep_…',
