@@ -77,7 +77,7 @@ describe('posthorn mcp', () => {
       expect(client.getInstructions()).toBe(reading.client.getInstructions());
       expect(refused).toMatchObject({
         message: expect.stringContaining(
-          'There is no tool called test_destination within --scope read. There are: get_application, ',
+          'There is no tool called test_destination within --scope read. Available tools: get_application, ',
         ),
       });
       expect(target.posts()).toEqual([]);

@@ -129,7 +129,7 @@ describe('the ID token of the identity provider', () => {
     await signIn((claims) => signed(stranger, claims));
 
     expect(server.logs()).toContain(
-      'An answer of the identity provider was refused: JWT signature verification failed',
+      'A response of the identity provider was rejected: JWT signature verification failed',
     );
     expect(server.logs()).not.toMatch(/eyJ|a-code|an-access-token/);
   });

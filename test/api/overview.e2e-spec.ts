@@ -323,10 +323,10 @@ describe('GET /v1/attention', () => {
       subject: null,
       count: 1,
       url: '/v1/events?status=retrying',
-      sentence: 'A delivery is due for more than a minute, and no worker takes them up.',
+      sentence: 'A delivery is overdue by more than one minute, and no worker claims them.',
     });
     expect(await concernsOf('job.failed')).toEqual([
-      expect.objectContaining({ since: now, sentence: 'The job gave up: Its page failed ten times.' }),
+      expect.objectContaining({ since: now, sentence: 'The job failed: Its page failed ten times.' }),
     ]);
     const [lost] = await concernsOf('domain.records_lost');
     expect(lost).toMatchObject({ name: 'lost.example', since: new Date(Date.parse(now) - 3_600_000).toISOString() });

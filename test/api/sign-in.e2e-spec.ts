@@ -254,7 +254,7 @@ describe('sign-in', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([
         200, 200, 200, 200, 429, 429, 429, 429, 429, 429, 429, 429,
       ]);
-      expect(answers.find(({ status }) => status === 429)?.text).toContain('still counts');
+      expect(answers.find(({ status }) => status === 429)?.text).toContain('remains valid');
       expect(await sql.rows('select 1 from sign_in_codes where email = $1', [email])).toHaveLength(5);
       expect((await browser.post('/signin/code', given)).status).toBe(303);
     });

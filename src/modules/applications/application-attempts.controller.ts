@@ -7,7 +7,7 @@ import { AttemptLog } from '#modules/events/attempts.contract.js';
 import { EndpointAttemptPage, EndpointAttemptQuery, presentAttempt } from './application-attempts.dto.js';
 import { Applications } from './contract.js';
 
-/** What was tried at a customer's endpoint. */
+/** Delivery attempts to a customer's endpoint. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/endpoints/:endpoint/attempts')
 export class ApplicationAttemptsController {
@@ -22,7 +22,7 @@ export class ApplicationAttemptsController {
   @ApiOperation({
     summary: 'List the attempts of an endpoint',
     description:
-      'Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same.',
+      'Events are newest first, and so are the attempts of each event. A filtered page can be short or empty and still have a `next_cursor`.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

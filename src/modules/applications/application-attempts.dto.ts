@@ -4,95 +4,97 @@ import { type LoggedAttempt, shownDelivery } from '#modules/events/attempts.cont
 
 const OUTCOMES = ['delivered', 'failed'] as const;
 
-/** Filters of an endpoint's attempts. */
+/** Filters for the attempts of an endpoint. */
 export class EndpointAttemptQuery {
-  /** Only attempts that were answered with 2xx, or only the others. */
+  /** Returns only attempts answered with 2xx, or only all other attempts. */
   @ApiProperty({ required: false, enum: OUTCOMES, example: 'failed' })
   status?: (typeof OUTCOMES)[number];
 
-  /** Only attempts of events of exactly this type. */
+  /** Returns only attempts of events with exactly this type. */
   @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
   event_type?: string;
 
-  /** Only attempts of events that were accepted at or after this time (RFC 3339). */
+  /** Returns only attempts of events accepted at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only attempts of events that were accepted at or before this time (RFC 3339). */
+  /** Returns only attempts of events accepted at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /** Start of the page: the `next_cursor` of the previous page, with the same filters. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** One try at an endpoint. */
+/** One delivery attempt to an endpoint. */
 export class EndpointAttemptItem {
-  /** The event. */
+  /** Id of the event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string;
 
-  /** The message that the event belongs to, which is its `webhook-id`. */
+  /** Id of the message that the event belongs to; receivers see it as `webhook-id`. */
   @ApiProperty({ type: String, nullable: true, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id: string | null;
 
-  /** The event's type. */
+  /** Type of the event. */
   @ApiProperty({ example: 'invoice.paid' })
   event_type: string;
 
-  /** The delivery that it belongs to: an `id` of the event's `deliveries`. */
+  /** Id of the delivery that the attempt belongs to: an `id` in the event's `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   delivery: string;
 
-  /** Where it went: the endpoint's own `ep_` id when it has a URL, or the destination that it goes to. */
+  /** Target of the attempt: the endpoint's own `ep_` id if it has a URL, otherwise the id of its destination. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** Counts the tries of one delivery from 1; a replay is a new delivery. */
+  /** Number of the attempt within its delivery, starting at 1. A replay is a new delivery. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
-  /** HTTP status of the answer; null when there was none. */
+  /** HTTP status of the response; `null` if there was no response. */
   @ApiProperty({ type: 'integer', nullable: true, example: 503 })
   status: number | null;
 
-  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter. */
+  /** Reason for a missing response: `timeout`, `dns`, `connection`, `tls`, `blocked`, `protocol` or `adapter`. */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 
-  /** How long it took, in milliseconds. */
+  /** Duration of the attempt in milliseconds. */
   @ApiProperty({ type: 'integer', example: 42 })
   duration_ms: number;
 
-  /** When it started. */
+  /** Time at which the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 
-  /** The first 1 KB of the answer, or what went wrong. */
+  /** First 1 KB of the response body, or a description of the error. */
   @ApiProperty({ type: String, nullable: true, example: 'Try again later' })
   response_excerpt: string | null;
 
-  /** Whether it belongs to a replay of the event. */
+  /** Whether the attempt belongs to a replay of the event. */
   @ApiProperty({ example: false })
   replayed: boolean;
 
-  /** When the next attempt of the delivery is due; null when there is none, or another one was made since. */
+  /**
+   * Time at which the next attempt of the delivery is due; `null` if no attempt is due, or if a later attempt was made.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_attempt_at: string | null;
 }
 
 /** One page of attempts. */
 export class EndpointAttemptPage {
-  /** The attempts of this page. */
+  /** Attempts on this page. */
   @ApiProperty({ type: [EndpointAttemptItem] })
   data: EndpointAttemptItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

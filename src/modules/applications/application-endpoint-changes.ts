@@ -18,7 +18,7 @@ import {
 } from './endpoint-draft.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 
-/** What a caller changes of an endpoint. */
+/** Changes that a caller requests for an endpoint. */
 export interface ApplicationEndpointChangesAsked extends EndpointFields, DeliverySettings {
   url?: string | null;
   destination?: string | null;
@@ -39,7 +39,10 @@ export class ApplicationEndpointChanges {
     private readonly waiting: WaitingDeliveries,
   ) {}
 
-  /** Setting the status to active closes the circuit of a URL too. Throws 404, 422 and 409 for a uid that is taken, and changes nothing then. */
+  /**
+   * Updates an endpoint. Setting the status to active also closes the circuit of its URL. Throws 404, 422, or 409 for a
+   * uid that is taken; nothing is changed in these cases.
+   */
   async update(
     tenant: Tenant,
     endpoint: ApplicationEndpoint,
@@ -56,12 +59,15 @@ export class ApplicationEndpointChanges {
       if (updated === null) throw takenUid();
       return updated;
     });
-    // Also when it was disabled before: whoever died in between calls again.
+    // This also runs if it was disabled before: a caller whose request died halfway calls again.
     if (asked.status === 'disabled') await this.waiting.end([changed]);
     return changed;
   }
 
-  /** With the destination of its own; what waits for it becomes failed. Throws 404, also the second time. */
+  /**
+   * Removes an endpoint with the destination that it owns. Waiting deliveries become failed. Throws 404, also on a
+   * repeated call.
+   */
   async remove(environmentId: number, endpoint: ApplicationEndpoint): Promise<void> {
     const removed = await this.database.transaction(async () => {
       const row = await this.held(environmentId, endpoint);
@@ -72,12 +78,15 @@ export class ApplicationEndpointChanges {
     await this.waiting.end([removed]);
   }
 
-  /** What signs its deliveries. Throws 409 for an endpoint that goes to a destination of the registry. */
+  /** Returns the secret that signs its deliveries. Throws 409 if the endpoint uses a registered destination. */
   showSecret(tenant: Tenant, endpoint: ApplicationEndpoint): Promise<ShownSecret> {
     return this.destinations.showSecret(tenant, owned(endpoint));
   }
 
-  /** A new secret; the one before signs too for `graceMs`. Throws 409 as above. */
+  /**
+   * Creates a new secret. The previous secret also signs for `graceMs`. Throws 409 if the endpoint uses a registered
+   * destination.
+   */
   rotateSecret(tenant: Tenant, endpoint: ApplicationEndpoint, graceMs: number): Promise<ShownSecret> {
     return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }
@@ -109,14 +118,14 @@ export class ApplicationEndpointChanges {
     const columns: EndpointColumns = {};
     if (destination != null) columns.destinationId = await this.places.registered(environmentId, destination);
     if (status === 'active') Object.assign(columns, { status, disabledReason: null });
-    // The first reason stays, as with destinations.
+    // The first reason is kept, as for destinations.
     else if (status === 'disabled' && row.status === 'active')
       Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
     return columns;
   }
 }
 
-/** What an endpoint is made of stays what it is: a URL may be replaced by a URL, a destination by a destination. */
+/** A URL can only be replaced by a URL, and a destination only by a destination. */
 function changeFaults(
   endpoint: ApplicationEndpoint,
   { url, destination, status, disabled_reason: reason, ...asked }: ApplicationEndpointChangesAsked,
@@ -124,14 +133,14 @@ function changeFaults(
   const isOwn = hasUrl(endpoint);
   return [
     ...(isOwn && destination != null
-      ? [{ path: 'destination', message: 'The endpoint has a url: make another one for a destination.' }]
+      ? [{ path: 'destination', message: 'The endpoint has a url: create another endpoint for a destination.' }]
       : []),
     ...(!isOwn && url != null
-      ? [{ path: 'url', message: 'The endpoint goes to a destination: make another one for a url.' }]
+      ? [{ path: 'url', message: 'The endpoint uses a destination: create another endpoint for a url.' }]
       : []),
     ...(isOwn ? [] : foreignSettingsFaults(deliverySettingsOf(asked))),
     ...(reason != null && status !== 'disabled'
-      ? [{ path: 'disabled_reason', message: 'says why it is disabled: give status disabled too' }]
+      ? [{ path: 'disabled_reason', message: 'is the reason for disabling: also set status to disabled' }]
       : []),
   ];
 }
@@ -139,8 +148,7 @@ function changeFaults(
 function owned(endpoint: ApplicationEndpoint): Id {
   if (hasUrl(endpoint)) return endpoint.id;
   const destination = showId('dst', endpoint.destinationId);
-  throw conflict(
-    `The endpoint goes to a destination, whose secret signs: see /v1/destinations/${destination}/secret.`,
-    { destination },
-  );
+  throw conflict(`The endpoint uses a destination, whose secret signs: see /v1/destinations/${destination}/secret.`, {
+    destination,
+  });
 }

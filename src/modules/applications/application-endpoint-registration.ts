@@ -16,29 +16,29 @@ import {
   foreignSettingsFaults,
 } from './endpoint-draft.js';
 
-/** An endpoint that a caller asks for: a URL, or `dst_…` of the registry. */
+/** Request to create an endpoint, with a URL or a registered destination (`dst_…`). */
 export interface NewApplicationEndpoint extends EndpointFields, DeliverySettings {
   url?: string | null;
   destination?: string | null;
-  /** `whsec_…` when its receiver knows one already. */
+  /** `whsec_…` secret that the receiver already knows. */
   secret?: string | null;
 }
 
-/** An endpoint that was just made, with what signs its deliveries; null where that is a destination's. */
+/** A newly created endpoint with its secret; the secret is null if a destination's secret signs. */
 export interface RegisteredEndpoint {
   row: ApplicationEndpointEntity;
   secret: ShownSecret | null;
 }
 
-/** Where an endpoint is to go: null for a URL of its own. */
+/** Target of an endpoint. `destinationId` is null if the endpoint gets its own URL. */
 type Place = { destinationId: Id | null; url: string | null };
 
-/** Where endpoints may go besides a URL of their own. */
+/** Registered destinations that endpoints can use instead of their own URL. */
 @Injectable()
 export class EndpointPlaces {
   constructor(private readonly targets: Targets) {}
 
-  /** The id of a destination of the registry. Throws 422 when there is none. */
+  /** Returns the id of a registered destination. Throws 422 if it does not exist. */
   async registered(environmentId: number, destination: string): Promise<Id> {
     const id = parseId('dst', destination);
     if (id === null || (await this.targets.ofListed(environmentId, id)) === null) {
@@ -60,7 +60,10 @@ export class ApplicationEndpointRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 404, 422 with the faults, and 409 for a uid that is taken or for one endpoint too many. */
+  /**
+   * Creates an endpoint. Throws 404, 422 with the faults, or 409 if the uid is taken or the application has too many
+   * endpoints.
+   */
   async create(
     tenant: Tenant,
     application: string,
@@ -126,7 +129,7 @@ export class ApplicationEndpointRegistration {
     return { destinationId: await this.places.registered(environmentId, destination), url: null };
   }
 
-  /** Held until the transaction ends, so that no two calls take the last place. */
+  /** Holds the lock until the transaction ends, so that two calls cannot take the last free slot. */
   private async makeRoom(environmentId: number, applicationId: Id, placesMax: number): Promise<void> {
     if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null)
       throw notFound('application');
@@ -135,12 +138,13 @@ export class ApplicationEndpointRegistration {
   }
 }
 
-/** That another endpoint of the application has the uid. */
+/** Returns the error for a uid that another endpoint of the application already has. */
 export const takenUid = (): Error =>
   conflict('Another endpoint of the application has this uid. Choose another one.', { field: 'uid' });
 
 function placeFaults({ url, destination, secret, ...asked }: NewApplicationEndpoint): Fault[] {
-  if (url == null && destination == null) return [{ path: 'url', message: 'is required, or a destination' }];
+  if (url == null && destination == null)
+    return [{ path: 'url', message: 'is required, unless a destination is given' }];
   if (destination == null) return [];
   return [
     ...(url == null ? [] : [{ path: 'destination', message: 'Give a url or a destination, not both.' }]),

@@ -34,7 +34,7 @@ import { ApplicationEndpointsService } from './application-endpoints.service.js'
 import { Applications } from './contract.js';
 import { CHANGED_IN_PORTAL, NEW_IN_PORTAL, PortalEndpoints } from './portal-endpoints.js';
 
-/** Where a customer wants its events. */
+/** Endpoints that receive a customer's events. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/endpoints')
 export class ApplicationEndpointsController {
@@ -52,7 +52,7 @@ export class ApplicationEndpointsController {
   @TakesPortalToken('view')
   @ApiOperation({
     summary: 'List the endpoints of an application',
-    description: 'Newest first. An application has at most 1,000.',
+    description: 'Returns the endpoints, newest first. An application has at most 1,000.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: ApplicationEndpointPage, description: 'One page of endpoints.' })
@@ -71,10 +71,10 @@ export class ApplicationEndpointsController {
   @ApiOperation({
     summary: 'Create an endpoint of an application',
     description:
-      'It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken.',
+      'The endpoint receives events sent from now on. A URL is not probed, because your customer may not be ready yet. Returns 409 if the application already has 1,000 endpoints or the uid is taken.',
   })
   @ApiParam(APPLICATION)
-  @ApiCreatedResponse({ type: ApplicationEndpointCreated, description: 'The endpoint, with its secret.' })
+  @ApiCreatedResponse({ type: ApplicationEndpointCreated, description: 'The endpoint with its secret.' })
   async createApplicationEndpoint(
     @CurrentCaller() caller: Caller,
     @Param('app') application: string,
@@ -97,10 +97,11 @@ export class ApplicationEndpointsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Check a URL for an endpoint',
-    description: 'Whether it can be reached. Nothing is stored, and nothing is sent to it but the question.',
+    description:
+      'Checks whether the URL can be reached. Nothing is stored, and only a probe request is sent to the URL.',
   })
   @ApiParam(APPLICATION)
-  @ApiOkResponse({ type: EndpointUrlItem, description: 'Whether it can be reached.' })
+  @ApiOkResponse({ type: EndpointUrlItem, description: 'Whether the URL can be reached.' })
   async checkApplicationEndpointUrl(
     @CurrentTenant() { environmentId }: Tenant,
     @Param('app') application: string,
@@ -113,7 +114,10 @@ export class ApplicationEndpointsController {
   @Get(':endpoint')
   @Scope('read')
   @TakesPortalToken('view')
-  @ApiOperation({ summary: 'Get an endpoint of an application', description: 'Its secrets are never shown.' })
+  @ApiOperation({
+    summary: 'Get an endpoint of an application',
+    description: 'Returns the endpoint without its secrets.',
+  })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint.' })
@@ -133,11 +137,11 @@ export class ApplicationEndpointsController {
   @ApiOperation({
     summary: 'Change an endpoint of an application',
     description:
-      'What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other.',
+      'Omitted fields keep their values. A URL can be replaced by another URL, and a destination by another destination. A URL and a destination cannot replace each other.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
-  @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint with the changes.' })
+  @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The changed endpoint.' })
   async updateApplicationEndpoint(
     @CurrentCaller() caller: Caller,
     @Param('app') application: string,
@@ -156,7 +160,7 @@ export class ApplicationEndpointsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete an endpoint of an application',
-    description: 'Deliveries that wait for its URL become failed.',
+    description: 'Waiting deliveries to its URL become failed.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

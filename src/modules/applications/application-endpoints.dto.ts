@@ -31,65 +31,74 @@ const FILTER = {
   example: { path: '$.amount', op: 'gte', value: '1000' },
 } as const;
 
-/** Filters of the list of an application's endpoints. */
+/** Filters for the endpoints of an application. */
 export class ApplicationEndpointListQuery {
-  /** Only endpoints with this status. */
+  /** Returns only endpoints with this status. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
   status?: (typeof STATUSES)[number];
 
-  /** Only endpoints that subscribe to this type. */
+  /** Returns only endpoints that subscribe to this event type. */
   @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
   event_type?: string;
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /** Start of the page: the `next_cursor` of the previous page, with the same filters. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
 /**
- * What of an endpoint may be given when it is created and changed later. How deliveries go out (`headers` to
- * `legacy_signature`) can be said of an endpoint with a URL only.
+ * Endpoint fields that can be set on creation and changed later. The delivery settings (`headers` to
+ * `legacy_signature`) are valid only for an endpoint with a URL.
  */
 export class ApplicationEndpointFieldsBody extends DeliverySettingsBody {
-  /** Your own id of the endpoint, unique in its application: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `ep_`. */
+  /**
+   * Your own id of the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
+   * not begin with `ep_`.
+   */
   @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'production' })
   uid?: string | null;
 
-  /** What it is, for people. */
+  /** Human-readable description. */
   @ApiProperty({ required: false, type: String, maxLength: 500, nullable: true, example: 'The production system' })
   description?: string | null;
 
-  /** Event types that it subscribes to: exact ones, and `prefix.*` for everything below `prefix.`; none for all. */
+  /**
+   * Event types that the endpoint subscribes to. Each entry is an exact type, or `prefix.*` for all types that begin
+   * with `prefix.`. Without entries it subscribes to all types.
+   */
   @ApiProperty({ required: false, ...TYPES, nullable: true })
   event_types?: string[] | null;
 
-  /** With channels, it gets only messages that name one of them. */
+  /** Channels of the endpoint. If set, the endpoint receives only messages that name at least one of these channels. */
   @ApiProperty({ required: false, ...CHANNELS, nullable: true })
   channels?: string[] | null;
 
-  /** Which messages: a condition on the payload in the grammar of route filters; null for all. */
+  /**
+   * Condition on the payload, in the grammar of route filters. The endpoint receives only messages that match; `null`
+   * matches all messages.
+   */
   @ApiPropertyOptional(FILTER)
   filter?: Record<string, unknown> | null;
 
-  /** Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500. */
+  /** Your own key-value data: up to 50 keys of 1 to 40 characters each, with values of up to 500 characters. */
   @ApiPropertyOptional({ ...METADATA, nullable: true })
   metadata?: Record<string, string> | null;
 }
 
-/** The endpoint to create: with a URL, or with a destination of the registry. */
+/** The endpoint to create, with either a URL or a registered destination. */
 @Examples({
   url: {
-    summary: 'A URL of the customer',
+    summary: "A customer's URL",
     value: { url: 'https://example.com/webhooks', event_types: ['invoice.paid', 'customer.*'] },
   },
-  destination: { summary: 'A destination of the registry', value: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+  destination: { summary: 'A registered destination', value: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
 })
 export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
-  /** Where it is. */
+  /** URL that receives the deliveries. */
   @ApiProperty({
     required: false,
     type: String,
@@ -99,7 +108,10 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
   })
   url?: string | null;
 
-  /** The destination that it goes to, in place of a URL: an SQS queue, or one to pull from. */
+  /**
+   * Id of the destination that receives the deliveries instead of a URL, for example an SQS queue or a pull
+   * destination.
+   */
   @ApiProperty({
     required: false,
     type: String,
@@ -109,7 +121,7 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
   })
   destination?: string | null;
 
-  /** A signing secret that its receiver knows already; a new one is made when left out. */
+  /** Signing secret that the receiver already knows. If omitted, a new secret is generated. */
   @ApiProperty({
     required: false,
     type: String,
@@ -120,7 +132,7 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
   secret?: string | null;
 }
 
-/** What to change of an endpoint: what is left out stays, null goes back to the default. */
+/** Endpoint fields to change. Omitted fields keep their values; `null` resets a field to its default. */
 @Fixed({ secret: 'cannot be set: rotate it with POST …/secret/rotate' })
 @Examples({
   types: { summary: 'Other event types', value: { event_types: ['invoice.*'] } },
@@ -131,7 +143,7 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
   enable: { summary: 'Start them again', value: { status: 'active' } },
 })
 export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBody {
-  /** Another URL, for an endpoint that has one; null says nothing. */
+  /** New URL, for an endpoint that has a URL. `null` has no effect. */
   @ApiProperty({
     required: false,
     type: String,
@@ -141,7 +153,7 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
   })
   url?: string | null;
 
-  /** Another destination, for an endpoint that goes to one; null says nothing. */
+  /** Id of the new destination, for an endpoint that uses a destination. `null` has no effect. */
   @ApiProperty({
     required: false,
     type: String,
@@ -151,11 +163,14 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
   })
   destination?: string | null;
 
-  /** `active` enables it and closes the circuit of its URL, `disabled` stops its deliveries. */
+  /** `active` enables the endpoint and closes the circuit of its URL. `disabled` stops its deliveries. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'disabled' })
   status?: (typeof STATUSES)[number];
 
-  /** Why it is disabled, beside `status: disabled`; the reason of one that is disabled already stays. */
+  /**
+   * Reason for disabling the endpoint; valid only together with `status: disabled`. If the endpoint is already
+   * disabled, its existing reason is kept.
+   */
   @ApiProperty({
     required: false,
     type: String,
@@ -167,126 +182,138 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
   disabled_reason?: string | null;
 }
 
-/** The URL to try. */
+/** The URL to check. */
 export class EndpointUrlBody {
-  /** Where an endpoint could be. */
+  /** URL of a possible endpoint. */
   @ApiProperty({ minLength: 1, maxLength: 2048, example: 'https://example.com/webhooks' })
   url: string;
 }
 
-/** Whether a URL can be reached. */
+/** Result of a reachability check for a URL. */
 export class EndpointUrlItem {
-  /** True when it can be reached. */
+  /** True if the URL can be reached. */
   @ApiProperty({ example: true })
   ok: boolean;
 
-  /** A sentence for people. */
+  /** Human-readable result, as one sentence. */
   @ApiProperty({ example: 'The target answered with status 200.' })
   detail: string;
 }
 
-/** How to rotate the secret of an endpoint. */
+/** Options for rotating the signing secret of an endpoint. */
 @Examples({
-  day: { summary: 'Both secrets sign for a day', value: { grace_seconds: 86_400 } },
-  now: { summary: 'The old secret ends now', value: { grace_seconds: 0 } },
+  day: { summary: 'Both secrets sign for one day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'The old secret stops signing immediately', value: { grace_seconds: 0 } },
 })
 export class ApplicationEndpointRotationBody {
-  /** How long the old secret goes on signing beside the new one, in seconds. */
+  /** Number of seconds for which the old secret signs in addition to the new secret. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
   grace_seconds?: number;
 }
 
-/** What an endpoint is by itself. */
+/** The endpoint's own fields, without delivery settings. */
 export class ApplicationEndpointItem {
-  /** The endpoint's id. */
+  /** Id of the endpoint. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Your own id of the endpoint; null without one. */
+  /** Your own id of the endpoint; `null` if it has none. */
   @ApiProperty({ type: String, nullable: true, example: 'production' })
   uid: string | null;
 
-  /** The application that it belongs to. */
+  /** Id of the application that the endpoint belongs to. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   application: string;
 
-  /** Where it is; null for one that goes to a destination. */
+  /** URL of the endpoint; `null` if it uses a destination. */
   @ApiProperty({ type: String, nullable: true, example: 'https://example.com/webhooks' })
   url: string | null;
 
-  /** The destination of the registry that it goes to; null for one with a URL. */
+  /** Id of the destination that the endpoint uses; `null` if it has a URL. */
   @ApiProperty({ type: String, nullable: true, example: null })
   destination: string | null;
 
-  /** How that destination is: `gone` when it was deleted, and what is sent to it fails; null for one with a URL. */
+  /**
+   * Status of the destination; `null` if the endpoint has a URL. `gone` means that the destination was deleted, so
+   * deliveries to it fail.
+   */
   @ApiProperty({ type: String, enum: [...DESTINATION_STATUSES, null], nullable: true, example: null })
   destination_status: (typeof DESTINATION_STATUSES)[number] | null;
 
-  /** What it is, for people. */
+  /** Human-readable description. */
   @ApiProperty({ example: 'The production system' })
   description: string;
 
-  /** Event types that it subscribes to; none for all. */
+  /** Event types that the endpoint subscribes to; empty for all types. */
   @ApiProperty({ type: [String], example: ['invoice.paid', 'customer.*'] })
   event_types: string[];
 
-  /** Channels that it listens to; none for all messages. */
+  /** Channels of the endpoint; empty if it receives messages of all channels. */
   @ApiProperty({ type: [String], example: ['project-42'] })
   channels: string[];
 
-  /** Which messages; null for all. */
+  /** Condition on the payload that messages must match; `null` matches all messages. */
   @ApiProperty(FILTER)
   filter: Record<string, unknown> | null;
 
-  /** Notes of your own. */
+  /** Your own key-value data. */
   @ApiProperty(METADATA)
   metadata: Record<string, string>;
 
-  /** `disabled` takes no deliveries until it is enabled: what is sent meanwhile fails at once, and can be sent again. */
+  /**
+   * Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. Deliveries in the meantime
+   * fail immediately and can be replayed later.
+   */
   @ApiProperty({ enum: STATUSES, example: 'active' })
   status: (typeof STATUSES)[number];
 
-  /** Why it is disabled; null while it is active. */
+  /** Reason for disabling the endpoint; `null` while it is active. */
   @ApiProperty({ type: String, nullable: true, example: null })
   disabled_reason: string | null;
 
-  /** The circuit breaker of its URL; null for one that goes to a destination. */
+  /** Circuit breaker of the endpoint's URL; `null` if the endpoint uses a destination. */
   @ApiProperty({ type: EndpointCircuitItem, nullable: true })
   circuit: EndpointCircuitItem | null;
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it was changed last. */
+  /** Time of the last change. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 }
 
-/** An endpoint; how deliveries go out is left out of one that goes to a destination. */
+/** An endpoint with its delivery settings. The settings are absent if the endpoint uses a destination. */
 export class ApplicationEndpointDetail extends IntersectionType(
   ApplicationEndpointItem,
   PartialType(DeliverySettingsItem),
 ) {}
 
-/** An endpoint that was just created. */
+/** A newly created endpoint. */
 export class ApplicationEndpointCreated extends ApplicationEndpointDetail {
-  /** What signs its deliveries, shown this once and at `…/secret`; null for one that goes to a destination, which has its own, and for a portal that may see no secrets. */
+  /**
+   * Secret that signs the endpoint's deliveries. The API shows it only here and at `…/secret`. It is `null` if the
+   * endpoint uses a destination, which has its own secret, and for a portal session without permission to see secrets.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   secret: string | null;
 
-  /** `whpk_` and the public key in base64, which verifies `v1a` signatures; null unless `asymmetric`. */
+  /**
+   * Public key that verifies `v1a` signatures: `whpk_` followed by the key in base64. It is `null` unless `asymmetric`
+   * is set.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   public_key: string | null;
 }
 
 /** One page of endpoints, newest first. */
 export class ApplicationEndpointPage {
-  /** The endpoints of this page. */
+  /** Endpoints on this page. */
   @ApiProperty({ type: [ApplicationEndpointDetail] })
   data: ApplicationEndpointDetail[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
@@ -316,10 +343,13 @@ export function presentEndpoint(view: ApplicationEndpointView): ApplicationEndpo
   };
 }
 
-/** As a caller may see it: sensitive headers are for who may write with a key. */
+/**
+ * Returns the endpoint with the fields that the caller may see. Sensitive headers are shown only to callers with a key
+ * that has write access.
+ */
 export function presentEndpointTo(caller: Caller, view: ApplicationEndpointView): ApplicationEndpointDetail {
   const { metadata, ...rest } = presentEndpoint(view);
-  // Notes of the company are not for its customer.
+  // The organization's own metadata is hidden from its customer.
   const shown = { ...rest, metadata: caller.portal === undefined ? metadata : {} };
   return shown.headers ? { ...shown, headers: shownHeaders(shown.headers, caller) } : shown;
 }
@@ -331,7 +361,7 @@ export function presentEndpoints(
   return { data: views.map((view) => presentEndpointTo(caller, view)), next_cursor: nextCursor };
 }
 
-/** A portal without the permission is shown no secret, here neither. */
+/** Shows no secret to a portal session without the permission for secrets. */
 export function presentCreated(
   caller: Caller,
   view: ApplicationEndpointView,

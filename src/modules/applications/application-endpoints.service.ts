@@ -10,7 +10,7 @@ import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
-/** What a caller filters the list by. */
+/** Filters of the list. */
 export interface ApplicationEndpointQuery {
   status?: 'active' | 'disabled';
   event_type?: string;
@@ -18,21 +18,21 @@ export interface ApplicationEndpointQuery {
   limit?: number;
 }
 
-/** An endpoint with what is known of where it goes. */
+/** An endpoint with the state of its target. */
 export interface ApplicationEndpointView {
   row: ApplicationEndpointEntity;
-  /** The destination of its own; null for one that goes to a destination of the registry. */
+  /** The destination that the endpoint owns; null if it uses a registered destination. */
   owned: OwnedDestination | null;
-  /** How that destination of the registry is; null for an endpoint with a URL. */
+  /** Status of the registered destination; null for an endpoint with a URL. */
   destinationStatus: 'active' | 'disabled' | 'gone' | null;
 }
 
 const LIMIT_DEFAULT = 50;
 
-/** Whether an endpoint has a URL, and so a destination of its own. */
+/** Returns whether an endpoint has a URL, and therefore owns its destination. */
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 
-/** Whether an endpoint takes deliveries: with a URL that is what its destination says. */
+/** Returns whether an endpoint takes deliveries. For an endpoint with a URL this is the status of its destination. */
 export function statusOf({
   row,
   owned,
@@ -41,7 +41,7 @@ export function statusOf({
   return { status, disabledReason };
 }
 
-/** Reads endpoints of applications: newest first, bound to the caller's environment. */
+/** Reads endpoints of applications in the caller's environment, newest first. */
 @Injectable()
 export class ApplicationEndpointsService {
   constructor(
@@ -52,7 +52,7 @@ export class ApplicationEndpointsService {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Throws 404 for an application that does not exist. */
+  /** Throws 404 if the application does not exist. */
   async list(
     tenant: Tenant,
     application: string,
@@ -62,7 +62,7 @@ export class ApplicationEndpointsService {
     const applicationId = await this.reference.resolve(tenant.environmentId, application);
     const list: CursorQuery = { list: `endpoints of ${applicationId}`, filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
-    // What it is filtered by is in no index: all that an application has are looked at, which are a thousand at most.
+    // The filtered columns are not indexed. All endpoints of the application are read: at most 1,000.
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
     const rows = await this.store.page(
       tenant.environmentId,
@@ -78,13 +78,13 @@ export class ApplicationEndpointsService {
       (view) => status === undefined || statusOf(view).status === status,
     );
     const views = found.slice(0, limit);
-    // One that was deleted in between has no view; the page may be shorter, but the list goes on.
+    // An endpoint deleted in the meantime has no view. The page may be shorter, but the list continues.
     const isMore = found.length > limit || (!isFiltered && rows.length > limit);
     const last = views.at(-1) ?? null;
     return { views, nextCursor: isMore && last !== null ? this.cursors.issue(tenant, list, last.row.id) : null };
   }
 
-  /** Those of any application that exist, in the order of `ids`. */
+  /** Returns the existing endpoints of any application, in the order of `ids`. */
   async these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointView[]> {
     const rows = new Map((await this.store.these(environmentId, ids)).map((row) => [row.id, row]));
     return this.views(
@@ -93,21 +93,21 @@ export class ApplicationEndpointsService {
     );
   }
 
-  /** Throws 404. */
+  /** Throws 404 if it does not exist. */
   async find(environmentId: number, id: Id): Promise<ApplicationEndpointView> {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw notFound('endpoint');
     return this.view(row);
   }
 
-  /** Throws 404 when the destination of its own is gone by now, and the endpoint with it. */
+  /** Throws 404 if the endpoint and the destination that it owns were deleted in the meantime. */
   async view(row: ApplicationEndpointEntity): Promise<ApplicationEndpointView> {
     const [view] = await this.views(row.environmentId, [row]);
     if (view === undefined) throw notFound('endpoint');
     return view;
   }
 
-  /** In their order, without those that are being deleted. */
+  /** Returns the views in the order of the rows, without endpoints that are being deleted. */
   private async views(
     environmentId: number,
     rows: readonly ApplicationEndpointEntity[],

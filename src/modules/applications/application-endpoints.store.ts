@@ -6,7 +6,7 @@ import type { Id } from '#kernel/ids.js';
 import { ApplicationEndpointEntity, type ApplicationEntity } from './applications.entities.js';
 import { ApplicationsStore } from './applications.store.js';
 
-/** What a change may touch. */
+/** Columns that an update may change. */
 export type EndpointColumns = Partial<
   Omit<ApplicationEndpointEntity, 'environmentId' | 'id' | 'applicationId' | 'createdAt' | 'updatedAt'>
 >;
@@ -25,12 +25,14 @@ const REMOVE: Statement = {
   text: 'delete from application_endpoints where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Endpoints of all applications that one page of subscribers looks at: their event types are in no index. */
+/**
+ * Maximum number of endpoints, over all applications, that one page of subscribers reads. Event types are not indexed.
+ */
 const LOOKED_MAX = 5_000;
 
 const SUBSCRIBERS: Statement = {
   name: 'application_endpoints_subscribers',
-  // Index application_endpoints_pkey, backwards, as many as are looked at.
+  // Index application_endpoints_pkey, backwards, up to the limit.
   text: `
     select id, hears, n = ${LOOKED_MAX} as "isLast" from (
       select id, event_types = '{}' or event_types && $3::text[] as hears, row_number() over (order by id desc) as n from (
@@ -41,7 +43,7 @@ const SUBSCRIBERS: Statement = {
     where hears or n = ${LOOKED_MAX} order by id desc`,
 };
 
-/** Endpoints of applications. Every change is announced in its own transaction, as one of the application. */
+/** Stores endpoints of applications. Each change is announced in its own transaction as a change of the application. */
 @Injectable()
 export class ApplicationEndpointsStore {
   constructor(
@@ -50,7 +52,7 @@ export class ApplicationEndpointsStore {
     private readonly clock: Clock,
   ) {}
 
-  /** The application that they belong to, held as `ApplicationsStore.hold` does. */
+  /** Locks the application as `ApplicationsStore.hold` does. */
   holdApplication(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
     return this.applications.hold(environmentId, id, how);
   }
@@ -65,12 +67,12 @@ export class ApplicationEndpointsStore {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** The same, and nobody else changes it until the transaction ends. */
+  /** Returns the endpoint and locks its row until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Those that go to a destination of the registry. Index application_endpoints_application_id_idx. */
+  /** Returns the endpoints that use a registered destination. Index application_endpoints_application_id_idx. */
   registered(environmentId: number, applicationId: Id): Promise<ApplicationEndpointEntity[]> {
     return this.rows()
       .createQueryBuilder('endpoint')
@@ -79,7 +81,7 @@ export class ApplicationEndpointsStore {
       .getMany();
   }
 
-  /** Newest first. Index application_endpoints_application_id_idx, backwards. */
+  /** Returns endpoints, newest first. Index application_endpoints_application_id_idx, backwards. */
   page(
     environmentId: number,
     applicationId: Id,
@@ -91,7 +93,10 @@ export class ApplicationEndpointsStore {
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Those of any application with one of the patterns or none, newest first, among as many as one page looks at; `floor` where there may be more behind them. */
+  /**
+   * Returns endpoints of all applications with one of the patterns, or without patterns, newest first. Reads at most
+   * one page's limit of endpoints; `floor` is set if there may be more.
+   */
   async subscribers(
     environmentId: number,
     patterns: readonly string[],
@@ -109,17 +114,20 @@ export class ApplicationEndpointsStore {
     };
   }
 
-  /** Those that exist. Index application_endpoints_pkey. */
+  /** Returns the endpoints that exist. Index application_endpoints_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointEntity[]> {
     return this.rows().findBy({ environmentId, id: In([...ids]) });
   }
 
-  /** False when its uid is taken in the application (application_endpoints_uid_idx): the transaction is lost then. */
+  /**
+   * Returns false if the uid is taken in the application (application_endpoints_uid_idx). The transaction is aborted in
+   * that case.
+   */
   insert(row: ApplicationEndpointEntity): Promise<boolean> {
     return this.written(row, () => this.rows().insert(row as QueryDeepPartialEntity<ApplicationEndpointEntity>));
   }
 
-  /** The row after the changes; null when its new uid is taken: the transaction is lost then. */
+  /** Returns the row after the changes, or null if the new uid is taken. The transaction is aborted in that case. */
   async update(row: ApplicationEndpointEntity, changes: EndpointColumns): Promise<ApplicationEndpointEntity | null> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };

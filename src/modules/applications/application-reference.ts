@@ -5,18 +5,21 @@ import { LiveApplicationsStore } from './live-applications.store.js';
 
 const UID = /^[A-Za-z0-9._:@+~-]{1,256}$/;
 
-/** Why a text can't be the caller's own id of something, or null. What looks like one of ours is none: the two would be taken for each other. */
+/**
+ * Returns why a text cannot be a caller's uid, or null if it can. A uid must not look like a Posthorn id, so that the
+ * two cannot be confused.
+ */
 export function uidFault(uid: string, prefix: 'app' | 'ep'): string | null {
   if (!UID.test(uid)) return 'has 1 to 256 letters, digits and . _ : @ + ~ -';
-  return uid.startsWith(`${prefix}_`) ? `must not begin with ${prefix}_, as our own ids do` : null;
+  return uid.startsWith(`${prefix}_`) ? `must not begin with ${prefix}_, which is reserved for Posthorn ids` : null;
 }
 
-/** What `{app}` in a path stands for: an `app_` id, or the caller's uid. */
+/** Parses `{app}` in a path: an `app_` id or the caller's uid. */
 @Injectable()
 export class ApplicationReference {
   constructor(private readonly store: LiveApplicationsStore) {}
 
-  /** Throws 404 for a malformed `app_` id and 422 for what can't be a uid. */
+  /** Throws 404 for a malformed `app_` id and 422 for an invalid uid. */
   parse(text: string): { id: Id; uid: null } | { id: null; uid: string } {
     if (text.startsWith('app_')) {
       const id = parseId('app', text);
@@ -28,7 +31,7 @@ export class ApplicationReference {
     return { id: null, uid: text };
   }
 
-  /** The id of an application that exists, read from storage. Throws 404. */
+  /** Returns the id of an application that exists, read from storage. Throws 404. */
   async resolve(environmentId: number, text: string): Promise<Id> {
     const id = text.startsWith('app_') ? parseId('app', text) : null;
     if (id !== null && (await this.store.exists(environmentId, id))) return id;

@@ -24,7 +24,10 @@ export class ApplicationRemoval extends ApplicationRemovals {
     super();
   }
 
-  /** With its endpoints and the destinations that they own; what waits for them becomes failed. Throws 404, also the second time. */
+  /**
+   * Removes an application with its endpoints and the destinations that they own. Waiting deliveries become failed.
+   * Throws 404, also on a repeated call.
+   */
   async remove({ environmentId }: Tenant, application: string): Promise<void> {
     const id = await this.reference.resolve(environmentId, application);
     if (!(await this.removeHeld(environmentId, id))) throw notFound('application');
@@ -34,7 +37,7 @@ export class ApplicationRemoval extends ApplicationRemovals {
     await this.removeHeld(environmentId, applicationId);
   }
 
-  /** False when there is no such application. */
+  /** Returns false if there is no such application. */
   private async removeHeld(environmentId: number, id: Id): Promise<boolean> {
     const registered = await this.database.transaction(async () => {
       if ((await this.store.hold(environmentId, id, 'alone')) === null) return null;

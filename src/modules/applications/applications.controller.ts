@@ -29,8 +29,11 @@ import {
 import type { ApplicationEntity } from './applications.entities.js';
 import { ApplicationList, ApplicationsService } from './applications.service.js';
 
-/** The caller's customers. */
-@Section('Applications', 'Your customers: each with endpoints that subscribe to event types, and what they were sent.')
+/** Applications: one per customer of the caller. */
+@Section(
+  'Applications',
+  'Your customers. Each has endpoints that subscribe to event types, and messages that were sent to it.',
+)
 @Controller('v1/app')
 export class ApplicationsController {
   constructor(
@@ -58,11 +61,11 @@ export class ApplicationsController {
   @ApiOperation({
     summary: 'Create an application',
     description:
-      'Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken.',
+      'This call is optional: the first send to an unknown uid creates the application. Returns 409 if the uid is taken.',
   })
   @ApiOkResponse({
     type: ApplicationDetail,
-    description: 'The application that has the uid already (`get_if_exists`).',
+    description: 'The existing application with this uid (`get_if_exists`).',
   })
   @ApiCreatedResponse({ type: ApplicationDetail, description: 'The application.' })
   async createApplication(
@@ -92,9 +95,12 @@ export class ApplicationsController {
 
   @Patch(':app')
   @Scope('write')
-  @ApiOperation({ summary: 'Change an application', description: 'What is left out stays. 409 when the uid is taken.' })
+  @ApiOperation({
+    summary: 'Change an application',
+    description: 'Omitted fields keep their values. Returns 409 if the uid is taken.',
+  })
   @ApiParam(APPLICATION)
-  @ApiOkResponse({ type: ApplicationDetail, description: 'The application with the changes.' })
+  @ApiOkResponse({ type: ApplicationDetail, description: 'The changed application.' })
   async updateApplication(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,
@@ -108,7 +114,7 @@ export class ApplicationsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete an application',
-    description: 'With its endpoints; deliveries that wait for their URLs become failed.',
+    description: 'Deletes the application with its endpoints. Waiting deliveries to their URLs become failed.',
   })
   @ApiParam(APPLICATION)
   @ApiNoContentResponse({ description: 'Deleted.' })
@@ -123,7 +129,7 @@ export class ApplicationsController {
   @TakesPortalToken('view')
   @ApiOperation({
     summary: 'List the messages of an application',
-    description: 'What was sent to it, newest first, whether or not an endpoint subscribed.',
+    description: 'Returns the messages sent to the application, newest first, even if no endpoint subscribed.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: MessagePage, description: 'One page of messages.' })
@@ -144,12 +150,12 @@ export class ApplicationsController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     summary: 'Get a message',
-    description: 'What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`.',
+    description: 'Returns the message with its payload. `GET /v1/events?message_id=` returns the state of its events.',
   })
   @ApiParam(APPLICATION)
   @ApiParam({
     name: 'message',
-    description: 'The `msg_` id that the fan-out returned.',
+    description: 'The `msg_` id returned by the fan-out.',
     example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
   })
   @ApiOkResponse({ type: MessageDetail, description: 'The message.' })

@@ -11,174 +11,174 @@ import type { ApplicationRows } from './applications.service.js';
 
 export const METADATA = { type: 'object', additionalProperties: { type: 'string' }, example: { plan: 'pro' } } as const;
 
-/** Where a list begins, and how long its page is. */
+/** Filters and page size for the list of applications. */
 export class ApplicationListQuery {
-  /** Only applications whose name or uid begins with this, whatever the case. */
+  /** Returns only applications whose name or uid begins with this text. Case is ignored. */
   @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'acm' })
   search?: string;
 
-  /** True to say beside the page how many match the filters, up to 1,000. */
+  /** If true, the response also has the number of applications that match the filters, up to 1,000. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   count?: boolean;
 
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Start of the page: the `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** How to create an application. */
+/** Options for creating an application. */
 export class ApplicationCreationQuery {
-  /** Answer 200 with the application that has the uid already, instead of 409. */
+  /** If the uid already exists, return its application with 200 instead of 409. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   get_if_exists?: boolean;
 }
 
 /** The application to create. */
 @Examples({
-  customer: { summary: 'A customer by your own id', value: { uid: 'customer-42', name: 'Acme Inc.' } },
+  customer: { summary: 'A customer with your own id', value: { uid: 'customer-42', name: 'Acme Inc.' } },
 })
 export class NewApplicationBody {
-  /** Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `app_`. */
+  /** Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`. */
   @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'customer-42' })
   uid?: string | null;
 
-  /** What people know it by; the uid when left out. */
+  /** Human-readable name. Defaults to the uid. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme Inc.' })
   name?: string;
 
-  /** Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500. */
+  /** Your own key-value data: up to 50 keys of 1 to 40 characters each, with values of up to 500 characters. */
   @ApiPropertyOptional({ ...METADATA, nullable: true })
   metadata?: Record<string, string> | null;
 }
 
-/** What to change of an application: what is left out stays. */
+/** Application fields to change. Omitted fields keep their values. */
 @Examples({
   name: { summary: 'Another name', value: { name: 'Acme Corporation' } },
 })
 export class ApplicationChangesBody {
-  /** Your own id of the customer; null takes it away. */
+  /** Your own id of the customer; `null` removes it. */
   @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'customer-42' })
   uid?: string | null;
 
-  /** What people know it by. */
+  /** Human-readable name. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme Inc.' })
   name?: string;
 
-  /** Notes of your own, all of them; null clears them. */
+  /** Your own key-value data. The value replaces all existing keys; `null` removes them. */
   @ApiPropertyOptional({ ...METADATA, nullable: true })
   metadata?: Record<string, string> | null;
 }
 
-/** A customer of yours, with endpoints of its own. */
+/** One of your customers, with its own endpoints. */
 export class ApplicationItem {
-  /** The application's id. */
+  /** Id of the application. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Your own id of the customer; null without one. */
+  /** Your own id of the customer; `null` if it has none. */
   @ApiProperty({ type: String, nullable: true, example: 'customer-42' })
   uid: string | null;
 
-  /** What people know it by. */
+  /** Human-readable name. */
   @ApiProperty({ example: 'Acme Inc.' })
   name: string;
 
-  /** Notes of your own. */
+  /** Your own key-value data. */
   @ApiProperty(METADATA)
   metadata: Record<string, string>;
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it was changed last, its endpoints not included. */
+  /** Time of the last change to the application. Changes to its endpoints do not count. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 }
 
-/** An application by itself. */
+/** An application with its number of endpoints. */
 export class ApplicationDetail extends ApplicationItem {
-  /** How many endpoints it has; at most 1,000. */
+  /** Number of endpoints; at most 1,000. */
   @ApiProperty({ type: 'integer', example: 3 })
   endpoint_count: number;
 }
 
 /** One page of applications, newest first. */
 export class ApplicationPage {
-  /** The applications of this page. */
+  /** Applications on this page. */
   @ApiProperty({ type: [ApplicationItem] })
   data: ApplicationItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 
-  /** How many match the filters, over all pages; only when `count` asks for it. */
+  /** Number of applications that match the filters, across all pages. Present only if `count` is set. */
   @ApiProperty({ type: ListCount, required: false })
   count?: ListCount;
 }
 
-/** A message that was sent to an application. */
+/** A message sent to an application. */
 export class MessageItem {
-  /** The message's id, which is the `webhook-id` of all its deliveries. */
+  /** Id of the message; receivers see it as `webhook-id` in all its deliveries. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The type that it was sent with. */
+  /** Event type of the message. */
   @ApiProperty({ example: 'invoice.paid' })
   event_type: string;
 
-  /** The channels that it was sent with. */
+  /** Channels of the message. */
   @ApiProperty({ type: [String], example: ['project-42'] })
   channels: string[];
 
-  /** How many endpoints it went to. */
+  /** Number of endpoints that the message was sent to. */
   @ApiProperty({ type: 'integer', example: 3 })
   fanout: number;
 
-  /** How large its payload is, in bytes. */
+  /** Size of the payload in bytes. */
   @ApiProperty({ type: 'integer', example: 1204 })
   payload_bytes: number;
 
-  /** When it was accepted. */
+  /** Time at which the message was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 }
 
-/** A message with what it said. */
+/** A message with its payload. */
 export class MessageDetail extends MessageItem {
-  /** The application that it was sent to. */
+  /** Id of the application that the message was sent to. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   application: string;
 
-  /** Headers that are forwarded with it. */
+  /** Headers that are forwarded with the message. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers: Record<string, string>;
 
-  /** The payload, in the very characters that it was sent with; absent when it is over 256 KB, and when it was erased. */
+  /** Payload, byte for byte as it was sent. Absent if it exceeds 256 KB or was erased. */
   @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: { amount: 4200 } })
   payload?: Record<string, unknown>;
 
-  /** True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it. */
+  /** True if the payload is omitted because it exceeds 256 KB. `GET /v1/events/{id}/payload` returns it. */
   @ApiProperty({ required: false, example: true })
   payload_truncated?: boolean;
 
-  /** When its payload was erased; absent while it is there. */
+  /** Time at which the payload was erased; absent if it was not erased. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   payload_erased_at?: string;
 }
 
 /** One page of messages, newest first. */
 export class MessagePage {
-  /** The messages of this page; their events are at `GET /v1/events?message_id=`. */
+  /** Messages on this page. `GET /v1/events?message_id=` lists their events. */
   @ApiProperty({ type: [MessageItem] })
   data: MessageItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
@@ -227,7 +227,7 @@ export function presentMessage({
   };
 }
 
-/** As JSON text: the payload goes in as the characters that it was sent with. */
+/** Returns the message as JSON text, with the payload byte for byte as it was sent. */
 export function presentMessageDetail(
   { payload, applicationId, headers, erasedAt, ...message }: MessageContent,
   caller: Caller,

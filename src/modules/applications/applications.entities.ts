@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** A customer of the caller, with endpoints of its own. */
+/** A customer of the caller, with its own endpoints. */
 @Entity('applications')
 @Index('applications_uid_idx', ['environmentId', 'uid'], { unique: true, where: 'uid is not null' })
 @Index('applications_name_idx', { synchronize: false })
@@ -31,7 +31,7 @@ export class ApplicationEntity {
   updatedAt: Date;
 }
 
-/** A subscription of an application: what goes where. */
+/** A subscription of an application: event filters and their target. */
 @Entity('application_endpoints')
 @ForeignKey(() => ApplicationEntity, ['environmentId', 'applicationId'], ['environmentId', 'id'], {
   name: 'application_endpoints_application_fkey',
@@ -59,7 +59,7 @@ export class ApplicationEndpointEntity {
   @Column('uuid', { name: 'application_id' })
   applicationId: Id;
 
-  /** A destination of its own has the endpoint's id; any other is one of the registry. */
+  /** Equal to the endpoint's id for a destination that it owns. Any other id is a registered destination. */
   @Column('uuid', { name: 'destination_id' })
   destinationId: Id;
 
@@ -69,21 +69,24 @@ export class ApplicationEndpointEntity {
   @Column('text')
   description: string;
 
-  /** Exact types and `prefix.*`; none for all. */
+  /** Exact types and `prefix.*`; empty for all types. */
   @Column('text', { name: 'event_types', array: true })
   eventTypes: string[];
 
   @Column('text', { array: true })
   channels: string[];
 
-  /** In the grammar of route filters; null lets everything through. */
+  /** Condition in the grammar of route filters; null matches all messages. */
   @Column('jsonb', { nullable: true })
   filter: Record<string, unknown> | null;
 
   @Column('jsonb')
   metadata: Record<string, string>;
 
-  /** Of an endpoint with a destination of the registry; one with a destination of its own has that one's. */
+  /**
+   * Status of an endpoint with a registered destination. An endpoint that owns its destination has the destination's
+   * status.
+   */
   @Column('text')
   status: 'active' | 'disabled';
 

@@ -26,7 +26,7 @@ import { SubscribersController } from './subscribers.controller.js';
 import { Subscribers } from './subscribers.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 
-/** Applications: the caller's customers, their endpoints, and who subscribes to what. */
+/** Applications: the caller's customers, their endpoints, and subscriptions. */
 @Module({
   imports: [DestinationsModule, EventTypesModule, EventsModule, LedgerModule],
   controllers: [

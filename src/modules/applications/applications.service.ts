@@ -9,22 +9,22 @@ import type { ApplicationEntity } from './applications.entities.js';
 import { ApplicationsStore } from './applications.store.js';
 import { metadataFaults } from './metadata.js';
 
-/** What a caller says of an application: what is left out stays, or has its default. */
+/** Fields that a caller sets. Omitted fields keep their values or get their defaults. */
 export interface ApplicationFields {
   uid?: string | null;
   name?: string;
   metadata?: Record<string, string> | null;
 }
 
-/** One page. */
+/** One page of a list. */
 export interface ApplicationRows {
   rows: ApplicationEntity[];
   nextCursor: string | null;
-  /** How many there are in all, up to a cap; null when nobody asked. */
+  /** Total number of matches, up to a limit; null if it was not requested. */
   count: number | null;
 }
 
-/** What a caller filters the list by. */
+/** Filters of the list. */
 export interface ApplicationQuery {
   search?: string;
   count?: boolean;
@@ -34,7 +34,7 @@ export interface ApplicationQuery {
 
 const LIMIT_DEFAULT = 50;
 
-/** Applications: newest first, bound to the caller's environment. */
+/** Manages applications in the caller's environment. Lists are newest first. */
 @Injectable()
 export class ApplicationsService {
   constructor(
@@ -51,7 +51,10 @@ export class ApplicationsService {
     return row;
   }
 
-  /** Throws 422, and 409 when the uid is taken, unless `orFind`: then it answers with the one that has it. */
+  /**
+   * Creates an application. Throws 422, or 409 if the uid is taken. With `orFind`, returns the existing application
+   * instead of 409.
+   */
   async create(
     { environmentId }: Tenant,
     fields: ApplicationFields,
@@ -71,7 +74,7 @@ export class ApplicationsService {
     return { row: known, isNew: false };
   }
 
-  /** Throws 404, 422, and 409 when the new uid is taken; nothing is changed then. */
+  /** Throws 404, 422, or 409 if the new uid is taken; nothing is changed in these cases. */
   async update(
     tenant: Tenant,
     application: string,

@@ -7,12 +7,12 @@ import { prefixPattern } from '#kernel/database/prefix.js';
 import type { Id } from '#kernel/ids.js';
 import { ApplicationEntity } from './applications.entities.js';
 
-/** What a change may touch. */
+/** Columns that an update may change. */
 export type ApplicationColumns = Partial<Pick<ApplicationEntity, 'uid' | 'name' | 'metadata'>>;
 
-/** Which applications a list shows. */
+/** Filters of the list. */
 export interface ApplicationFilter {
-  /** What the name or the uid begins with, whatever the case. */
+  /** Prefix of the name or the uid; case is ignored. */
   search?: string;
   beforeId?: Id;
 }
@@ -21,7 +21,7 @@ const UNIQUE_VIOLATION = '23505';
 
 const INSERT: Statement = {
   name: 'applications_insert',
-  // Index applications_uid_idx. A uid that is taken inserts nothing, and the transaction goes on.
+  // Index applications_uid_idx. A taken uid inserts nothing, and the transaction continues.
   text: `
     insert into applications (environment_id, id, uid, name, metadata, created_at, updated_at)
     values ($1::int, $2::uuid, $3::text, $4::text, $5::jsonb, $6::timestamptz, $6::timestamptz)
@@ -34,7 +34,7 @@ const REMOVE: Statement = {
   text: 'delete from applications where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Applications. Every change is announced in its own transaction: no node goes on with what it remembers. */
+/** Stores applications. Each change is announced in its own transaction, which invalidates the cache of every node. */
 @Injectable()
 export class ApplicationsStore {
   constructor(
@@ -54,30 +54,34 @@ export class ApplicationsStore {
   }
 
   /**
-   * The same by its id, held until the transaction ends: alone by who changes it or how many endpoints it has, together by
-   * those who change its endpoints. All of them take it first, so that none waits for another in a circle.
+   * Returns the application by its id and locks it until the transaction ends. `alone` is for changes to the
+   * application or to its number of endpoints, `together` for changes to its endpoints. Every transaction takes this
+   * lock first, which prevents deadlocks.
    */
   hold(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
     const mode = how === 'alone' ? 'pessimistic_write' : 'pessimistic_read';
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode } });
   }
 
-  /** Those that exist. Index applications_pkey. */
+  /** Returns the applications that exist. Index applications_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEntity[]> {
     return this.rows().findBy({ environmentId, id: In([...ids]) });
   }
 
-  /** Newest first. Index applications_pkey, backwards; a search finds its rows by applications_name_idx and applications_uid_prefix_idx. */
+  /**
+   * Returns applications, newest first. Index applications_pkey, backwards. A search uses applications_name_idx and
+   * applications_uid_prefix_idx.
+   */
   page(environmentId: number, filter: ApplicationFilter, rowsMax: number): Promise<ApplicationEntity[]> {
     return this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** How many a list has, `max` at most. Indexes as above. */
+  /** Counts the matches, up to `max`. Same indexes as the list. */
   async count(environmentId: number, filter: ApplicationFilter, max: number): Promise<number> {
     return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
-  /** False when its uid is taken; the transaction goes on. */
+  /** Returns false if the uid is taken. The transaction continues in that case. */
   insert({ environmentId, id, uid, name, metadata, createdAt }: ApplicationEntity): Promise<boolean> {
     return this.database.transaction(async () => {
       const inserted = await this.database.query(INSERT, [
@@ -94,7 +98,7 @@ export class ApplicationsStore {
     });
   }
 
-  /** The row after the changes; null when its new uid is taken: the transaction is lost then. */
+  /** Returns the row after the changes, or null if the new uid is taken. The transaction is aborted in that case. */
   update(row: ApplicationEntity, changes: ApplicationColumns): Promise<ApplicationEntity | null> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
@@ -110,7 +114,7 @@ export class ApplicationsStore {
     });
   }
 
-  /** With its endpoints, but not with the destinations that they own. */
+  /** Removes an application with its endpoints, but not the destinations that they own. */
   remove(environmentId: number, id: Id): Promise<void> {
     return this.database.transaction(async () => {
       await this.database.query(REMOVE, [environmentId, id]);
@@ -118,12 +122,12 @@ export class ApplicationsStore {
     });
   }
 
-  /** Says that the application or one of its endpoints changed. */
+  /** Announces a change of the application or of one of its endpoints. */
   announce(environmentId: number, id: Id): Promise<void> {
     return this.notifications.announce('application', `${environmentId}:${id}`);
   }
 
-  /** The same, where what its uid stands for changed too. */
+  /** Announces a change that may also give a uid to another application. */
   private async announceUid(environmentId: number, id: Id): Promise<void> {
     await this.announce(environmentId, id);
     await this.notifications.announce('application_uid', String(environmentId));
@@ -142,7 +146,7 @@ function listed(environmentId: number, { beforeId, search }: ApplicationFilter):
   return { environmentId, ...(ids.length > 0 && { id: And(...ids) }) };
 }
 
-/** Each half by its own index: one condition over both would look at every application. */
+/** Each half uses its own index. A single condition over both columns would read every application. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const found = ['name', 'uid'].map(
     (column) =>

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
 import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
 
-const application = z.string().min(1).max(256).describe('`app_…`, or your own id.');
+const application = z.string().min(1).max(256).describe('`app_…`, or your own uid.');
 
-/** Looking into applications, for agents. */
+/** Agent tools that read applications. */
 @Injectable()
 export class ApplicationTools extends AgentTools {
   override readonly tools = [
     readTool({
       name: 'list_applications',
       title: 'List applications',
-      description: 'Your customers, each with endpoints of its own.',
+      description: 'Your customers, each with its own endpoints.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/app`, args) }),
@@ -34,7 +34,8 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_application_messages',
       title: 'List application messages',
-      description: 'What was sent to an application; its fate: search_events with `message_id`.',
+      description:
+        'Messages sent to an application. For the state of their events use search_events with `message_id`.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application, ...query }) => ({
@@ -44,7 +45,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_endpoint_attempts',
       title: 'List endpoint attempts',
-      description: 'Attempts at one endpoint of an application.',
+      description: 'Delivery attempts to one endpoint of an application.',
       input: z.object({ application, endpoint: id('ep'), since, until, cursor, limit }),
       example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { application, endpoint, ...query }) => ({

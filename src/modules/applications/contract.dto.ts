@@ -1,29 +1,32 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { EndpointCondition } from '#modules/applications/contract.js';
 
-/** `{app}` of a path. */
+/** OpenAPI parameter for `{app}` in a path. */
 export const APPLICATION = {
   name: 'app',
-  description: 'The application: its `app_` id, or your own id of it.',
+  description: 'The application: its `app_` id or your own uid.',
   example: 'customer-42',
 };
 
-/** `{endpoint}` of a path behind an application. */
+/** OpenAPI parameter for `{endpoint}` in a path below an application. */
 export const ENDPOINT = {
   name: 'endpoint',
-  description: 'The endpoint: its `ep_` id, or your own id of it.',
+  description: 'The endpoint: its `ep_` id or your own uid.',
   example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
 const STATES = ['closed', 'open', 'half_open'] as const;
 
-/** The circuit breaker of an endpoint with a URL. */
+/** Circuit breaker of an endpoint with a URL. */
 export class EndpointCircuitItem {
-  /** `open` holds deliveries back, `half_open` tries one, `closed` lets them through. */
+  /**
+   * State of the circuit. `open` holds deliveries back, `half_open` sends one as a probe, and `closed` sends all
+   * deliveries.
+   */
   @ApiProperty({ enum: STATES, example: 'closed' })
   state: (typeof STATES)[number];
 
-  /** When the outage began; null while closed. */
+  /** Time at which the outage began; `null` while the circuit is closed. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   opened_at: string | null;
 }

@@ -2,46 +2,46 @@ import type { Circuit } from '#engine/circuit.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
 
-/** An endpoint that a message goes to. */
+/** An endpoint that receives a message. */
 export interface Subscriber {
-  /** The endpoint's id. */
+  /** Id of the endpoint. */
   id: Id;
-  /** Where its deliveries go; the endpoint's own id when it has a URL of its own. */
+  /** Id of the destination of its deliveries; the endpoint's own id if it has its own URL. */
   destinationId: Id;
-  /** Whether the endpoint itself takes deliveries; its destination may not. */
+  /** Whether the endpoint takes deliveries. Its destination may still be disabled. */
   isActive: boolean;
-  /** False where its filter took too long: nobody knows whether the message is for it. */
+  /** False if the endpoint's filter timed out, so that it is unknown whether the message matches. */
   isDecided: boolean;
 }
 
-/** What endpoints choose messages by. */
+/** Properties of a message that endpoints filter by. */
 export interface MessageTraits {
   eventType: string;
   channels: readonly string[];
-  /** Asked for only where a filter looks at the payload. */
+  /** Called only if a filter reads the payload. */
   view: () => RequestView;
 }
 
-/** An endpoint of an application, as other contexts know it. */
+/** An endpoint of an application, as other contexts see it. */
 export interface ApplicationEndpoint {
   applicationId: Id;
   id: Id;
   destinationId: Id;
 }
 
-/** How an endpoint is right now. */
+/** Current state of an endpoint. */
 export interface EndpointCondition {
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Null for an endpoint that goes to a destination of the registry, which has the circuit. */
+  /** Null if the endpoint uses a registered destination, which has the circuit. */
   circuit: Pick<Circuit, 'state' | 'openedAt'> | null;
 }
 
-/** Applications, by their `app_` id or by the caller's own uid. */
+/** Access to applications by their `app_` id or by the caller's uid. */
 export abstract class Applications {
   /**
-   * The endpoints that subscribe to a message, oldest first. An unknown uid makes the application. Throws 404 for an
-   * unknown `app_` id and 422 for what can't be a uid.
+   * Returns the endpoints that subscribe to a message, oldest first. Creates the application if the uid is unknown.
+   * Throws 404 for an unknown `app_` id and 422 for an invalid uid.
    */
   abstract subscribers(
     environmentId: number,
@@ -49,27 +49,30 @@ export abstract class Applications {
     traits: MessageTraits,
   ): Promise<{ applicationId: Id; subscribers: Subscriber[] }>;
 
-  /** An endpoint by its `ep_` id or its uid. Throws 404 when the application has none. */
+  /** Returns an endpoint by its `ep_` id or its uid. Throws 404 if the application has no such endpoint. */
   abstract endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint>;
 
-  /** The id of an application that exists. Throws 404. */
+  /** Returns the id of an application. Throws 404 if it does not exist. */
   abstract find(environmentId: number, application: string): Promise<Id>;
 
-  /** The endpoints of an application, oldest first; none when it is gone. */
+  /** Returns the endpoints of an application, oldest first; empty if the application was deleted. */
   abstract endpointsOf(environmentId: number, applicationId: Id): Promise<ApplicationEndpoint[]>;
 
-  /** An endpoint of any application by its id, or null. */
+  /** Returns an endpoint of any application by its id, or null. */
   abstract findEndpoint(environmentId: number, endpointId: Id): Promise<ApplicationEndpoint | null>;
 }
 
-/** Applications that are done away with. */
+/** Removal of applications. */
 export abstract class ApplicationRemovals {
-  /** With its endpoints and the destinations that they own; what waits for them becomes failed. Safe to repeat. */
+  /**
+   * Removes an application with its endpoints and the destinations that they own. Waiting deliveries become failed.
+   * Idempotent.
+   */
   abstract removeWhole(environmentId: number, applicationId: Id): Promise<void>;
 }
 
-/** How endpoints are. */
+/** Access to the current state of endpoints. */
 export abstract class EndpointConditions {
-  /** Throws 404 for an endpoint that is gone by now. */
+  /** Throws 404 if the endpoint was deleted. */
   abstract find(environmentId: number, endpointId: Id): Promise<EndpointCondition>;
 }

@@ -37,13 +37,13 @@ describe('fieldFaults', () => {
       ['uid', 'event_types.0', 'channels.0', 'metadata.k'],
       { uid: ' ', event_types: ['!'], channels: ['!'], metadata: { k: 'v'.repeat(501) } },
     ],
-  ])('finds all of them: %j', (expected, fields) => {
+  ])('returns all faults: %j', (expected, fields) => {
     expect(paths(fields)).toEqual(expected);
   });
 });
 
 describe('fieldColumns', () => {
-  it('touches what is given and nothing else, and takes what is named twice once', () => {
+  it('changes only the given fields, and removes duplicate entries', () => {
     expect(fieldColumns({})).toEqual({});
     expect(fieldColumns({ event_types: ['a', 'b', 'a'], channels: ['c', 'c'] })).toEqual({
       eventTypes: ['a', 'b'],
@@ -51,7 +51,7 @@ describe('fieldColumns', () => {
     });
   });
 
-  it('takes null for nothing', () => {
+  it('null removes the values', () => {
     expect(
       fieldColumns({ uid: null, description: null, event_types: null, channels: null, filter: null, metadata: null }),
     ).toEqual({
@@ -66,7 +66,7 @@ describe('fieldColumns', () => {
 });
 
 describe('deliverySettingsOf', () => {
-  it('picks the settings of deliveries that are given, null among them', () => {
+  it('returns the given delivery settings, including null', () => {
     const asked = {
       uid: 'x',
       url: 'https://example.com',

@@ -6,7 +6,7 @@ import type { EndpointColumns } from './application-endpoints.store.js';
 import { uidFault } from './application-reference.js';
 import { metadataFaults } from './metadata.js';
 
-/** What a caller says of an endpoint and its subscription: what is left out stays, null goes back to nothing. */
+/** Fields of an endpoint and its subscription. Omitted fields keep their values; null removes a value. */
 export interface EndpointFields {
   uid?: string | null;
   description?: string | null;
@@ -26,22 +26,25 @@ const DELIVERY_SETTINGS = [
   'legacy_signature',
 ] as const satisfies readonly (keyof DeliverySettings)[];
 
-/** The settings of deliveries among what a caller says. */
+/** Returns the delivery settings of a request. */
 export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
   return Object.fromEntries(
     DELIVERY_SETTINGS.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]]),
   );
 }
 
-/** That these are not the endpoint's to set: it goes to a destination of the registry, which others may use too. */
+/**
+ * Returns faults for delivery settings that the endpoint cannot have, because it uses a registered destination that
+ * others may share.
+ */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   return Object.keys(settings).map((path) => ({
     path,
-    message: "is the destination's: change it there, or use a url",
+    message: 'belongs to the destination: change it there, or use a url',
   }));
 }
 
-/** Everything that is wrong with a subscription. */
+/** Returns all faults of a subscription. */
 export function fieldFaults({ uid, event_types: eventTypes, channels, filter, metadata }: EndpointFields): Fault[] {
   const compiled = filter && compileFilter(filter, 'filter');
   const uidMessage = typeof uid === 'string' ? uidFault(uid, 'ep') : null;
@@ -54,7 +57,7 @@ export function fieldFaults({ uid, event_types: eventTypes, channels, filter, me
   ];
 }
 
-/** The columns that the fields change. What is named twice counts once. */
+/** Returns the columns that the fields change. Duplicate entries are removed. */
 export function fieldColumns({
   uid,
   description,

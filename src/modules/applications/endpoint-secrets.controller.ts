@@ -12,7 +12,7 @@ import { Applications } from './contract.js';
 
 const GRACE_SECONDS_DEFAULT = 86_400;
 
-/** What signs the deliveries of a customer's endpoint. */
+/** Signing secrets of a customer's endpoint. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/endpoints/:endpoint/secret')
 export class EndpointSecretsController {
@@ -26,13 +26,14 @@ export class EndpointSecretsController {
   @TakesPortalToken('secrets')
   @ApiOperation({
     summary: 'Get the signing secret of an endpoint',
-    description: 'And its public key, when it signs with one. 409 for one that goes to a destination.',
+    description:
+      'Returns the secret, and the public key if the endpoint signs with a key pair. Returns 409 if the endpoint uses a destination.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
-  @ApiOkResponse({ type: SigningSecretItem, description: 'The secret in force.' })
+  @ApiOkResponse({ type: SigningSecretItem, description: 'The current secret.' })
   @ApiConflictResponse({
-    description: 'It goes to a destination, whose secret signs.',
+    description: 'The endpoint uses a destination, and the secret of the destination signs its deliveries.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   async getApplicationEndpointSecret(
@@ -55,7 +56,8 @@ export class EndpointSecretsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Rotate the signing secret of an endpoint',
-    description: 'And its key pair, when it has one. Old and new sign until the grace ends.',
+    description:
+      'Rotates the secret, and the key pair if the endpoint has one. Old and new secrets both sign until the grace period ends.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

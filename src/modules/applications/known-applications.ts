@@ -12,7 +12,7 @@ import { type ApplicationEndpoint, Applications, type MessageTraits, type Subscr
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 
-/** Applications for other contexts. */
+/** Provides applications to other contexts. */
 @Injectable()
 export class KnownApplications extends Applications {
   constructor(
@@ -43,7 +43,7 @@ export class KnownApplications extends Applications {
     traits: MessageTraits,
   ): Promise<{ applicationId: Id; subscribers: Subscriber[] }> {
     const { id, uid } = this.reference.parse(application);
-    // One that was deleted a moment ago under its uid is made anew.
+    // An application deleted a moment ago is created again with the same uid.
     const known = id ?? (await this.live.idOrNew(environmentId, uid, () => this.ids.next()));
     const found = await this.live.get(environmentId, known);
     if (found === null) throw notFound('application');
@@ -74,7 +74,7 @@ export class KnownApplications extends Applications {
     return this.store.endpoint(environmentId, endpointId);
   }
 
-  /** What is sent to an endpoint with a URL of its own is counted under the endpoint's id as its target. */
+  /** Deliveries to an endpoint with its own URL are counted with the endpoint's id as the target. */
   private async aim(environmentId: number, name: string): Promise<EventAim | null> {
     const id = parseId('ep', name);
     const found = id && (await this.store.endpoint(environmentId, id));

@@ -23,11 +23,11 @@ function viewOf(payload: object): { view: () => RequestView; looks: () => number
 }
 
 const IS_ORDER = { path: '$.kind', op: 'eq', value: 'order' };
-/** Finds no short cut: it looks at every character of a body that is all text. */
+/** Has no shortcut: it reads every character of a text body. */
 const GREEDY = { type: 'body', op: 'matches', value: 'total: [0-9]+ EUR' };
 
 describe('LiveApplication', () => {
-  it("lets one endpoint's greedy filter decide about nobody else's: it is judged elsewhere, and where nobody knows that is said", async () => {
+  it("an endpoint's expensive filter does not affect other endpoints: it is evaluated elsewhere, and an undecided filter is reported", async () => {
     const greedy = Array.from({ length: 8 }, (_, i) => subscriber(`greedy ${i}`, GREEDY));
     const application = new LiveApplication('a', [...greedy, subscriber('modest', IS_ORDER), subscriber('all', null)]);
 
@@ -48,7 +48,7 @@ describe('LiveApplication', () => {
     ]);
   });
 
-  it('looks at the payload only where a filter wants it', async () => {
+  it('reads the payload only if a filter needs it', async () => {
     const { view, looks } = viewOf({ kind: 'order' });
     const application = new LiveApplication('a', [
       subscriber('b', IS_ORDER, ['other']),

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 import type { ApplicationEndpoint } from './contract.js';
 
-/** What a fan-out must know of an endpoint. */
+/** Columns of an endpoint that a fan-out needs. */
 export type SubscribedRow = Pick<
   ApplicationEndpointEntity,
   'id' | 'destinationId' | 'eventTypes' | 'channels' | 'filter' | 'status'
@@ -53,7 +53,7 @@ const ENDPOINTS: Statement = {
     from application_endpoints where environment_id = $1 and application_id = $2 order by id`,
 };
 
-/** Two first sends at the same moment make one application (applications_uid_idx). */
+/** Concurrent first sends to a uid create a single application (applications_uid_idx). */
 const CREATE: Statement = {
   name: 'applications_create_by_uid',
   text: `
@@ -61,7 +61,7 @@ const CREATE: Statement = {
     values ($1, $2, $3, $3, '{}', now(), now()) on conflict (environment_id, uid) where uid is not null do nothing`,
 };
 
-/** What fan-outs read of applications, and the one thing that they write. */
+/** Reads applications for fan-outs, and creates an application on the first send to a uid. */
 @Injectable()
 export class LiveApplicationsStore {
   constructor(private readonly database: Database) {}
@@ -84,7 +84,7 @@ export class LiveApplicationsStore {
     return row ?? null;
   }
 
-  /** By its id, or without one by its uid. */
+  /** Finds an endpoint by its id, or by its uid if no id is given. */
   async endpointOf(
     environmentId: number,
     applicationId: Id,
@@ -100,12 +100,12 @@ export class LiveApplicationsStore {
     return row ?? null;
   }
 
-  /** The first endpoints that go to a destination of the registry, inside the caller's transaction. */
+  /** Returns the first endpoints that use a registered destination, inside the caller's transaction. */
   endpointsTo(environmentId: number, destinationId: Id, max: number): Promise<ApplicationEndpoint[]> {
     return this.database.query(ENDPOINTS_TO, [environmentId, destinationId, max]);
   }
 
-  /** Makes the application unless there is one by now. */
+  /** Creates the application unless it already exists. */
   async create(environmentId: number, id: Id, uid: string): Promise<void> {
     await this.database.queryPrepared(CREATE, [environmentId, id, uid]);
   }

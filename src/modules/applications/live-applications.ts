@@ -13,34 +13,37 @@ import { LiveApplicationsStore, type SubscribedRow } from './live-applications.s
 
 const APPLICATIONS_MAX = 20_000;
 const UIDS_MAX = 50_000;
-/** Event types that one application's matches are remembered of. */
+/** Maximum number of event types per application with cached matches. */
 const TYPES_MAX = 256;
-/** Filters that cost more than this together let others have a turn: about four milliseconds. */
+/** Number of filter steps after which the event loop gets a turn: about four milliseconds. */
 const STEPS_AT_ONCE = 500_000;
-/** Compiled filters, by their text: an application whose endpoint changed needs not compile all the others again. */
+/**
+ * Maximum number of compiled filters cached by their text, so that a changed endpoint does not recompile the other
+ * filters of its application.
+ */
 const FILTERS_MAX = 5_000;
 const COMPILED_AT_ONCE = 10;
 const TRIES_MAX = 3;
 
-/** An endpoint as fan-outs see it. */
+/** An endpoint in the form used by fan-outs. */
 export interface LiveSubscriber {
   readonly id: Id;
   readonly destinationId: Id;
-  /** Whether the endpoint itself takes deliveries; its destination may not. */
+  /** Whether the endpoint takes deliveries. Its destination may still be disabled. */
   readonly isActive: boolean;
   readonly subscription: Subscription;
   readonly filter: Condition | null;
 }
 
-/** One that a message goes to, or may be meant to. */
+/** An endpoint that matches a message, or may match if its filter is undecided. */
 export interface MatchingSubscriber extends LiveSubscriber {
   isDecided: boolean;
 }
 
-/** Looks at filters where nothing else waits for them. */
+/** Evaluates filters on another thread. */
 export type JudgesFilters = (filters: readonly Condition[], view: RequestView) => Promise<(boolean | null)[]>;
 
-/** An application with what its endpoints subscribe to, compiled. */
+/** An application with the compiled subscriptions of its endpoints. */
 export class LiveApplication {
   private readonly byType = new Map<string, readonly LiveSubscriber[]>();
 
@@ -50,15 +53,15 @@ export class LiveApplication {
   ) {}
 
   /**
-   * The endpoints that a message goes to. `view` is asked for only where a filter wants it; `judge` for the filters that
-   * need more than a moment, null for what it can't tell.
+   * Returns the endpoints that a message goes to. `view` is called only if a filter needs it. `judge` evaluates filters
+   * that take longer, and returns null for undecided ones.
    */
   async matching({ eventType, channels, view }: MessageTraits, judge: JudgesFilters): Promise<MatchingSubscriber[]> {
     const verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[] = [];
     let steps = 0;
     for (const subscriber of this.ofType(eventType)) {
       if (!subscriber.subscription.matchesChannels(channels)) continue;
-      // Each filter has the whole allowance: a greedy one of one customer must not silence those of the others.
+      // Each filter gets the full step limit, so that an expensive filter of one customer does not affect others.
       const own = subscriber.filter && view().fresh();
       const holds = own === null || subscriber.filter?.matches(own) === true;
       verdicts.push({ subscriber, holds: own?.isExhausted === true ? null : holds });
@@ -97,7 +100,7 @@ async function settle(
   open.forEach((verdict, i) => (verdict.holds = judged[i] ?? null));
 }
 
-/** Applications for fan-outs, compiled and cached: a change drops them on every node. */
+/** Caches compiled applications for fan-outs. A change evicts them on every node. */
 @Injectable()
 export class LiveApplications {
   private readonly byId: Cache<LiveApplication | null>;
@@ -113,21 +116,24 @@ export class LiveApplications {
     this.byId = new Cache((key) => this.load(key), { ...options, entriesMax: APPLICATIONS_MAX });
     this.byUid = new Cache((key) => this.store.byUid(...parted(key)), { ...options, entriesMax: UIDS_MAX });
     notifications.on('application', (key) => (key === '*' ? this.byId.clear() : this.byId.drop(key)));
-    // A uid may belong to another application now.
+    // The uid may now belong to another application.
     notifications.on('application_uid', () => this.byUid.clear());
   }
 
-  /** Null when there is none in this environment. */
+  /** Returns null if the environment has no such application. */
   get(environmentId: number, id: Id): Promise<LiveApplication | null> {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /** The id behind a caller's own one, or null. */
+  /** Returns the id for a caller's uid, or null. */
   idOf(environmentId: number, uid: string): Promise<Id | null> {
     return this.byUid.get(`${environmentId}:${uid}`);
   }
 
-  /** The same; makes the application when there is none. Throws 404 for one that is deleted again and again meanwhile. */
+  /**
+   * Returns the id for a uid, and creates the application if there is none. Throws 404 if it is repeatedly deleted at
+   * the same time.
+   */
   async idOrNew(environmentId: number, uid: string, newId: () => Id): Promise<Id> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const known = await this.idOf(environmentId, uid);
@@ -171,7 +177,7 @@ export class LiveApplications {
   }
 }
 
-/** Refuses what was saved by another version and does not compile any more: nothing goes out past half a filter. */
+/** Throws for a filter saved by another version that no longer compiles. Nothing is sent with a partial filter. */
 function conditionOf(filter: SubscribedRow['filter']): Condition {
   const compiled = compileFilter(filter, 'filter');
   if ('faults' in compiled)

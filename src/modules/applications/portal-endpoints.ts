@@ -9,14 +9,17 @@ import type { ApplicationEndpointChangesAsked } from './application-endpoint-cha
 import type { NewApplicationEndpoint } from './application-endpoint-registration.js';
 import type { ApplicationEndpoint } from './contract.js';
 
-/** What a customer may give of an endpoint in his portal: nothing of where his provider's own things are, nor of how hard it tries. */
+/**
+ * Endpoint fields that a customer may set in the portal. They do not give access to the organization's resources or to
+ * delivery settings.
+ */
 export const NEW_IN_PORTAL = ['url', 'description', 'event_types', 'filter', 'headers'];
 export const CHANGED_IN_PORTAL = [...NEW_IN_PORTAL, 'status'];
 
-/** Begins a reference to a secret of the environment (`{{secrets.NAME}}`). */
+/** Start of a reference to a secret of the environment (`{{secrets.NAME}}`). */
 const REFERENCE = '{{';
 
-/** What customers may not do with endpoints where those who have a key may. */
+/** Restricts changes of endpoints by portal sessions, compared with callers that have a key. */
 @Injectable()
 export class PortalEndpoints {
   constructor(
@@ -24,20 +27,24 @@ export class PortalEndpoints {
     private readonly config: Config,
   ) {}
 
-  /** How many endpoints an application may have with the one that the caller adds. */
+  /** Returns the maximum number of endpoints of an application for this caller. */
   placesMax({ portal }: Caller): number {
     return portal === undefined ? FAN_OUT_MAX : this.config.portalEndpointsMax;
   }
 
-  /** What may be asked for of a new endpoint. Throws 422 for a customer who refers to a secret of his provider. */
+  /**
+   * Returns the allowed fields for a new endpoint. Throws 422 if a portal session refers to a secret of the
+   * organization.
+   */
   creation({ portal }: Caller, asked: NewApplicationEndpoint): NewApplicationEndpoint {
     if (portal !== undefined) refuseReferences(asked.headers ?? {}, {});
     return asked;
   }
 
   /**
-   * What a change comes to. A customer was shown `(hidden)` for values that let somebody in: where he sends that back, the value stays. What refers to a
-   * secret of his provider may stay as it is, at the same host, and come from nowhere. Throws 422.
+   * Returns the effective changes. A portal session sees `(hidden)` instead of authentication values; sending it back
+   * keeps the stored value. A reference to a secret of the organization can be kept only unchanged and on the same
+   * host, and cannot be added. Throws 422.
    */
   async change(
     { portal, tenant }: Caller,
@@ -58,7 +65,7 @@ export class PortalEndpoints {
         {
           path: 'url',
           message:
-            "is sent a secret of your provider in a header, and can't go to another host: ask your provider, or take the header away",
+            'sends a secret of your provider in a header, so it cannot change to another host: ask your provider, or remove the header',
         },
       ]);
     }
@@ -87,7 +94,7 @@ function refuseReferences(headers: Readonly<Record<string, string>>, before: Rea
   if (faults.length > 0) throw invalid(faults);
 }
 
-/** Null for what is no URL, which is refused for that. */
+/** Returns null for an invalid URL, which is rejected elsewhere. */
 function hostOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).host : null;
 }

@@ -5,7 +5,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { presentSubscribers, SubscriberListQuery, SubscriberPage } from './subscribers.dto.js';
 import { Subscribers } from './subscribers.js';
 
-/** Who gets events of a type. */
+/** Endpoints that receive events of a type. */
 @ApiTags('Event types')
 @Controller('v1/event-types/:name/subscribers')
 export class SubscribersController {
@@ -16,8 +16,8 @@ export class SubscribersController {
   @ApiOperation({
     summary: 'List the subscribers of an event type',
     description:
-      'Endpoints of all applications that subscribe to it, by its name, by a prefix or to everything, newest first. ' +
-      'A page looks at a bounded number of endpoints: it may be short, or empty, and not the last.',
+      'Returns endpoints of all applications that subscribe to the event type by name, by prefix, or by subscribing to all types, newest first. ' +
+      'Each call scans a limited number of endpoints, so a page can be short or empty without being the last.',
   })
   @ApiParam({ name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' })
   @ApiOkResponse({ type: SubscriberPage, description: 'One page of subscribers.' })

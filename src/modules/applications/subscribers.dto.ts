@@ -3,72 +3,75 @@ import { showId } from '#kernel/ids.js';
 import { hasUrl, statusOf } from './application-endpoints.service.js';
 import type { SubscriberView } from './subscribers.js';
 
-/** Which page of the list of subscribers. */
+/** Page of the list of subscribers. */
 export class SubscriberListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Start of the page: the `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
 /** An endpoint that subscribes to an event type. */
 export class SubscriberItem {
-  /** The endpoint. */
+  /** Id of the endpoint. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint: string;
 
-  /** The application that it belongs to. */
+  /** Id of the application that the endpoint belongs to. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   application: string;
 
-  /** Your own id of the application; null without one. */
+  /** Your own id of the application; `null` if it has none. */
   @ApiProperty({ type: String, nullable: true, example: 'customer-42' })
   application_uid: string | null;
 
-  /** What people know the application by. */
+  /** Human-readable name of the application. */
   @ApiProperty({ example: 'Acme Inc.' })
   application_name: string;
 
-  /** Where the endpoint is; null for one that goes to a destination. */
+  /** URL of the endpoint; `null` if it uses a destination. */
   @ApiProperty({ type: String, nullable: true, example: 'https://example.com/webhooks' })
   url: string | null;
 
-  /** The destination of the registry that it goes to; null for one with a URL. */
+  /** Id of the destination that the endpoint uses; `null` if it has a URL. */
   @ApiProperty({ type: String, nullable: true, example: null })
   destination: string | null;
 
-  /** Event types that it subscribes to; none for all. */
+  /** Event types that the endpoint subscribes to; empty for all types. */
   @ApiProperty({ type: [String], example: ['invoice.*'] })
   event_types: string[];
 
-  /** Channels that it listens to; none for all messages. */
+  /** Channels of the endpoint; empty if it receives messages of all channels. */
   @ApiProperty({ type: [String], example: ['project-42'] })
   channels: string[];
 
-  /** True when a filter on the payload decides too. */
+  /** True if a filter on the payload also decides whether the endpoint receives a message. */
   @ApiProperty({ example: false })
   is_filtered: boolean;
 
-  /** `disabled` takes no deliveries until it is enabled. */
+  /** Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. */
   @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
   status: 'active' | 'disabled';
 }
 
 /** One page of subscribers. */
 export class SubscriberPage {
-  /** The subscribers. */
+  /** Subscribers on this page. */
   @ApiProperty({ type: [SubscriberItem] })
   data: SubscriberItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. A page may be short, or empty, and not the last. */
+  /**
+   * Value for `cursor` to get the next page; `null` on the last page. A page can be short or empty without being the
+   * last.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** A page as the API shows it. */
+/** Returns a page of subscribers in its API form. */
 export function presentSubscribers({
   views,
   nextCursor,

@@ -8,7 +8,7 @@ import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import type { ApplicationEntity } from './applications.entities.js';
 import { ApplicationsStore } from './applications.store.js';
 
-/** An endpoint that subscribes to a type, and whose it is. */
+/** An endpoint that subscribes to a type, with its application. */
 export interface SubscriberView {
   endpoint: ApplicationEndpointView;
   application: ApplicationEntity;
@@ -16,7 +16,7 @@ export interface SubscriberView {
 
 const LIMIT_DEFAULT = 50;
 
-/** Who subscribes to an event type, over all applications of an environment. */
+/** Reads the subscribers of an event type, over all applications of an environment. */
 @Injectable()
 export class Subscribers {
   constructor(
@@ -27,7 +27,10 @@ export class Subscribers {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Newest endpoint first. A page looks at a bounded number of endpoints, so that it may be short and not the last. Throws 404 and 400. */
+  /**
+   * Lists subscribers, newest endpoint first. Each page reads a limited number of endpoints, so it can be short without
+   * being the last. Throws 404 and 400.
+   */
   async list(
     tenant: Tenant,
     eventType: string,
@@ -47,7 +50,7 @@ export class Subscribers {
     const applications = new Map(owners.map((each) => [each.id, each]));
     const views = endpoints.flatMap((endpoint) => {
       const application = applications.get(endpoint.row.applicationId);
-      // One that was deleted in between.
+      // The application was deleted in the meantime.
       return application === undefined ? [] : [{ endpoint, application }];
     });
     return { views, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };

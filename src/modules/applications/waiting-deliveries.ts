@@ -4,14 +4,15 @@ import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /**
- * What waits for endpoints that take no deliveries any more. With a URL of its own an endpoint's destination ends them;
- * one of the registry goes on for others, so that the endpoint's deliveries are picked out of what waits for it.
+ * Ends deliveries that wait for endpoints that no longer take deliveries. If the endpoint owns its destination, the
+ * destination ends them. A registered destination stays in use for others, so only this endpoint's deliveries are
+ * selected.
  */
 @Injectable()
 export class WaitingDeliveries {
   constructor(private readonly cancellations: Cancellations) {}
 
-  /** To be called after the commit, from which on there are no new ones. Safe to repeat. */
+  /** Call this after the commit, when no new deliveries can be added. Idempotent. */
   async end(endpoints: readonly ApplicationEndpointEntity[]): Promise<void> {
     for (const endpoint of endpoints) {
       if (hasUrl(endpoint)) continue;

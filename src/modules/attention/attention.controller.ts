@@ -6,8 +6,8 @@ import type { Tenant } from '#kernel/tenant.js';
 import { AttentionItem, presentAttention } from './attention.dto.js';
 import { AttentionList } from './attention.js';
 
-/** What is broken. */
-@Section('Attention', 'What is broken now, since when, and where to look.')
+/** Current problems of the environment. */
+@Section('Attention', 'Current problems: since when they exist and where to look.')
 @Controller('v1/attention')
 export class AttentionController {
   constructor(private readonly attention: AttentionList) {}
@@ -15,11 +15,11 @@ export class AttentionController {
   @Get()
   @Scope('read')
   @ApiOperation({
-    summary: 'List what needs attention',
+    summary: 'List current problems',
     description:
-      'Disabled destinations and endpoints, open circuits, dead letters that grow, failing verification, deliveries that nobody takes up, email domains that lost their records, and jobs that failed. One call, cheap enough for a page that asks every few seconds.',
+      'Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that lost their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds.',
   })
-  @ApiOkResponse({ type: AttentionItem, description: 'What is broken; nothing when all is well.' })
+  @ApiOkResponse({ type: AttentionItem, description: 'Current problems; empty if there are none.' })
   async getAttention(@CurrentTenant() tenant: Tenant): Promise<AttentionItem> {
     return presentAttention(await this.attention.list(tenant));
   }

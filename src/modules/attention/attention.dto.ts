@@ -1,44 +1,50 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { type Attention, CONCERN_TYPES, type ConcernType } from './attention.js';
 
-/** Something that is broken now. */
+/** A current problem. */
 export class ConcernItem {
-  /** What is wrong. */
+  /** Type of the problem. */
   @ApiProperty({ enum: CONCERN_TYPES, example: 'circuit.open' })
   type: ConcernType;
 
-  /** The destination (`dst_`), endpoint (`ep_`), domain (`dom_`) or job (`rpj_`); null for the whole environment. */
+  /**
+   * Id of the affected destination (`dst_`), endpoint (`ep_`), domain (`dom_`) or job (`rpj_`); `null` if the problem
+   * affects the whole environment.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   subject: string | null;
 
-  /** What people know it by; of a job its kind. */
+  /** Human-readable name of the subject; the kind of a job. */
   @ApiProperty({ type: String, nullable: true, example: 'Orders' })
   name: string | null;
 
-  /** Since when, as far back as is looked at. */
+  /** Start of the problem, limited by how far back the check looks. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   since: string;
 
-  /** How often, where that means something: failures in a row, dead letters or requests of a day, deliveries; else 1. */
+  /**
+   * Number of occurrences, if the type counts them: consecutive failures, dead letters or requests within one day, or
+   * deliveries. Otherwise 1.
+   */
   @ApiProperty({ type: 'integer', example: 12 })
   count: number;
 
-  /** What it means, in a sentence. */
+  /** Explanation in one sentence. */
   @ApiProperty({ example: 'Its circuit is open after 12 failures in a row: deliveries wait until a probe succeeds.' })
   sentence: string;
 
-  /** The path of the API that tells more. */
+  /** API path with more detail. */
   @ApiProperty({ example: '/v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   url: string;
 }
 
-/** What is broken now. */
+/** Current problems of the environment. */
 export class AttentionItem {
-  /** Type by type, the worst first, 25 of each at most; empty when all is well. */
+  /** Problems grouped by type, most serious type first, with at most 25 per type. Empty if there are no problems. */
   @ApiProperty({ type: [ConcernItem] })
   data: ConcernItem[];
 
-  /** Types of which there are more than are shown. */
+  /** Types with more problems than the response shows. */
   @ApiProperty({ enum: CONCERN_TYPES, isArray: true, example: [] })
   truncated: ConcernType[];
 }

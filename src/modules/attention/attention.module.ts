@@ -4,7 +4,7 @@ import { AttentionList } from './attention.js';
 import { AttentionStore } from './attention.store.js';
 import { AttentionTools } from './attention.tools.js';
 
-/** What is broken now, in one call: it reads what other contexts store, and keeps nothing. */
+/** Reports all current problems in one call. It reads data of other contexts and stores nothing. */
 @Module({
   controllers: [AttentionController],
   providers: [AttentionList, AttentionStore, AttentionTools],

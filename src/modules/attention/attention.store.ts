@@ -3,28 +3,34 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { lowestIdAt } from '#kernel/ids.js';
 
-/** Of each kind one more than is shown: then there are more. */
+/** Maximum number of problems shown per type. One more is read to detect truncation. */
 export const SHOWN_MAX = 25;
 const ROWS_MAX = SHOWN_MAX + 1;
-/** Events that failed verification which are looked at, the newest. */
+/** Maximum number of events with failed verification to read, newest first. */
 const QUARANTINED_MAX = 2_000;
-/** Due deliveries of all environments that are looked at, the oldest: one that waits for long stands among them. */
+/**
+ * Maximum number of due deliveries to read over all environments, oldest first. A delivery that waits for long is among
+ * them.
+ */
 const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;
 const JOBS_MAX = 500;
 
-/** A destination, or an application's endpoint, in trouble. */
+/** A destination, or an application's endpoint, with a problem. */
 export interface TroubledTarget {
   id: Id;
   name: string;
-  /** The application that it belongs to; null for a destination. One that owns itself is the service's own. */
+  /**
+   * Id of the application that it belongs to; null for a destination. A destination that owns itself is internal to
+   * Posthorn.
+   */
   ownerId: Id | null;
   since: Date;
   reason: string | null;
   count: number;
 }
 
-/** An inbound endpoint in trouble. */
+/** An inbound endpoint with a problem. */
 export interface TroubledEndpoint {
   id: Id;
   name: string;
@@ -32,13 +38,13 @@ export interface TroubledEndpoint {
   count: number;
 }
 
-/** Deliveries that nobody takes up. */
+/** Due deliveries that no worker claims. */
 export interface Overdue {
   since: Date;
   count: number;
 }
 
-/** A domain whose records are gone. */
+/** A domain that lost its DNS records. */
 export interface LostDomain {
   id: Id;
   host: string;
@@ -46,7 +52,7 @@ export interface LostDomain {
   since: Date;
 }
 
-/** A job that gave up. */
+/** A failed job. */
 export interface FailedJob {
   id: Id;
   kind: string;
@@ -54,7 +60,7 @@ export interface FailedJob {
   since: Date;
 }
 
-/** destinations_disabled_at_idx, the longest first. A process of the release before disables without saying since when. */
+/** destinations_disabled_at_idx, longest disabled first. Processes of the previous release do not set disabled_at. */
 const DISABLED: Statement = {
   name: 'attention_disabled',
   text: `
@@ -62,7 +68,10 @@ const DISABLED: Statement = {
     from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
 };
 
-/** Endpoints that go to a destination of the registry: application_endpoints_disabled_idx. Since the last change, which is when it was disabled or later. */
+/**
+ * Endpoints that use a registered destination: application_endpoints_disabled_idx. `since` is the last change, which is
+ * the time of disabling or later.
+ */
 const DISABLED_SUBSCRIPTIONS: Statement = {
   name: 'attention_disabled_subscriptions',
   text: `
@@ -70,7 +79,7 @@ const DISABLED_SUBSCRIPTIONS: Statement = {
     from application_endpoints where environment_id = $1 and status = 'disabled' and destination_id <> id order by updated_at limit $2`,
 };
 
-/** circuits_shut_idx, and destinations_pkey for each: an ad-hoc URL has no name to show. */
+/** circuits_shut_idx, and destinations_pkey for each circuit. Ad-hoc URLs are omitted because they have no name. */
 const OPEN_CIRCUITS: Statement = {
   name: 'attention_open_circuits',
   text: `
@@ -80,8 +89,9 @@ const OPEN_CIRCUITS: Statement = {
 };
 
 /**
- * Targets with a dead letter in this hour or the one before. Whether there is any says one row of the whole environment (rollups_pkey);
- * only then the hours of a day with failures (rollups_failing_idx) are added up, of keys that are destinations (destinations_pkey).
+ * Targets with a dead letter in this hour or the previous one. One row of the whole environment shows whether there are
+ * any (rollups_pkey). Only in that case, the failing hours of one day (rollups_failing_idx) are added up for keys that
+ * are destinations (destinations_pkey).
  */
 const DEAD_LETTERS: Statement = {
   name: 'attention_dead_letters',
@@ -99,7 +109,9 @@ const DEAD_LETTERS: Statement = {
     from growing g join destinations d on d.environment_id = $1 and d.id = g.key_id order by g.dlq desc, d.id desc limit $2`,
 };
 
-/** events_disposition_idx, newest first up to a cap, and endpoints_pkey for each that received them; a mail alias is not one. */
+/**
+ * events_disposition_idx, newest first up to a limit, and endpoints_pkey for each receiver. Mail aliases are omitted.
+ */
 const UNVERIFIED: Statement = {
   name: 'attention_unverified',
   text: `
@@ -112,7 +124,7 @@ const UNVERIFIED: Statement = {
     from received r join endpoints e on e.environment_id = $1 and e.id = r.target_id order by r.count desc, e.id desc limit $2`,
 };
 
-/** The head of due_deliveries_due_at_idx, over all environments: what is due and not taken up is oldest there. */
+/** The head of due_deliveries_due_at_idx, over all environments: the oldest due deliveries without a claim. */
 const OVERDUE: Statement = {
   name: 'attention_overdue',
   text: `
@@ -121,7 +133,7 @@ const OVERDUE: Statement = {
     ) oldest where environment_id = $1 and due_at < now() - interval '1 minute' having count(*) > 0`,
 };
 
-/** domains_pkey, an environment's up to a cap. What was never complete has lost nothing. */
+/** domains_pkey for the environment, up to a limit. A domain that was never complete has lost nothing. */
 const LOST_DOMAINS: Statement = {
   name: 'attention_lost_domains',
   text: `
@@ -131,7 +143,7 @@ const LOST_DOMAINS: Statement = {
     order by since limit $2`,
 };
 
-/** replay_jobs_pkey, the newest. */
+/** replay_jobs_pkey, newest first. */
 const FAILED_JOBS: Statement = {
   name: 'attention_failed_jobs',
   text: `
@@ -140,7 +152,7 @@ const FAILED_JOBS: Statement = {
     where state = 'failed' and finished_at > now() - interval '7 days' order by finished_at desc limit $2`,
 };
 
-/** Reads what is broken: a few statements, each of bounded work, whatever there is. */
+/** Reads current problems with a few statements. Each has bounded cost, whatever the amount of data. */
 @Injectable()
 export class AttentionStore {
   constructor(private readonly database: Database) {}
@@ -161,7 +173,7 @@ export class AttentionStore {
     return this.database.readPrepared(DEAD_LETTERS, [environmentId, ROWS_MAX]);
   }
 
-  /** Since a time; `since` is the id of the first event that was looked at. */
+  /** Returns events with failed verification since a time. `since` is the id of the first event that was read. */
   unverified(environmentId: number, sinceMs: number): Promise<(Omit<TroubledEndpoint, 'since'> & { firstId: Id })[]> {
     return this.database.readPrepared(UNVERIFIED, [environmentId, ROWS_MAX, lowestIdAt(sinceMs), QUARANTINED_MAX]);
   }

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
 
-/** What is broken, for agents. */
+/** Agent tool for current problems. */
 @Injectable()
 export class AttentionTools extends AgentTools {
   override readonly tools = [
     readTool({
       name: 'get_attention',
       title: 'Get attention',
-      description: 'What is broken now, since when. Look here first.',
+      description: 'Current problems and when they began. Check this first.',
       input: z.object({}),
       example: {},
       run: async (api) => ({

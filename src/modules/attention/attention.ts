@@ -4,7 +4,7 @@ import { idTimeMs, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AttentionStore, SHOWN_MAX, type TroubledTarget } from './attention.store.js';
 
-/** What may be wrong, the worst first. */
+/** Types of problems, most serious first. */
 export const CONCERN_TYPES = [
   'deliveries.overdue',
   'circuit.open',
@@ -16,20 +16,20 @@ export const CONCERN_TYPES = [
 ] as const;
 export type ConcernType = (typeof CONCERN_TYPES)[number];
 
-/** Something that is broken now. */
+/** A current problem. */
 export interface Concern {
   type: ConcernType;
-  /** The id of what is broken, as the API shows it; null for the whole environment. */
+  /** Id of the affected resource in API form; null for the whole environment. */
   subject: string | null;
   name: string | null;
   since: Date;
   count: number;
   sentence: string;
-  /** Where the API tells more. */
+  /** API path with more detail. */
   url: string;
 }
 
-/** What is broken, and of which kinds there is more. */
+/** Current problems, and the types with more problems than listed. */
 export interface Attention {
   concerns: Concern[];
   truncated: ConcernType[];
@@ -37,7 +37,7 @@ export interface Attention {
 
 const DAY_MS = 86_400_000;
 
-/** Says what is broken now and since when: from rows and rollups that are there anyway, nothing is kept for it. */
+/** Lists current problems from existing rows and rollups. Nothing is stored. */
 @Injectable()
 export class AttentionList {
   constructor(
@@ -45,7 +45,7 @@ export class AttentionList {
     private readonly clock: Clock,
   ) {}
 
-  /** One kind after the other, the worst first. */
+  /** Lists problems type by type, most serious first. */
   async list({ environmentId }: Tenant): Promise<Attention> {
     const kinds = await Promise.all([
       this.overdue(environmentId),
@@ -66,7 +66,7 @@ export class AttentionList {
     const overdue = await this.store.overdue(environmentId);
     if (overdue === null) return [];
     const { since, count } = overdue;
-    const sentence = `${count === 1 ? 'A delivery is' : `${count} deliveries are`} due for more than a minute, and no worker takes them up.`;
+    const sentence = `${count === 1 ? 'A delivery is' : `${count} deliveries are`} overdue by more than one minute, and no worker claims them.`;
     return [
       {
         type: 'deliveries.overdue',
@@ -133,8 +133,8 @@ export class AttentionList {
       count: 1,
       sentence:
         state === 'failed'
-          ? 'Records that it needs are gone, and it failed for that.'
-          : 'Records that it needs are gone; it fails when they stay away for 72 hours.',
+          ? 'Required DNS records are missing, and the domain failed because of it.'
+          : 'Required DNS records are missing; the domain fails if they are missing for 72 hours.',
       url: `/v1/domains/${showId('dom', id)}`,
     }));
   }
@@ -147,13 +147,13 @@ export class AttentionList {
       name: kind,
       since,
       count: 1,
-      sentence: `The job gave up: ${error ?? 'it failed too often.'}`,
+      sentence: `The job failed: ${error ?? 'it failed too often.'}`,
       url: `/v1/replays/${showId('rpj', id)}`,
     }));
   }
 }
 
-/** A target as the API names it. */
+/** Returns the id and name of a target in API form. */
 function shown({
   id,
   ownerId,

@@ -8,7 +8,7 @@ import { AuditStore } from './audit.store.js';
 
 const EVERY_MS = 6 * 3_600_000;
 
-/** Has the months of the audit log ready before they begin, and drops those that AUDIT_RETENTION_DAYS has passed. */
+/** Creates the monthly partitions of the audit log in advance, and drops those older than AUDIT_RETENTION_DAYS. */
 @Injectable()
 export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('AuditLog');
@@ -29,7 +29,7 @@ export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    // Before anything is served: inside of a transaction it would be too late to make a month.
+    // Runs before any request is served, because a partition cannot be created inside a request's transaction.
     await retryUntilAvailable(() => this.store.ensurePartitions());
     this.loop.start();
   }

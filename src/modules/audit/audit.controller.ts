@@ -9,13 +9,13 @@ import type { Tenant } from '#kernel/tenant.js';
 import { AuditExportQuery, auditFilter, AuditListQuery, AuditPage, presentAudit } from './audit.dto.js';
 import { AuditService } from './audit.service.js';
 
-/** Both are UTF-8 without saying so (RFC 7111, section 5.1). */
+/** Both media types imply UTF-8 without a charset parameter (RFC 7111, section 5.1). */
 const TYPES = { jsonl: 'application/x-ndjson', csv: 'text/csv' } as const;
 
-/** Who did what (contract, section 2). */
+/** The audit log (contract, section 2). */
 @Section(
   'Audit',
-  'Who changed what, from where. It can be added to and nothing else. Traffic is not in it: sends and received requests are events.',
+  'Records who changed what, and from which address. The log is append-only. It does not record traffic: sends and received requests are events.',
 )
 @Controller('v1/audit')
 export class AuditController {
@@ -25,7 +25,8 @@ export class AuditController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List the audit log',
-    description: "Newest first: what was done in the key's environment, and for a live key what belongs to both.",
+    description:
+      "Newest first. The log contains actions in the key's environment. A live key also sees actions that affect both environments.",
   })
   @ApiOkResponse({ type: AuditPage, description: 'One page of entries.' })
   async listAudit(@CurrentTenant() tenant: Tenant, @Query() query: AuditListQuery): Promise<AuditPage> {
@@ -39,7 +40,7 @@ export class AuditController {
   @ApiOperation({
     summary: 'Export the audit log',
     description:
-      'Oldest first, all of it, as JSON lines or as CSV in which no cell is a formula. An answer that breaks off is not whole: ask again from its last entry on.',
+      'Streams all entries, oldest first, as JSON lines or as CSV without cells that a spreadsheet would run as formulas. If the stream breaks off, it is incomplete: continue from the last entry received.',
   })
   @ApiOkResponse({
     description: 'The entries.',
@@ -47,14 +48,14 @@ export class AuditController {
       'application/x-ndjson': {
         schema: {
           type: 'string',
-          description: 'One entry on each line.',
+          description: 'One entry per line.',
           example: '{"id":"aud_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}\n',
         },
       },
       'text/csv': {
         schema: {
           type: 'string',
-          description: 'A line of headings, and one for each entry.',
+          description: 'A header row, followed by one line per entry.',
           example: 'id,at,actor_kind\r\n',
         },
       },

@@ -7,145 +7,151 @@ import type { AuditFilter, AuditRow } from './audit.store.js';
 const KINDS = ['key', 'member', 'operator', 'token', 'portal', 'unknown'] as const;
 const FORMATS = ['jsonl', 'csv'] as const;
 
-/** Which entries. */
+/** Filters for an export of the audit log. */
 export class AuditExportQuery {
-  /** Who: the id of a key or a member, or the subject of a token. */
+  /** Returns only entries of this actor: the id of a key or a member, or the subject of a token. */
   @ApiProperty({ required: false, maxLength: 200, example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   actor?: string;
 
-  /** What: a method and the template of a route, or a word such as `sign-in.failed`. */
+  /** Returns only entries with this action: a method with a route template, or a word such as `sign-in.failed`. */
   @ApiProperty({ required: false, maxLength: 200, example: 'POST /v1/keys' })
   action?: string;
 
-  /** To what: an id, or the name of a collection. */
+  /** Returns only entries about this resource: an id, or the name of a collection. */
   @ApiProperty({ required: false, maxLength: 200, example: 'keys' })
   resource?: string;
 
-  /** From this moment on (RFC 3339). */
+  /** Returns only entries at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-01T00:00:00.000Z' })
   since?: string;
 
-  /** Before this moment (RFC 3339). */
+  /** Returns only entries before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-12-01T00:00:00.000Z' })
   until?: string;
 
-  /** JSON lines, or CSV with a line of headings. */
+  /** Format of the export: JSON lines, or CSV with a header row. */
   @ApiProperty({ required: false, enum: FORMATS, default: 'jsonl', example: 'csv' })
   format?: 'jsonl' | 'csv';
 }
 
-/** Which entries, and where in their list. */
+/** Filters and page for the audit log. */
 export class AuditListQuery {
-  /** Who: the id of a key or a member, or the subject of a token. */
+  /** Returns only entries of this actor: the id of a key or a member, or the subject of a token. */
   @ApiProperty({ required: false, maxLength: 200, example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   actor?: string;
 
-  /** What: a method and the template of a route, or a word such as `sign-in.failed`. */
+  /** Returns only entries with this action: a method with a route template, or a word such as `sign-in.failed`. */
   @ApiProperty({ required: false, maxLength: 200, example: 'POST /v1/keys' })
   action?: string;
 
-  /** To what: an id, or the name of a collection. */
+  /** Returns only entries about this resource: an id, or the name of a collection. */
   @ApiProperty({ required: false, maxLength: 200, example: 'keys' })
   resource?: string;
 
-  /** From this moment on (RFC 3339). */
+  /** Returns only entries at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-01T00:00:00.000Z' })
   since?: string;
 
-  /** Before this moment (RFC 3339). */
+  /** Returns only entries before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-12-01T00:00:00.000Z' })
   until?: string;
 
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Start of the page: the `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** Who did it. */
+/** The actor of an audit entry. */
 export class AuditActorItem {
-  /** A key, a member, the operator of the installation, a token that an extension vouches for, the session of a customers' portal, or nobody who is known. */
+  /**
+   * Kind of actor: a key, a member, the operator of the installation, a token accepted by an extension, a customer
+   * portal session, or an unknown caller.
+   */
   @ApiProperty({ enum: KINDS, example: 'key' })
   kind: AuditActor['kind'];
 
-  /** The id of the key, the member or the portal's session (`pls_…`), or the token's subject. */
+  /** Id of the key, the member or the portal session (`pls_…`), or the subject of the token. */
   @ApiProperty({ type: String, nullable: true, example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string | null;
 
-  /** The key's name, or the member's address, as it was then. */
+  /** Name of the key or address of the member at the time of the entry. */
   @ApiProperty({ type: String, nullable: true, example: 'Billing service' })
   name: string | null;
 
-  /** What made the key: `oauth` is an agent's. */
+  /** Origin of the key: `oauth` marks a key of an agent. */
   @ApiProperty({ type: String, nullable: true, example: 'api' })
   source: string | null;
 
-  /** The session of who was signed in and sent no key. */
+  /** Id of the sign-in session, if the actor was signed in and sent no key. */
   @ApiProperty({ type: String, nullable: true, example: 'ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   session: string | null;
 }
 
-/** One thing that was done, or was tried. */
+/** An action that was performed or attempted. */
 export class AuditItem {
-  /** The entry's id. */
+  /** Id of the entry. */
   @ApiProperty({ example: 'aud_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** When, by the clock of the database. */
+  /** Time of the entry, according to the database clock. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   at: string;
 
-  /** Who. */
+  /** Actor that performed or attempted the action. */
   actor: AuditActorItem;
 
-  /** The method and the template of the route, or a word for what is no call. */
+  /** Method and route template of the call, or a word for an action that is not an API call. */
   @ApiProperty({ example: 'POST /v1/keys' })
   action: string;
 
-  /** What kind of thing it was done to. */
+  /** Type of the affected resource. */
   @ApiProperty({ type: String, nullable: true, example: 'keys' })
   resource_type: string | null;
 
-  /** Which one. */
+  /** Id of the affected resource. */
   @ApiProperty({ type: String, nullable: true, example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   resource_id: string | null;
 
-  /** The client's address; behind a proxy the one that TRUST_PROXY lets count. */
+  /** IP address of the client. Behind a proxy, TRUST_PROXY decides which address counts. */
   @ApiProperty({ type: String, nullable: true, example: '203.0.113.7' })
   ip: string | null;
 
-  /** What the client called itself, cut at 200 characters. */
+  /** User agent of the client, cut at 200 characters. */
   @ApiProperty({ type: String, nullable: true, example: 'posthorn/0.1.0' })
   user_agent: string | null;
 
-  /** The request, as its answer and the logs name it. */
+  /** Request id, as in the response and in the logs. */
   @ApiProperty({ type: String, nullable: true, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   request_id: string | null;
 
-  /** What was changed, as it was before: only the fields that differ, all of them when it was removed, null when it was made. Secrets are masked. */
+  /**
+   * Value before the change. It has only the fields that differ, or all fields if the resource was removed. It is
+   * `null` if the resource was created. Secrets are masked.
+   */
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: { name: 'Old' } })
   before: Record<string, unknown> | null;
 
-  /** The same as it is now; null when it was removed. */
+  /** Value after the change; `null` if the resource was removed. */
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: { name: 'New' } })
   after: Record<string, unknown> | null;
 }
 
 /** One page of the audit log, newest first. */
 export class AuditPage {
-  /** The entries of this page. */
+  /** Entries on this page. */
   @ApiProperty({ type: [AuditItem] })
   data: AuditItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** Throws 400 for a moment that is none. */
+/** Returns the filter for the query. Throws 400 for an invalid time. */
 export function auditFilter({ actor, action, resource, since, until }: AuditExportQuery): AuditFilter {
   return {
     actor: actor ?? null,
@@ -181,7 +187,7 @@ export function presentAudit(row: AuditRow): AuditItem {
 function moment(name: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
-  // Also 23:59:60, which is a valid time but none that JavaScript knows.
-  if (Number.isNaN(date.getTime())) throw badRequest(`${name} is no moment that can be asked for.`);
+  // This also covers 23:59:60, which is valid in RFC 3339 but not in JavaScript.
+  if (Number.isNaN(date.getTime())) throw badRequest(`${name} is not a time that can be used as a filter.`);
   return date;
 }

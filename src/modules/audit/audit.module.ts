@@ -7,7 +7,7 @@ import { AuditMonths } from './audit-months.js';
 import { OperatorAuditController } from './operator-audit.controller.js';
 import { StoredAuditTrail } from './stored-audit-trail.js';
 
-/** Who did what, from where. Global, because the edge writes it for every route that changes something. */
+/** The audit log. Global, because the HTTP layer writes an entry for each route that changes something. */
 @Global()
 @Module({
   controllers: [AuditController, OperatorAuditController],

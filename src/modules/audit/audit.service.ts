@@ -26,10 +26,13 @@ const HEADINGS = [
   'actor_session',
 ];
 
-/** No environment has this number. */
+/** Pseudo-tenant of the installation. No environment has this number. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
 
-/** Reads the audit log. A live key sees what belongs to both environments too, a test key what is of the test environment. */
+/**
+ * Reads the audit log. A live key also sees entries that affect both environments. A test key sees only entries of the
+ * test environment.
+ */
 @Injectable()
 export class AuditService {
   constructor(
@@ -50,7 +53,7 @@ export class AuditService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, query, last.id) : null };
   }
 
-  /** What belongs to no organization: the operator's calls, and sign-ins of strangers. */
+  /** Lists entries without an organization: the operator's calls, and sign-ins with unknown addresses. */
   async listOfInstallation(
     filter: AuditFilter,
     page: PageQuery,
@@ -58,7 +61,7 @@ export class AuditService {
     return this.list(INSTALLATION, filter, page);
   }
 
-  /** All of it, oldest first, a piece at a time: no more is held than is being written. */
+  /** Streams all entries, oldest first. Only the part that is being written is held in memory. */
   async *export(tenant: Tenant, filter: AuditFilter, format: 'jsonl' | 'csv'): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(HEADINGS);
     const reach = reachOf(tenant);

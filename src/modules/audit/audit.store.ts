@@ -4,10 +4,10 @@ import type { AuditActor, AuditEntry } from '#kernel/audit.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Under which what belongs to no organization stands. */
+/** Organization id of entries that belong to no organization. */
 export const NOBODY: Id = '00000000-0000-0000-0000-000000000000';
 
-/** One entry as it is stored. */
+/** An entry as stored in the database. */
 export interface AuditRow {
   id: Id;
   at: Date;
@@ -27,15 +27,15 @@ export interface AuditRow {
   after: Record<string, unknown> | null;
 }
 
-/** Which entries somebody may see. */
+/** Entries that a caller may read. */
 export interface AuditReach {
   organizationId: Id;
   environmentId: number;
-  /** Whether what belongs to both environments is his to see. */
+  /** Whether the caller may read entries that belong to both environments. */
   seesBoth: boolean;
 }
 
-/** Which of them are asked for; null for all. */
+/** Filters of a query; null for all entries. */
 export interface AuditFilter {
   actor: string | null;
   action: string | null;
@@ -47,7 +47,9 @@ export interface AuditFilter {
 const COLUMNS =
   'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, actor_session, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
 
-/** A key is named as it is called now: `source` says whether an agent holds it. Index api_keys_pkey, members_pkey. */
+/**
+ * Names the key as it is called now. `source` says whether an agent holds the key. Index api_keys_pkey, members_pkey.
+ */
 const INSERT: Statement = {
   name: 'audit.insert',
   text: `
@@ -99,7 +101,7 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(hashtext('posthorn audit partitions'))`,
 };
 
-/** The audit log. */
+/** Stores the audit log. */
 @Injectable()
 export class AuditStore {
   constructor(private readonly database: Database) {}
@@ -128,17 +130,20 @@ export class AuditStore {
     ]);
   }
 
-  /** Newest first, behind `before`. */
+  /** Returns entries before `before`, newest first. */
   page(reach: AuditReach, filter: AuditFilter, before: Id | null, rowsMax: number): Promise<AuditRow[]> {
     return this.database.query(PAGE, [...valuesOf(reach, filter), before, rowsMax]);
   }
 
-  /** Oldest first, behind `after`. */
+  /** Returns entries after `after`, oldest first. */
   after(reach: AuditReach, filter: AuditFilter, after: Id | null, rowsMax: number): Promise<AuditRow[]> {
     return this.database.query(AFTER, [...valuesOf(reach, filter), after, rowsMax]);
   }
 
-  /** Makes the partitions of this month and of those around it. Several processes may do it at once. */
+  /**
+   * Creates the partitions of the current month and the neighbouring ones. Several processes may call it at the same
+   * time.
+   */
   async ensurePartitions(): Promise<void> {
     await this.database.unitOfWork(() =>
       this.database.transaction(async () => {
@@ -152,7 +157,7 @@ export class AuditStore {
           await manager.query(
             `create table ${name} partition of audit_log for values from ('${first_day}') to ('${next_day}')`,
           );
-          // Those of the parent that look at rows are inherited; this one is not.
+          // Row triggers are inherited from the parent table; this statement trigger is not.
           await manager.query(
             `create trigger ${name}_no_truncate before truncate on ${name} for each statement execute function audit_log_is_append_only()`,
           );
@@ -161,7 +166,7 @@ export class AuditStore {
     );
   }
 
-  /** Drops the months whose last day is older than the retention; returns their names. */
+  /** Drops the partitions whose last day is older than the retention and returns their names. */
   async dropExpired(retentionDays: number): Promise<string[]> {
     const expired = await this.database.query<{ name: string }>(EXPIRED, [retentionDays]);
     for (const { name } of expired) await this.database.manager().query(`drop table if exists ${name}`);

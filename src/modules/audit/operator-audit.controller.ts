@@ -4,7 +4,7 @@ import { OperatorOnly } from '#http/access.js';
 import { auditFilter, AuditListQuery, AuditPage, presentAudit } from './audit.dto.js';
 import { AuditService } from './audit.service.js';
 
-/** What was done to the installation itself. */
+/** Audit log of the installation itself. */
 @ApiTags('Operator')
 @Controller('v1/operator')
 export class OperatorAuditController {
@@ -14,7 +14,8 @@ export class OperatorAuditController {
   @OperatorOnly()
   @ApiOperation({
     summary: "List the installation's audit log",
-    description: "Newest first: what the operator did, and sign-ins of nobody's address. Nothing of any organization.",
+    description:
+      'Newest first. The log contains actions of the operator, and sign-in attempts with an unknown address. It contains no entries of an organization.',
   })
   @ApiOkResponse({ type: AuditPage, description: 'One page of entries.' })
   async listOperatorAudit(@Query() query: AuditListQuery): Promise<AuditPage> {

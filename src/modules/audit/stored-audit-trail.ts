@@ -7,7 +7,7 @@ import { AuditStore } from './audit.store.js';
 
 const NO_PARTITION = '23514';
 
-/** The audit log in PostgreSQL: one statement for each entry, in the caller's transaction where there is one. */
+/** Writes the audit log to PostgreSQL, with one statement per entry, in the caller's transaction if there is one. */
 @Injectable()
 export class StoredAuditTrail extends AuditTrail {
   constructor(
@@ -25,10 +25,10 @@ export class StoredAuditTrail extends AuditTrail {
       await this.store.insert(this.ids.next(), entry, actorUuid);
     } catch (error) {
       if (sqlState(error) !== NO_PARTITION) throw error;
-      // PostgreSQL has aborted the caller's transaction: the next call finds the month.
+      // PostgreSQL has aborted the caller's transaction. The next call finds the partition.
       await this.store.ensurePartitions();
       throw unavailable(
-        'A month of the audit log was missing and was made. Nothing was changed, send the request again.',
+        'A partition of the audit log was missing and has been created. Nothing was changed; send the request again.',
       );
     }
   }

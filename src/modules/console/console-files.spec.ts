@@ -24,7 +24,7 @@ describe('ConsoleFiles', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has the assets of the build with their compressed copies, and nothing else of the disk', () => {
+  it('has the assets of the build with their compressed copies, and no other files', () => {
     const files = new ConsoleFiles(folder);
 
     expect(files.asset('a-1.js')?.packed.get('gzip')?.toString()).toBe('packed');
@@ -39,7 +39,7 @@ describe('ConsoleFiles', () => {
     ]);
   });
 
-  it('names the files of a screen in its page, each as what it is, and none for what is no screen', () => {
+  it('lists the files of a screen in its page with their types, and none for an unknown screen', () => {
     const files = new ConsoleFiles(folder);
     const page = (screen?: string): string => files.page('/console/', screen).bytes.toString();
 
@@ -51,7 +51,7 @@ describe('ConsoleFiles', () => {
     expect(page()).not.toContain('<link');
   });
 
-  it('tells the page where it stands', () => {
+  it('adds the base path to the page', () => {
     expect(new ConsoleFiles(folder).page('/a"b&c/console/').bytes.toString()).toContain(
       '<base href="/a&quot;b&amp;c/console/">',
     );

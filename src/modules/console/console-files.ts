@@ -4,21 +4,21 @@ import path from 'node:path';
 import { CONTENT_CODINGS, type ContentCoding } from '#http/content-coding.js';
 import { filesOfScreens } from './screen-files.js';
 
-/** A built file, as it is answered with. */
+/** A built file as served. */
 export interface ConsoleFile {
   contentType: string;
   bytes: Buffer;
-  /** The same, packed. */
+  /** Compressed copies of the content. */
   packed: ReadonlyMap<ContentCoding, Buffer>;
 }
 
-/** The page that every screen begins with. */
+/** The HTML page that every screen starts with. */
 export interface ConsolePage {
   bytes: Buffer;
   etag: string;
 }
 
-/** As `console/vite.config.ts` names them. */
+/** File name suffixes, as set in `console/vite.config.ts`. */
 const ENDINGS: Readonly<Record<ContentCoding, string>> = { br: '.br', gzip: '.gz' };
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -28,14 +28,14 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-/** Next to the compiled sources, or below the package when the sources themselves run. */
+/** Locations of the build: next to the compiled sources, or below the package when the sources themselves run. */
 const PLACES = ['../../../../dist/console', '../../../dist/console', '../../../console'].map((place) =>
   path.resolve(import.meta.dirname, place),
 );
 
 /**
- * What the build of the console left. The names of assets are those of the folder and no others, so that no path of a request ever
- * becomes one of the disk. They are read at their first request and kept: all together are smaller than one large payload.
+ * Files built for the console. Only assets that exist in the folder can be requested, so a request path never becomes a
+ * file system path. Files are read on first request and cached: together they are smaller than one large payload.
  */
 export class ConsoleFiles {
   private readonly names: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export class ConsoleFiles {
     this.screens = filesOfScreens(folder);
   }
 
-  /** Null when the console was not built. */
+  /** Returns null if the console was not built. */
   static find(): ConsoleFiles | null {
     const folder = PLACES.find(
       (place) => existsSync(path.join(place, 'assets')) && existsSync(path.join(place, 'index.html')),
@@ -58,7 +58,7 @@ export class ConsoleFiles {
     return folder === undefined ? null : new ConsoleFiles(folder);
   }
 
-  /** The asset of this name; null for what the build did not make. */
+  /** Returns the asset with this name, or null if the build has no such asset. */
   asset(name: string): ConsoleFile | null {
     const contentType = TYPES[path.extname(name)];
     if (contentType === undefined || !this.names.has(name)) return null;
@@ -68,8 +68,9 @@ export class ConsoleFiles {
   }
 
   /**
-   * The page of the console, whose relative addresses begin at `base`: read and made once. For a `screen` ("event-types") it names the files
-   * of that, too, which the browser would otherwise learn of once it has run those of the page.
+   * Returns the console page with relative addresses below `base`. It is read and prepared once. For a `screen`
+   * ("event-types") the page also preloads the files of that screen, which the browser would otherwise request only
+   * after running the page's scripts.
    */
   page(base: string, screen = ''): ConsolePage {
     const ahead = this.screens.get(screen) ?? [];
@@ -79,7 +80,10 @@ export class ConsoleFiles {
     return page;
   }
 
-  /** The page of the customers' portal; null when the build has none. `origins` are told to it: those that may frame it. */
+  /**
+   * Returns the page of the customer portal, or null if the build has none. The page contains `origins`, which may show
+   * it in a frame.
+   */
   portalPage(base: string, origins: readonly string[]): Buffer | null {
     if (this.portal === undefined) {
       const file = path.join(this.folder, 'portal.html');
@@ -96,7 +100,7 @@ export class ConsoleFiles {
         );
   }
 
-  /** What mounts the portal in other people's pages; null when the build has none. */
+  /** Returns the script that embeds the portal in other pages, or null if the build has none. */
   embedScript(): Buffer | null {
     const file = path.join(this.folder, 'embed', 'portal.js');
     return existsSync(file) ? (this.embed ??= readFileSync(file)) : null;
@@ -121,12 +125,12 @@ export class ConsoleFiles {
   }
 }
 
-/** The page as it stands below `base`, with `more` in its head. */
+/** Returns the page with addresses below `base` and `more` in its head. */
 function inPlace(page: string, base: string, more = ''): string {
   return page.replace('<head>', () => `<head>\n    <base href="${attribute(base)}">${more}`);
 }
 
-/** As the build writes them: another form would be loaded twice. */
+/** Must match the form that the build writes, or the browser loads the file twice. */
 const linkTo = (file: string): string =>
   `  <link rel="${file.endsWith('.css') ? 'stylesheet' : 'modulepreload'}" crossorigin href="./${attribute(file)}">\n  `;
 

@@ -23,7 +23,7 @@ const untouched = {
 } as unknown as HttpAdapterHost;
 
 describe('policyOf', () => {
-  it('lets nothing run but the built files', () => {
+  it('allows scripts only from the built files', () => {
     const policy = policyOf('https://hooks.example.com/console/assets/');
 
     expect(policy).toContain('script-src https://hooks.example.com/console/assets/;');
@@ -71,7 +71,7 @@ describe('ConsolePages', () => {
 
   const DEEP = '/console/live/events/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-  it('the page is at every address, below the path of BASE_URL, and its policy names the assets there', async () => {
+  it('serves the page at every address below the path of BASE_URL, with a policy that names the assets there', async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com/below' });
 
     for (const url of ['/console', '/console/', DEEP]) {
@@ -88,7 +88,7 @@ describe('ConsolePages', () => {
     }
   });
 
-  it('is not sent twice to who has it', async () => {
+  it('304: an unchanged page is not sent again', async () => {
     const app = serving({});
     const { headers } = await app.inject('/console');
     const again = await app.inject({ url: '/console', headers: { 'if-none-match': String(headers.etag) } });
@@ -96,7 +96,7 @@ describe('ConsolePages', () => {
     expect([again.statusCode, again.body]).toEqual([304, '']);
   });
 
-  it('assets are kept for ever, compressed for who takes it, and what is none is 404', async () => {
+  it('assets are cached permanently and compressed on request, and an unknown asset is 404', async () => {
     const app = serving({});
     const asset = await app.inject({ url: '/console/assets/a-1.js', headers: { 'accept-encoding': 'gzip, br' } });
     const head = await app.inject({ method: 'HEAD', url: '/console/assets/a-1.js' });
@@ -119,7 +119,7 @@ describe('ConsolePages', () => {
     }
   });
 
-  it('another host leads to that of BASE_URL with the filters that were asked for, once', async () => {
+  it('redirects from another host to that of BASE_URL once, and keeps the filters', async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com' });
     const moved = await app.inject({ url: '/console/live/events?since=-1h', headers: { host: '10.0.0.7:3000' } });
     const behindProxy = await app.inject({
@@ -134,13 +134,13 @@ describe('ConsolePages', () => {
     expect(behindProxy.statusCode).toBe(200);
   });
 
-  it("is not on the host of customers' endpoints", async () => {
+  it("is not served on the host of customers' endpoints", async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com', PLATFORM_DOMAIN: 'ingest.example.com' });
 
     expect((await app.inject({ url: '/console', headers: { host: 'ingest.example.com' } })).statusCode).toBe(404);
   });
 
-  it('without BASE_URL it stands under whatever was called, and no header becomes part of the policy', async () => {
+  it('without BASE_URL it uses the called host, and no header becomes part of the policy', async () => {
     const app = serving({});
     const policy = async (host: string): Promise<unknown> =>
       (await app.inject({ url: '/console', headers: { host } })).headers['content-security-policy'];

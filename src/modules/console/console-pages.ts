@@ -10,18 +10,19 @@ import { isTrustworthy, originFor, policyOf } from './page-place.js';
 
 const PREFIX = '/console';
 
-/** What every answer below the prefix carries. */
+/** Headers of every response below the prefix. */
 const PROTECTION = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
 };
-/** Browsers heed it over https and on this computer alone, and complain of it elsewhere. */
+/** Browsers apply this header only over https and on localhost. Elsewhere they log a warning. */
 const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
 
 /**
- * Serves the console: files and one page, below one path. The routes are Fastify's own, are no part of the API, and count against
- * no quota: a page is a dozen requests, and people without a key share an address.
+ * Serves the console: its files and one page below a common path. The routes are registered directly in Fastify. They
+ * are not part of the API and count against no quota, because one page needs a dozen requests and users without a key
+ * may share an address.
  */
 @Injectable()
 export class ConsolePages implements OnModuleInit {
@@ -37,11 +38,11 @@ export class ConsolePages implements OnModuleInit {
     if (!this.config.isApi || !this.config.hasConsole) return;
     const files = ConsoleFiles.find();
     if (files === null)
-      return this.logger.warn('The console was not built: there is no /console. `npm run build` makes it.');
+      return this.logger.warn('The console was not built, so /console is not available. `npm run build` builds it.');
     this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
   }
 
-  /** Adds the routes. */
+  /** Registers the routes. */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     const config = { access: 'public', uncounted: true } as const;
     const page = (request: FastifyRequest, reply: FastifyReply): void => this.showPage(files, request, reply);
@@ -89,7 +90,7 @@ export class ConsolePages implements OnModuleInit {
   }
 }
 
-/** The second part of a path, behind the environment; empty for the page of one thing. */
+/** Returns the second path segment, after the environment. Empty for the page of a single item. */
 function screenOf({ params }: FastifyRequest): string {
   const [, screen = '', more] = ((params as { '*'?: string })['*'] ?? '').split('/');
   return more === undefined ? screen : '';

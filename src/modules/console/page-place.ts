@@ -2,12 +2,15 @@ import type { FastifyRequest } from 'fastify';
 import { isIngestHost, originCalled } from '#http/forwarded.js';
 import type { Config } from '#kernel/config/config.js';
 
-/** Stands in the query after one redirect to the host of BASE_URL: a proxy that hides the host must not turn people round in a circle. */
+/**
+ * Query parameter set by a redirect to the host of BASE_URL. It prevents a redirect loop behind a proxy that hides the
+ * host.
+ */
 const MOVED = 'moved';
 
 /**
- * The origin that a page is shown under: that of BASE_URL, or without one whatever was called. Another place for people who came
- * by another host, and null on the host where customers' endpoints are.
+ * Returns the origin that serves a page: the origin of BASE_URL, or the called origin if BASE_URL is not set. Returns a
+ * redirect if the request came to another host, and null on a host with customers' endpoints.
  */
 export function originFor(request: FastifyRequest, config: Config): string | { elsewhere: string } | null {
   const { baseUrl, configuredBaseUrl } = config;
@@ -23,7 +26,7 @@ export function originFor(request: FastifyRequest, config: Config): string | { e
   return { elsewhere: `${configuredBaseUrl}${path}?${asked.toString()}` };
 }
 
-/** Whether browsers take an origin for one that nobody in between can speak for (Secure Contexts, section 3.1). */
+/** Returns whether browsers treat an origin as potentially trustworthy (Secure Contexts, section 3.1). */
 export function isTrustworthy(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return (
@@ -36,8 +39,9 @@ export function isTrustworthy(origin: string): boolean {
 }
 
 /**
- * Scripts and styles come from the built files alone: tenants' endpoints answer with bytes of their own choice on this very origin,
- * and `'self'` would run them. No script makes markup of texts (Trusted Types). `ancestors` may show the page in a frame.
+ * Returns the Content-Security-Policy of a page. Scripts and styles may come only from the built files. Tenants'
+ * endpoints answer with arbitrary bytes on the same origin, and `'self'` would allow scripts from there. Trusted Types
+ * prevent scripts from creating markup from text. `ancestors` may show the page in a frame.
  */
 export function policyOf(assets: string, ancestors: readonly string[] = []): string {
   return [

@@ -51,7 +51,7 @@ describe('PortalPages', () => {
     return app;
   }
 
-  it('below the path of BASE_URL; whoever may frame it stands in its policy and is told to it', async () => {
+  it('is served below the path of BASE_URL; the origins that may frame it are in its policy and in the page', async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com/below' });
     const [known, unknown] = [
       await app.inject({ url: `/portal/${KNOWN}`, headers: { host: 'hooks.example.com' } }),
@@ -74,7 +74,7 @@ describe('PortalPages', () => {
     ]);
   });
 
-  it("another host leads to that of BASE_URL, and the host of customers' endpoints has none", async () => {
+  it("redirects from another host to that of BASE_URL, and is not served on the host of customers' endpoints", async () => {
     const app = serving({ BASE_URL: 'https://hooks.example.com', PLATFORM_DOMAIN: 'ingest.example.com' });
     const moved = await app.inject({ url: `/portal/${KNOWN}`, headers: { host: '10.0.0.7:3000' } });
 
@@ -87,7 +87,7 @@ describe('PortalPages', () => {
     );
   });
 
-  it('the script for hosts may be loaded by pages of any origin', async () => {
+  it('pages of any origin may load the embedding script', async () => {
     const { headers, body } = await serving({}).inject('/portal/embed.js');
 
     expect([

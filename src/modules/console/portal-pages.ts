@@ -12,8 +12,8 @@ const PREFIX = '/portal';
 const EMBED = 'embed.js';
 
 /**
- * Serves the page of the customers' portal, which is the same for every session: whoever has the token that stands behind `#` sees his
- * application in it. What differs is who may show it in a frame. Its assets are the console's.
+ * Serves the page of the customer portal. It is the same for every session: the token in the fragment after `#` selects
+ * the application. Only the origins that may frame the page differ. Its assets are those of the console.
  */
 @Injectable()
 export class PortalPages implements OnModuleInit {
@@ -30,7 +30,10 @@ export class PortalPages implements OnModuleInit {
     if (files !== null) this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
   }
 
-  /** Adds the routes. The page counts for its address, as what asks storage does; the script for hosts is a file. */
+  /**
+   * Registers the routes. A request for the page counts against the quota of its address because it queries storage.
+   * The embedding script is a static file.
+   */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     fastify.get(`${PREFIX}/${EMBED}`, { config: { access: 'public', uncounted: true } }, (request, reply) =>
       this.sendScript(files, request, reply),
@@ -40,11 +43,11 @@ export class PortalPages implements OnModuleInit {
     );
   }
 
-  /** The page for an id that nobody has is the same, and nobody may frame it. */
+  /** An unknown session id returns the same page, which no origin may frame. */
   private async showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const origin = originFor(request, this.config);
     if (origin === null) return this.refuse(request, reply);
-    // Browsers carry what stands behind `#` on to where they are led.
+    // Browsers keep the fragment after `#` across redirects.
     if (typeof origin === 'object')
       return reply
         .headers({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
@@ -64,7 +67,7 @@ export class PortalPages implements OnModuleInit {
       .send(bytes);
   }
 
-  /** For pages of any origin, which load it as a module. */
+  /** Serves the script to pages of any origin, which load it as a module. */
   private async sendScript(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const script = files.embedScript();
     if (script === null) return this.refuse(request, reply);

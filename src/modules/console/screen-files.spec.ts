@@ -8,11 +8,11 @@ describe('filesOfScreens', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is none of a build without a manifest', () => {
+  it('is empty for a build without a manifest', () => {
     expect(filesOfScreens(folder).size).toBe(0);
   });
 
-  it('are those that the screen imports, however far, and their styles, but none that the page has and none that comes later', () => {
+  it('contains direct and indirect imports of the screen and their styles, without those of the page and dynamic imports', () => {
     mkdirSync(path.join(folder, '.vite'));
     writeFileSync(
       path.join(folder, '.vite', 'manifest.json'),

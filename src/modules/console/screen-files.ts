@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What Vite's manifest says of a source. */
+/** Entry of a source in Vite's manifest. */
 interface Built {
   file: string;
   imports?: string[];
@@ -13,8 +13,8 @@ const PAGE = 'index.html';
 const SCREEN = /([A-Z][A-Za-z]*)Screen\.tsx$/;
 
 /**
- * The files that each screen of a built console needs beside those of the page, by the name that addresses have of it: `event-types` for
- * `EventTypesScreen.tsx`. None where the build left no manifest.
+ * Returns the additional files of each screen in a built console, keyed by the screen's path segment: `event-types` for
+ * `EventTypesScreen.tsx`. Empty if the build has no manifest.
  */
 export function filesOfScreens(folder: string): ReadonlyMap<string, readonly string[]> {
   const file = path.join(folder, '.vite', 'manifest.json');
@@ -31,7 +31,7 @@ export function filesOfScreens(folder: string): ReadonlyMap<string, readonly str
   );
 }
 
-/** A source's file, those that it imports, and their styles. */
+/** Returns the file of a source, the files that it imports, and their styles. */
 function reached(manifest: Manifest, source: string, seen = new Set<string>(), files = new Set<string>()): Set<string> {
   const built = manifest[source];
   if (built === undefined || seen.has(source)) return files;

@@ -22,18 +22,18 @@ function row(fields: Partial<CatalogRow> = {}): CatalogRow {
   };
 }
 
-/** The names of all tags of a page. */
+/** Returns the names of all tags in a page. */
 const tagsOf = (page: string): Set<string> =>
   new Set([...page.matchAll(/<([a-z][^\s>/]*)/gi)].map(([, name = '']) => name));
 
 describe('html', () => {
-  it('escapes values, in lists too, and nothing that html made', () => {
+  it('escapes values, also in lists, and nothing created by html', () => {
     expect(String(html`<p title="${'a"b'}">${['<', '&', `'`, 5, null, html`<b>${'>'}</b>`]}</p>`)).toBe(
       '<p title="a&quot;b">&lt;&amp;&#39;5<b>&gt;</b></p>',
     );
   });
 
-  it('lets no text become markup', () => {
+  it('no text becomes markup', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', `'`, '&', 'a', ';', '/', '\0', 'é') }), (text) => {
         const escaped = String(html`${text}`);
@@ -78,7 +78,7 @@ describe('catalogPage', () => {
     return { type: 'object', required: [text], properties: { [text]: { type: text, description: text } } };
   }
 
-  it('has the very style that its policy allows, and nothing that runs', () => {
+  it('contains exactly the style that its policy allows, and no scripts', () => {
     const page = catalogPage({ organization: 'Acme', mode: 'live', types: [row()] });
     const [, style = ''] = /<style>([^]*)<\/style>/.exec(page) ?? [];
 
@@ -86,7 +86,7 @@ describe('catalogPage', () => {
     expect(page).not.toMatch(/<script|javascript:| style=| on\w+=/);
   });
 
-  it('shows groups in their order, and says what it does not show', () => {
+  it('shows groups in order, and says which parts it omits', () => {
     const page = catalogPage({
       organization: 'Acme',
       mode: 'live',
@@ -98,13 +98,13 @@ describe('catalogPage', () => {
     expect(page).toContain('<article id="type-1">');
   });
 
-  it('says so when there is nothing', () => {
+  it('shows a message for an empty catalogue', () => {
     expect(catalogPage({ organization: 'Acme', mode: 'live', types: [] })).toContain('no event types yet');
   });
 });
 
 describe('fieldsOf', () => {
-  it('follows objects, lists, parts and references', () => {
+  it('includes the fields of objects, lists, parts and references', () => {
     expect(
       fieldsOf({
         required: ['id'],
@@ -129,7 +129,7 @@ describe('fieldsOf', () => {
     ]);
   });
 
-  it('ends with schemas that contain themselves, and at two hundred rows', () => {
+  it('ends at recursive schemas and at two hundred rows', () => {
     const tree = {
       $defs: {
         a: { properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, { $ref: '#/$defs/a' }])) },
@@ -141,7 +141,7 @@ describe('fieldsOf', () => {
     expect(fieldsOf({ $ref: '#' })).toEqual([]);
   });
 
-  it('looks at the parts of a place once each, however they refer to each other', () => {
+  it('visits each part of a position once, however the parts reference each other', () => {
     const self = {
       allOf: Array.from({ length: 64 }, () => ({ $ref: '#/$defs/d' })),
       properties: { a: { type: 'string' } },
@@ -155,7 +155,7 @@ describe('fieldsOf', () => {
     expect(d.count()).toBeLessThan(10);
   });
 
-  it('stops where a thousand schemas show no field', () => {
+  it('stops after a thousand schemas without a field', () => {
     const leaf = reads({});
     const parts = (level: number): unknown =>
       level === 0 ? Object.create(leaf.value) : { allOf: Array.from({ length: 16 }, () => parts(level - 1)) };
@@ -165,7 +165,7 @@ describe('fieldsOf', () => {
     expect(leaf.count()).toBeLessThanOrEqual(2_000);
   });
 
-  /** A schema that counts how often its parts were asked for. */
+  /** Returns a schema that counts how often its parts are read. */
   function reads(schema: Record<string, unknown>): { value: Record<string, unknown>; count: () => number } {
     let count = 0;
     const value = new Proxy(schema, {
@@ -177,7 +177,7 @@ describe('fieldsOf', () => {
     return { value, count: () => count };
   }
 
-  it('never throws, whatever a schema holds', () => {
+  it('never throws, whatever the schema contains', () => {
     fc.assert(
       fc.property(
         fc.dictionary(

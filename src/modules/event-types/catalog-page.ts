@@ -4,7 +4,7 @@ import { Html, html } from '#http/pages/html.js';
 import type { CatalogRow } from './event-types.store.js';
 import { type FieldRow, fieldsOf } from './schema-table.js';
 
-/** Whose catalogue it is, and what is in it. */
+/** Owner and content of a catalogue. */
 export interface CatalogView {
   organization: string;
   mode: 'live' | 'test';
@@ -23,7 +23,7 @@ pre { background: var(--code); padding: .75rem; overflow-x: auto; font-size: .81
 summary { cursor: pointer; } a { color: inherit; }
 `;
 
-/** The policy of the page: nothing but its own style, nothing that runs, nowhere to send a form, in no frame. */
+/** Content-Security-Policy of the page. It allows only the page's own style: no scripts, no forms, no frames. */
 export const CATALOG_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -32,10 +32,10 @@ export const CATALOG_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The catalogue as a page. Every text in it is a tenant's, and escaped. */
+/** Renders the catalogue as an HTML page. All texts come from a tenant and are escaped. */
 export function catalogPage({ organization, mode, types }: CatalogView): string {
   const groups = new Set(types.map(({ group }) => group));
-  // A group and a type are found by their place: names may hold what an address can't.
+  // Anchors use positions, because names may contain characters that are not valid in an address.
   const anchors = new Map(types.map((type, i) => [type, `type-${i + 1}`]));
   const title = `${organization}: event types${mode === 'test' ? ' (test)' : ''}`;
   return String(html`<!doctype html>
@@ -63,7 +63,7 @@ ${[...groups].map((group) =>
 `);
 }
 
-/** The style holds no character that HTML would read. */
+/** The style contains no characters that HTML interprets. */
 const STYLE_TEXT = Html.from([STYLE], []);
 
 function index(types: readonly CatalogRow[], anchors: ReadonlyMap<CatalogRow, string>): Html {
@@ -81,7 +81,7 @@ function groupSection(
 }
 
 function typeArticle(type: CatalogRow, anchor: string): Html {
-  const enforced = type.enforce ? ', every payload fits its schema' : '';
+  const enforced = type.enforce ? ', payloads are validated against the schema' : '';
   return html`<article id="${anchor}">
 <h3>${type.name} <span class="quiet">version ${type.version}${enforced}</span></h3>
 ${type.description === null ? null : html`<p>${type.description}</p>`}

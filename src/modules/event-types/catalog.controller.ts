@@ -4,7 +4,10 @@ import { Public } from '#http/access.js';
 import { Catalog } from './catalog.js';
 import { CATALOG_POLICY } from './catalog-page.js';
 
-/** Served from the origin of Swagger UI, which keeps keys: nothing that a tenant wrote may run here. */
+/**
+ * The catalogue has the same origin as Swagger UI, which stores API keys. Therefore no script from tenant content may
+ * run here.
+ */
 const HEADERS: readonly [string, string][] = [
   ['content-type', 'text/html; charset=utf-8'],
   ['cache-control', 'public, max-age=60'],
@@ -17,7 +20,7 @@ const AsPage = (): MethodDecorator => (target, name, descriptor) => {
   for (const [header, value] of HEADERS) Header(header, value)(target, name, descriptor);
 };
 
-/** The catalogue for people: pages, and no part of the API. */
+/** HTML pages of the event type catalogue. They are not part of the API. */
 @ApiExcludeController()
 @Controller('catalog')
 export class CatalogController {

@@ -8,11 +8,11 @@ import { catalogPage, type CatalogView } from './catalog-page.js';
 import { EventTypesStore } from './event-types.store.js';
 
 const SLUG = /^[a-z0-9-]{1,40}$/;
-/** Schemas and examples on one page, as JSON. */
+/** Maximum size of schemas and examples on one page, as JSON. */
 const DETAILS_BYTES_MAX = 1024 * 1024;
 const PAGES_MAX = 20;
 
-/** The catalogues that organizations have made public, as pages that are made once for all who ask at the same time. */
+/** Serves the public catalogues of organizations. Concurrent requests for a page share one rendering. */
 @Injectable()
 export class Catalog {
   private readonly pages: Cache<string>;
@@ -28,7 +28,7 @@ export class Catalog {
     notifications.on('environment', () => this.pages.clear());
   }
 
-  /** Throws 404, the same one whether there is no such organization or its catalogue is not public. */
+  /** Throws the same 404 for an unknown organization and for a catalogue that is not public. */
   async page(slug: string, mode: CatalogView['mode']): Promise<string> {
     if (!SLUG.test(slug)) throw notFound('catalogue');
     return this.pages.get(`${mode}:${slug}`);

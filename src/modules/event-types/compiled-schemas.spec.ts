@@ -3,7 +3,7 @@ import { CompiledSchemas } from './compiled-schemas.js';
 const schema = { text: '{}', validateAtOnce: () => [] };
 
 describe('CompiledSchemas', () => {
-  it('forgets what was used longest ago once it holds too much', () => {
+  it('evicts the least recently used schemas above its size limit', () => {
     const kept = new CompiledSchemas(100);
     for (const key of ['a', 'b', 'c']) kept.keep(key, schema, 30);
     kept.get('a');
@@ -13,7 +13,7 @@ describe('CompiledSchemas', () => {
     expect(['a', 'b', 'c', 'd'].map((key) => kept.get(key) !== null)).toEqual([true, false, true, true]);
   });
 
-  it('counts one that is kept again once', () => {
+  it('counts a schema that is added again once', () => {
     const kept = new CompiledSchemas(100);
     for (let i = 0; i < 10; i += 1) kept.keep('a', schema, 60);
     kept.keep('b', schema, 40);

@@ -1,15 +1,15 @@
 import type { CompiledSchema } from '#engine/json-schema/json-schema.js';
 
-/** A schema that payloads are held against: its text, and what was compiled from it where that takes a moment only. */
+/** A schema for validating payloads: its text, and the compiled function if compiling and running it is fast. */
 export interface KnownSchema {
   text: string;
   validateAtOnce?: CompiledSchema['validateAtOnce'];
 }
 
-/** About two hundred megabytes of functions. */
+/** Limit on the schema text, which corresponds to about 200 MB of compiled functions. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
-/** Compiled schemas, those that were used last. Bounded by the text that they were made from. */
+/** LRU cache of compiled schemas, limited by the size of their text. */
 export class CompiledSchemas {
   private readonly kept = new Map<string, { schema: KnownSchema; bytes: number }>();
   private bytes = 0;

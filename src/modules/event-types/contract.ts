@@ -1,11 +1,12 @@
-/** What an environment says of the events that it sends. */
+/** The catalogue of event types of an environment. */
 export abstract class EventTypes {
   /**
-   * Throws 422 with every fault, below `payload`, when the type is enforced and the payload breaks its schema. A promise
-   * only where something has to be loaded first: where nothing is enforced, which is the usual case, it costs a look-up.
+   * Throws 422 with all schema errors, with paths below `payload`, if the type is enforced and the payload does not
+   * match its schema. Returns a promise only if something must be loaded first. In the common case, where nothing is
+   * enforced, the check costs one look-up.
    */
   abstract check(environmentId: number, eventType: string, payload: unknown): void | Promise<void>;
 
-  /** Throws 404 when the catalogue has no such type. */
+  /** Throws 404 if the catalogue does not have the type. */
   abstract require(environmentId: number, eventType: string): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { EventTypeEntity } from './event-types.entities.js';
 
 type Json = Record<string, unknown>;
 
-/** What may be said of an event type. */
+/** Fields of an event type that a caller can set. */
 export interface TypeDraft {
   description: string | null;
   group: string | null;
@@ -15,22 +15,22 @@ export interface TypeDraft {
   archived: boolean;
 }
 
-/** Looks at a schema, and at an example of it, where nothing else waits: compiling one can take a quarter of a second. */
+/** Validates a schema and its example on another thread, because compiling a schema can take a quarter of a second. */
 export type JudgesSchemas = (
   schema: string,
   example: string | null,
 ) => Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null>;
 
-/** What is wrong with what is said. The schema itself is only looked at when it is new or the example is. */
+/** Returns the faults of a draft. The schema is validated only if the schema or the example is new. */
 export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, judge: JudgesSchemas): Promise<Fault[]> {
   const faults =
     draft.enforce && draft.schema === null
-      ? [{ path: 'enforce', message: 'needs a schema: there is nothing to enforce' }]
+      ? [{ path: 'enforce', message: 'requires a schema: there is nothing to enforce' }]
       : [];
   if (before && isDeepStrictEqual([draft.schema, draft.example], [before.schema, before.example])) return faults;
   const example = draft.example === null ? [] : jsonFaults(draft.example);
   if (example.length > 0 || draft.schema === null) return [...faults, ...below('example', example)];
-  // What is too deep can't be made a text; of everything else the thread says what is wrong.
+  // A schema that is nested too deeply cannot be serialized. The thread reports all other faults.
   const measures = jsonFaults(draft.schema);
   if (measures.length > 0) return [...faults, ...below('schema', measures)];
   const judged = await judge(
@@ -42,17 +42,17 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   return [...faults, ...below('schema', judged.schemaFaults), ...below('example', judged.valueFaults)];
 }
 
-/** What is wrong at `path`, in paths from where `path` begins. */
+/** Returns the faults below `path`, with paths relative to `path`. */
 export function below(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ path: fault.path === '' ? path : `${path}.${fault.path}`, message: fault.message }));
 }
 
-/** The columns that a draft has, without those that say who and when. */
+/** Returns the columns of a draft, without id and time columns. */
 export function columnsOf(draft: TypeDraft): TypeDraft & Pick<EventTypeEntity, 'bytes'> {
   return { ...draft, bytes: bytesOf(draft.schema) + bytesOf(draft.example) };
 }
 
-/** Whether the two say the same. The order of keys in a schema says nothing. */
+/** Returns whether two drafts are equal. The order of keys in a schema does not matter. */
 export function isSame(one: TypeDraft, other: TypeDraft): boolean {
   const of = ({ description, group, schema, example, enforce, archived }: TypeDraft): TypeDraft => ({
     description,

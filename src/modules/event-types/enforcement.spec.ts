@@ -13,7 +13,7 @@ interface World {
   judged: string[];
 }
 
-/** A storage where one type is enforced once `world.isEnforced`, and notifications that come when `announce` says so. */
+/** Returns a store in which one type is enforced once `world.isEnforced`, and notifications triggered by `announce`. */
 function arrange(): { enforcement: Enforcement; announce: (id: string) => void; world: World } {
   const world: World = { nowMs: 0, isEnforced: false, loads: 0, schema: { required: ['b'] }, judged: [] };
   const store = {
@@ -41,7 +41,7 @@ function arrange(): { enforcement: Enforcement; announce: (id: string) => void; 
 }
 
 describe('Enforcement.check', () => {
-  it('answers at once where it knows that nothing is enforced', async () => {
+  it('answers synchronously if it is known that nothing is enforced', async () => {
     const { enforcement, world } = arrange();
     await enforcement.check(7, 'a', {});
     world.nowMs = 4_999;
@@ -50,10 +50,10 @@ describe('Enforcement.check', () => {
     expect(world.loads).toBe(1);
   });
 
-  it('knows nothing for longer than five seconds from its load, also what it remembers only later', async () => {
+  it('uses no data older than five seconds from its load, even if it was cached later', async () => {
     const { enforcement, announce, world } = arrange();
     const first = enforcement.check(7, 'a', {});
-    // A change of another environment while it loads: the cache has the answer, and nothing is remembered of it.
+    // Another environment changes during the load: the cache has the result, but it is not kept as known.
     announce('8');
     await first;
     world.isEnforced = true;
@@ -68,7 +68,7 @@ describe('Enforcement.check', () => {
 
   it.each<[string, object, object]>([
     [
-      'a value that needs more than a moment',
+      'a slow value',
       { properties: { list: { uniqueItems: true } } },
       { list: Array.from({ length: 50_000 }, (_, i) => `${i}`) },
     ],
@@ -90,18 +90,18 @@ describe('Enforcement.check', () => {
       { properties: Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, { type: 'string' }])) },
       {},
     ],
-  ])('has %s judged off the event loop', async (_what, schema, payload) => {
+  ])('has %s validated off the event loop', async (_what, schema, payload) => {
     const { enforcement, world } = arrange();
     Object.assign(world, { isEnforced: true, schema });
 
     await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
-    // Now that the schema is known.
+    // The schema is known now.
     await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
 
     expect(world.judged).toEqual([JSON.stringify(payload), JSON.stringify(payload)]);
   });
 
-  it('judges what takes a moment at once', async () => {
+  it('validates fast schemas synchronously', async () => {
     const { enforcement, world } = arrange();
     world.isEnforced = true;
 

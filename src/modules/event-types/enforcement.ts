@@ -13,23 +13,23 @@ import { type EnforcedType, EventTypesStore } from './event-types.store.js';
 
 type ByName = ReadonlyMap<string, EnforcedType>;
 
-/** What an environment enforces, as it was loaded last. */
+/** Enforced types of an environment as last loaded. */
 interface Known {
   types: ByName;
-  /** Counted from the load: the cache may hand this out again when it is almost that old. */
+  /** Counted from the time of loading, because the cache may return an entry that is almost expired. */
   freshUntilMs: number;
 }
 
 const ENVIRONMENTS_MAX = 10_000;
 
-/** Checks payloads against the schemas that are enforced, with schemas that stay compiled until they change. */
+/** Validates payloads against the enforced schemas. Schemas stay compiled until they change. */
 @Injectable()
 export class Enforcement extends EventTypes {
   private readonly cache: Cache<Known>;
-  /** What the cache last resolved to: an accept must not wait for a promise to learn that nothing is enforced. */
+  /** Last loaded values, so that an accept in an environment without enforced types does not wait for a promise. */
   private readonly known = new Map<number, Known>();
   private readonly compiled = new CompiledSchemas();
-  /** Rises with every change, so that what was loaded before it is not kept. */
+  /** Incremented on each change, so that data loaded before the change is not cached. */
   private generation = 0;
 
   constructor(
@@ -69,7 +69,7 @@ export class Enforcement extends EventTypes {
     else await this.compileAndCheck(environmentId, type, payload);
   }
 
-  /** The schema as it is now: the type may have changed since it was listed. */
+  /** Loads the current schema, because the type may have changed since it was listed. */
   private async compileAndCheck(environmentId: number, { name }: EnforcedType, payload: unknown): Promise<void> {
     const row = await this.store.find(environmentId, name);
     if (!row?.enforce || row.schema === null) return;
@@ -85,7 +85,7 @@ export class Enforcement extends EventTypes {
     await this.hold(environmentId, row, known, payload);
   }
 
-  /** Throws 422 for a payload that breaks the schema. What takes more than a moment is judged where nothing else waits for it. */
+  /** Throws 422 for a payload that does not match the schema. Slow schemas are validated on another thread. */
   private hold(
     environmentId: number,
     { id }: Pick<EnforcedType, 'id'>,
@@ -138,10 +138,10 @@ export class Enforcement extends EventTypes {
   }
 }
 
-/** A version of one life of a type has one schema for ever. */
+/** A version never changes its schema. The id distinguishes a type from an earlier one with the same name. */
 const keyOf = ({ id, version }: Pick<EnforcedType, 'id' | 'version'>): string => `${id}:${version}`;
 
-/** Null for what is nested too deeply to be written. */
+/** Returns null for a payload that is nested too deeply to serialize. */
 function jsonOf(payload: unknown): string | null {
   try {
     return JSON.stringify(payload);

@@ -12,10 +12,10 @@ import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';
 
 export const TYPES_MAX = 1_000;
-/** Schemas that are enforced stay compiled, which takes far more memory than their text. */
+/** Limit for enforced schemas of an environment, because compiled schemas take far more memory than their text. */
 const ENFORCED_BYTES_MAX = 1024 * 1024;
 
-/** Adds, changes and removes event types. */
+/** Creates, changes and deletes event types. */
 @Injectable()
 export class EventTypeKeeper {
   constructor(
@@ -27,13 +27,13 @@ export class EventTypeKeeper {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Throws 422, and 409 for a name that is taken and when there are too many. */
+  /** Throws 422, or 409 if the name is taken or there are too many event types. */
   async create({ environmentId }: Tenant, name: string, draft: TypeDraft): Promise<EventTypeEntity> {
     refuse(await this.faults(environmentId, draft, null));
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
       if (await this.store.find(environmentId, name)) {
-        throw conflict(`There is an event type ${name}. Change that one, or choose another name.`, { name });
+        throw conflict(`An event type ${name} already exists. Change it, or choose another name.`, { name });
       }
       if ((await this.store.count(environmentId)) >= TYPES_MAX) throw tooMany();
       const row = this.row(environmentId, name, draft);
@@ -42,7 +42,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** A schema that differs from the one before is a new version. Throws 404 and 422. */
+  /** Changes an event type. A schema that differs creates a new version. Throws 404 and 422. */
   async change({ environmentId }: Tenant, name: string, changes: Partial<TypeDraft>): Promise<EventTypeEntity> {
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
@@ -57,7 +57,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** What is wrong with a draft. Throws 503 when there is no room to look at it. */
+  /** Returns the faults of a draft. Throws 503 if there is no capacity to validate it. */
   async faults(environmentId: number, draft: TypeDraft, before: TypeDraft | null): Promise<Fault[]> {
     const { organizationId } = await this.environments.get(environmentId);
     return draftFaults(draft, before, (schema, example) =>
@@ -65,19 +65,19 @@ export class EventTypeKeeper {
     );
   }
 
-  /** Throws 404, also the second time. */
+  /** Throws 404, also on a repeated call. */
   async remove({ environmentId }: Tenant, name: string): Promise<void> {
     if (!(await this.store.remove(environmentId, name))) throw notFound('event type');
   }
 
-  /** Writes rows of an environment that is locked. Throws 409 when more is enforced than can be kept compiled. */
+  /** Saves rows of a locked environment. Throws 409 if the enforced schemas exceed the size that can stay compiled. */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     await this.store.save(environmentId, rows);
     if (!rows.some(({ enforce }) => enforce)) return;
     const enforced = await this.store.enforced(environmentId);
     if (enforced.reduce((sum, { bytes }) => sum + bytes, 0) <= ENFORCED_BYTES_MAX) return;
     throw conflict(
-      'The schemas of all types that are enforced have at most 1 MB together. Enforce fewer, or make them smaller.',
+      'The schemas of all enforced types must not exceed 1 MB together. Enforce fewer, or make them smaller.',
       {
         limit: ENFORCED_BYTES_MAX,
       },
@@ -114,7 +114,7 @@ function refuse(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(faults);
 }
 
-/** Without what was left out: an `undefined` would take away what is there. */
+/** Removes undefined fields, which would overwrite existing values. */
 function given(changes: Partial<TypeDraft>): Partial<TypeDraft> {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }

@@ -27,10 +27,10 @@ import { OpenApiImport } from './import.js';
 
 const NAME = { name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' };
 
-/** What the events of an environment are called, and what is in them. */
+/** Event types of an environment, with their schemas. */
 @Section(
   'Event types',
-  'A catalogue of what is sent: names, schemas with versions, examples. A type can be enforced when it is sent.',
+  'A catalogue of the events that you send, with names, versioned schemas and examples. An enforced type is validated on every send.',
 )
 @Controller('v1/event-types')
 export class EventTypesController {
@@ -43,7 +43,7 @@ export class EventTypesController {
   @Get()
   @Scope('read')
   @TakesPortalToken('view')
-  @ApiOperation({ summary: 'List event types', description: 'Newest first, without their schemas and examples.' })
+  @ApiOperation({ summary: 'List event types', description: 'Newest first, without schemas and examples.' })
   @ApiOkResponse({ type: EventTypePage, description: 'One page of event types.' })
   async listEventTypes(@CurrentTenant() tenant: Tenant, @Query() query: EventTypeListQuery): Promise<EventTypePage> {
     return presentTypes(await this.types.list(tenant, query));
@@ -52,8 +52,8 @@ export class EventTypesController {
   @Post()
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Create an event type', description: 'An environment has at most 1,000.' })
-  @ApiCreatedResponse({ type: EventTypeDetail, description: 'The event type, in its version 1.' })
+  @ApiOperation({ summary: 'Create an event type', description: 'An environment has at most 1,000 event types.' })
+  @ApiCreatedResponse({ type: EventTypeDetail, description: 'The event type in version 1.' })
   async createEventType(@CurrentTenant() tenant: Tenant, @Body() body: NewEventTypeBody): Promise<EventTypeDetail> {
     return presentType(await this.keeper.create(tenant, body.name, typeDraft(body)));
   }
@@ -66,9 +66,9 @@ export class EventTypesController {
   @ApiOperation({
     summary: 'Import event types',
     description:
-      'From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`.',
+      'Imports the `webhooks` of an OpenAPI document, either all of them or none. A number that a double cannot represent exactly is imported and listed in `changed_numbers`.',
   })
-  @ApiOkResponse({ type: OpenApiImported, description: 'What became of each type.' })
+  @ApiOkResponse({ type: OpenApiImported, description: 'Result for each event type.' })
   async importEventTypes(
     @CurrentTenant() tenant: Tenant,
     @Body() body: OpenApiImportBody,
@@ -81,7 +81,7 @@ export class EventTypesController {
   @Get(':name')
   @Scope('read')
   @TakesPortalToken('view')
-  @ApiOperation({ summary: 'Get an event type', description: 'With its schema and its example.' })
+  @ApiOperation({ summary: 'Get an event type', description: 'Returns the event type with its schema and example.' })
   @ApiParam(NAME)
   @ApiOkResponse({ type: EventTypeDetail, description: 'The event type.' })
   async getEventType(@CurrentTenant() tenant: Tenant, @Param('name') name: string): Promise<EventTypeDetail> {
@@ -92,10 +92,10 @@ export class EventTypesController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change an event type',
-    description: 'A schema that differs is a new version, in force on every node within five seconds.',
+    description: 'A schema that differs creates a new version, which is in effect on every node within five seconds.',
   })
   @ApiParam(NAME)
-  @ApiOkResponse({ type: EventTypeDetail, description: 'The event type with the changes.' })
+  @ApiOkResponse({ type: EventTypeDetail, description: 'The changed event type.' })
   async updateEventType(
     @CurrentTenant() tenant: Tenant,
     @Param('name') name: string,
@@ -107,7 +107,10 @@ export class EventTypesController {
   @Delete(':name')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete an event type', description: 'With all its versions. To keep them, archive it.' })
+  @ApiOperation({
+    summary: 'Delete an event type',
+    description: 'Deletes the event type with all its versions. To keep them, archive it instead.',
+  })
   @ApiParam(NAME)
   @ApiNoContentResponse({ description: 'Deleted.' })
   async deleteEventType(@CurrentTenant() tenant: Tenant, @Param('name') name: string): Promise<void> {
@@ -118,7 +121,7 @@ export class EventTypesController {
   @Scope('read')
   @ApiOperation({
     summary: 'List the versions of an event type',
-    description: 'Every schema that it has had, newest first.',
+    description: 'Returns all schemas of the event type, newest first.',
   })
   @ApiParam(NAME)
   @ApiOkResponse({ type: EventTypeVersionPage, description: 'One page of versions.' })

@@ -9,45 +9,47 @@ import type { ListedType, TypeVersion } from './event-types.store.js';
 const SCHEMA_EXAMPLE = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };
 const OBJECT_OR_NULL = { type: 'object', additionalProperties: true, nullable: true } as const;
 
-/** Where in the list of event types, and which of them. */
+/** Filters and page for the list of event types. */
 export class EventTypeListQuery {
-  /** Only those of this group. */
+  /** Returns only event types in this group. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 100, example: 'Billing' })
   group?: string;
 
-  /** Whether to list those that are archived, which are left out otherwise, or those that are not. */
+  /**
+   * If true, returns only archived event types. If false or omitted, returns only event types that are not archived.
+   */
   @ApiProperty({ required: false, type: Boolean, default: false, example: false })
   archived?: boolean;
 
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Start of the page: the `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** Where in the list of versions. */
+/** Page of the list of versions. */
 export class EventTypeVersionsQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Start of the page: the `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIzIl0.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 50, default: 20, example: 20 })
   limit?: number;
 }
 
-/** What to change of an event type: what is left out stays. */
+/** Event type fields to change. Omitted fields keep their values. */
 @Fixed({ name: 'cannot be changed: create another event type' })
 @Examples({
   description: { summary: 'What it says', value: { description: 'An invoice was paid, in full or in part.' } },
-  enforce: { summary: 'Refuse payloads that break its schema', value: { enforce: true } },
-  archive: { summary: 'Leave it out of the catalogue', value: { archived: true } },
+  enforce: { summary: 'Reject payloads that do not match the schema', value: { enforce: true } },
+  archive: { summary: 'Hide it from the catalogue', value: { archived: true } },
 })
 export class EventTypeChangesBody {
-  /** What it says and when it is sent; null takes it away. */
+  /** Human-readable description of the event and of when it is sent; `null` removes it. */
   @ApiProperty({
     required: false,
     type: String,
@@ -57,31 +59,34 @@ export class EventTypeChangesBody {
   })
   description?: string | null;
 
-  /** The heading under which the catalogue shows it; null takes it away. */
+  /** Heading in the catalogue; `null` removes it. */
   @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 100, nullable: true, example: 'Billing' })
   group?: string | null;
 
-  /** What a payload looks like, in JSON Schema 2020-12; null takes it away. One that differs is a new version. */
+  /** Schema of the payload in JSON Schema 2020-12; `null` removes it. A schema that differs creates a new version. */
   @ApiProperty({ ...OBJECT_OR_NULL, selfRequired: false, example: SCHEMA_EXAMPLE })
   schema?: Record<string, unknown> | null;
 
-  /** A payload to show; it has to fit the schema. Null takes it away. */
+  /** Example payload, which must match the schema; `null` removes it. */
   @ApiProperty({ ...OBJECT_OR_NULL, selfRequired: false, example: { amount: 4200 } })
   example?: Record<string, unknown> | null;
 
-  /** Whether a payload that breaks the schema is refused with 422; needs a schema. */
+  /** Whether the API rejects payloads that do not match the schema with 422. Requires a schema. */
   @ApiProperty({ required: false, type: Boolean, example: false })
   enforce?: boolean;
 
-  /** Whether it is left out of the catalogue and of lists. It may still be sent, and is still enforced. */
+  /**
+   * Whether the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+   * schema is still enforced.
+   */
   @ApiProperty({ required: false, type: Boolean, example: false })
   archived?: boolean;
 }
 
-/** The event type to add. */
+/** The event type to create. */
 @Examples({
   described: {
-    summary: 'A type with a schema',
+    summary: 'An event type with a schema',
     value: {
       name: 'invoice.paid',
       description: 'An invoice was paid in full.',
@@ -92,94 +97,97 @@ export class EventTypeChangesBody {
   name: { summary: 'A name alone', value: { name: 'customer.created' } },
 })
 export class NewEventTypeBody extends EventTypeChangesBody {
-  /** The `event_type` of a send: up to 256 letters, digits and `. _ - : /`; unique in the environment, and never changed. */
+  /**
+   * Value of `event_type` in a send request: up to 256 letters, digits and `. _ - : /`. It is unique within the
+   * environment and cannot be changed.
+   */
   @ApiProperty({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9._:/-]+$', example: 'invoice.paid' })
   name: string;
 }
 
-/** An event type in a list. */
+/** An event type as listed. */
 export class EventTypeItem {
-  /** The `event_type` of a send. */
+  /** Value of `event_type` in a send request. */
   @ApiProperty({ example: 'invoice.paid' })
   name: string;
 
-  /** What it says and when it is sent. */
+  /** Human-readable description of the event and of when it is sent. */
   @ApiProperty({ type: String, nullable: true, example: 'An invoice was paid in full.' })
   description: string | null;
 
-  /** The heading under which the catalogue shows it. */
+  /** Heading in the catalogue. */
   @ApiProperty({ type: String, nullable: true, example: 'Billing' })
   group: string | null;
 
-  /** Rises with every change of the schema, from 1. */
+  /** Version of the schema, starting at 1. Each change of the schema increments it. */
   @ApiProperty({ type: 'integer', example: 1 })
   version: number;
 
-  /** Whether it has a schema. */
+  /** Whether the event type has a schema. */
   @ApiProperty({ example: true })
   has_schema: boolean;
 
-  /** Whether a payload that breaks the schema is refused. */
+  /** Whether the API rejects payloads that do not match the schema. */
   @ApiProperty({ example: false })
   enforce: boolean;
 
-  /** Whether it is left out of the catalogue and of lists. */
+  /** Whether the event type is hidden from the catalogue and from lists. */
   @ApiProperty({ example: false })
   archived: boolean;
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it was changed last. */
+  /** Time of the last change. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 }
 
-/** An event type with its schema and its example. */
+/** An event type with its schema and example. */
 export class EventTypeDetail extends EventTypeItem {
-  /** What a payload looks like, in JSON Schema 2020-12. */
+  /** Schema of the payload in JSON Schema 2020-12. */
   @ApiProperty({ ...OBJECT_OR_NULL, example: SCHEMA_EXAMPLE })
   schema: Record<string, unknown> | null;
 
-  /** A payload to show. */
+  /** Example payload. */
   @ApiProperty({ ...OBJECT_OR_NULL, example: { amount: 4200 } })
   example: Record<string, unknown> | null;
 }
 
 /** One page of event types, newest first. */
 export class EventTypePage {
-  /** The event types of this page. */
+  /** Event types on this page. */
   @ApiProperty({ type: [EventTypeItem] })
   data: EventTypeItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
 /** One version of an event type's schema. */
 export class EventTypeVersionItem {
-  /** Counts the schemas from 1. */
+  /** Version number of the schema, starting at 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   version: number;
 
-  /** The schema of this version; null where it had none. */
+  /** Schema in this version; `null` if this version has no schema. */
   @ApiProperty({ ...OBJECT_OR_NULL, example: SCHEMA_EXAMPLE })
   schema: Record<string, unknown> | null;
 
-  /** Since when. */
+  /** Time at which this version was created. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 }
 
 /** One page of versions, newest first. */
 export class EventTypeVersionPage {
-  /** The versions of this page. */
+  /** Versions on this page. */
   @ApiProperty({ type: [EventTypeVersionItem] })
   data: EventTypeVersionItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** One kind of event that an environment sends. `bytes` is what its schema and its example have as JSON. */
+/** A type of event that an environment sends. `bytes` is the size of its schema and example as JSON. */
 @Entity('event_types')
 @Unique('event_types_environment_id_id_key', ['environmentId', 'id'])
 export class EventTypeEntity {
@@ -12,7 +12,7 @@ export class EventTypeEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'event_types_pkey' })
   name: string;
 
-  /** Names this life of the type: one that is deleted and made again has another one. */
+  /** Distinguishes the type from an earlier one with the same name: deleting and creating it again changes the id. */
   @Column('uuid')
   id: Id;
 

@@ -11,7 +11,7 @@ import { EventTypesStore } from './event-types.store.js';
 import { OpenApiImport } from './import.js';
 import { DocumentTexts } from './openapi-text.js';
 
-/** What events are called and what is in them: schemas, versions, enforcement, the public catalogue. */
+/** Event types: schemas, versions, enforcement, and the public catalogue. */
 @Module({
   imports: [AuthModule],
   controllers: [EventTypesController, CatalogController],

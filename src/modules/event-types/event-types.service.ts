@@ -5,7 +5,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore, type ListedType, type TypeVersion } from './event-types.store.js';
 
-/** Where in the list, and what it is narrowed to. */
+/** Filters and page of the list. */
 export interface TypeQuery {
   cursor?: string;
   limit?: number;
@@ -13,17 +13,17 @@ export interface TypeQuery {
   archived?: boolean;
 }
 
-/** One page. */
+/** One page of a list. */
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
 }
 
 const LIMIT_DEFAULT = 50;
-/** Each may have a schema of 64 KB. */
+/** Small, because each version can have a schema of 64 KB. */
 const VERSIONS_LIMIT_DEFAULT = 20;
 
-/** Reads event types, newest first, bound to the caller's environment. */
+/** Reads event types in the caller's environment, newest first. */
 @Injectable()
 export class EventTypesService {
   constructor(
@@ -41,14 +41,14 @@ export class EventTypesService {
     return this.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
-  /** Throws 404. */
+  /** Throws 404 if it does not exist. */
   async find({ environmentId }: Tenant, name: string): Promise<EventTypeEntity> {
     const row = await this.store.find(environmentId, name);
     if (row === null) throw notFound('event type');
     return row;
   }
 
-  /** Throws 404. */
+  /** Throws 404 if it does not exist. */
   async versions(
     tenant: Tenant,
     name: string,

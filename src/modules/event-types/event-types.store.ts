@@ -5,23 +5,23 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { EventTypeEntity } from './event-types.entities.js';
 
-/** A type in a list: everything but what can be large. */
+/** A type as listed, without columns that can be large. */
 export type ListedType = Omit<EventTypeEntity, 'schema' | 'example' | 'bytes'> & { hasSchema: boolean };
 
-/** One schema that a type had or has; null where it had none. */
+/** A current or earlier schema of a type; null for a version without a schema. */
 export interface TypeVersion {
   version: number;
   schema: Record<string, unknown> | null;
   createdAt: Date;
 }
 
-/** What a list is narrowed to; null does not narrow. */
+/** Filters of a list; null does not filter. */
 export interface TypeFilter {
   group: string | null;
   archived: boolean | null;
 }
 
-/** A type that payloads are checked against. */
+/** A type whose payloads are validated. */
 export interface EnforcedType {
   id: Id;
   name: string;
@@ -59,7 +59,7 @@ const VERSIONS: Statement = {
 
 const KEEP_VERSIONS: Statement = {
   name: 'event_types.keep_versions',
-  // Index event_types_pkey. Nothing happens to a version that is kept already.
+  // Index event_types_pkey. A version that is already stored stays unchanged.
   text: `
     insert into event_type_versions (environment_id, name, version, schema, created_at)
     select environment_id, name, version, schema, updated_at from event_types
@@ -75,7 +75,7 @@ const ENFORCED: Statement = {
 
 const CATALOG: Statement = {
   name: 'event_types.catalog',
-  // Index event_types_pkey. Schemas and examples up to $2 bytes in all are read; those behind them are not.
+  // Index event_types_pkey. Reads schemas and examples up to $2 bytes in total and omits the rest.
   text: `
     select name, version, description, "group", enforce, "hasSchema", sum <= $2 as "isComplete",
       case when sum <= $2 then schema end as schema, case when sum <= $2 then example end as example
@@ -87,7 +87,7 @@ const CATALOG: Statement = {
     order by "group" nulls last, name`,
 };
 
-/** A type as customers may see it. Without schema and example when it is not complete. */
+/** A type as customers may see it. Schema and example are absent if they were omitted for size. */
 export interface CatalogRow extends Pick<
   EventTypeEntity,
   'name' | 'version' | 'description' | 'group' | 'enforce' | 'schema' | 'example'
@@ -96,7 +96,7 @@ export interface CatalogRow extends Pick<
   isComplete: boolean;
 }
 
-/** Event types. Every change is announced in its own transaction, and keeps the schema as a version. */
+/** Stores event types. Each change is announced in its own transaction and keeps the schema as a version. */
 @Injectable()
 export class EventTypesStore {
   constructor(
@@ -104,7 +104,7 @@ export class EventTypesStore {
     private readonly notifications: Notifications,
   ) {}
 
-  /** Until the transaction ends, nobody else changes a type of the environment. */
+  /** Locks the event types of an environment until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
@@ -114,7 +114,7 @@ export class EventTypesStore {
     return this.rows().findOneBy({ environmentId, name });
   }
 
-  /** All of them, at most 1,000. */
+  /** Returns all event types: at most 1,000. */
   all(environmentId: number): Promise<EventTypeEntity[]> {
     return this.rows().find({ where: { environmentId } });
   }
@@ -123,7 +123,7 @@ export class EventTypesStore {
     return this.rows().countBy({ environmentId });
   }
 
-  /** Newest first. */
+  /** Returns rows, newest first. */
   page(
     environmentId: number,
     { group, archived }: TypeFilter,
@@ -133,7 +133,7 @@ export class EventTypesStore {
     return this.database.query<ListedType>(PAGE, [environmentId, beforeId, group, archived, rowsMax]);
   }
 
-  /** Newest first. */
+  /** Returns rows, newest first. */
   versions(environmentId: number, name: string, beforeVersion: number | null, rowsMax: number): Promise<TypeVersion[]> {
     return this.database.query<TypeVersion>(VERSIONS, [environmentId, name, beforeVersion, rowsMax]);
   }
@@ -142,12 +142,12 @@ export class EventTypesStore {
     return this.database.query<EnforcedType>(ENFORCED, [environmentId]);
   }
 
-  /** What is not archived, by group and name. */
+  /** Returns the event types that are not archived, by group and name. */
   catalog(environmentId: number, bytesMax: number): Promise<CatalogRow[]> {
     return this.database.query<CatalogRow>(CATALOG, [environmentId, bytesMax]);
   }
 
-  /** Inserts the types, or replaces those with their names. */
+  /** Inserts event types, or replaces those with the same name. */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     if (rows.length === 0) return;
     await this.database.transaction(async () => {
@@ -157,7 +157,7 @@ export class EventTypesStore {
     });
   }
 
-  /** False when there is none. Its versions go with it. */
+  /** Deletes an event type with its versions. Returns false if it does not exist. */
   remove(environmentId: number, name: string): Promise<boolean> {
     return this.database.transaction(async () => {
       const { affected } = await this.rows().delete({ environmentId, name });

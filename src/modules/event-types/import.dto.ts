@@ -11,13 +11,13 @@ const SPEC_EXAMPLE = {
   },
 };
 
-/** An OpenAPI document whose webhooks become event types; `spec` or `text`, one of the two. */
+/** An OpenAPI document whose webhooks become event types. Exactly one of `spec` and `text` is required. */
 @Examples({
-  trial: { summary: 'What an import would do', value: { spec: SPEC_EXAMPLE, dry_run: true } },
+  trial: { summary: 'Preview of an import', value: { spec: SPEC_EXAMPLE, dry_run: true } },
   import: { summary: 'An import', value: { spec: SPEC_EXAMPLE } },
 })
 export class OpenApiImportBody {
-  /** The document as an object. */
+  /** The document as a JSON object. */
   @TellsNumbers()
   @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: SPEC_EXAMPLE })
   spec?: Record<string, unknown>;
@@ -26,60 +26,69 @@ export class OpenApiImportBody {
   @ApiProperty({ required: false, minLength: 1, maxLength: 1_048_576, example: 'openapi: 3.1.0\nwebhooks: {}\n' })
   text?: string;
 
-  /** Archives the event types that are not in the document. */
+  /** Whether event types that are not in the document are archived. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: false })
   replace_all?: boolean;
 
-  /** Only says what would happen. */
+  /** If true, the response shows the result and nothing is changed. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: false })
   dry_run?: boolean;
 
-  /** Whether the types of the document that have a schema are enforced; left out, types stay as they are and new ones are not. */
+  /**
+   * Whether the schemas of the document's event types are enforced. If omitted, existing types keep their setting and
+   * new types are not enforced.
+   */
   @ApiProperty({ required: false, type: Boolean, example: false })
   enforce?: boolean;
 }
 
-/** A number of the document that is kept as another one. */
+/** A number in the document that is stored with a different value. */
 export class ChangedNumber {
-  /** Where it stands. */
+  /** Path of the number in the document. */
   @ApiProperty({ example: 'spec.components.schemas.Invoice.properties.id.maximum' })
   path: string;
 
-  /** What it is kept as. */
+  /** Original value and stored value. */
   @ApiProperty({
     example: '9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits',
   })
   message: string;
 }
 
-/** What an import did, by the names of the types. */
+/** Result of an import, as names of event types. */
 export class OpenApiImported {
-  /** Made. */
+  /** Event types that were created. */
   @ApiProperty({ type: [String], example: ['invoice.paid'] })
   created: string[];
 
-  /** Changed. */
+  /** Event types that were changed. */
   @ApiProperty({ type: [String], example: [] })
   updated: string[];
 
-  /** As they were. */
+  /** Event types that were already up to date. */
   @ApiProperty({ type: [String], example: [] })
   unchanged: string[];
 
-  /** Archived, as the document does not have them. */
+  /** Event types that were archived because the document does not have them. */
   @ApiProperty({ type: [String], example: [] })
   archived: string[];
 
-  /** Numbers in webhooks and components that are kept as others, since no double holds them: the first 20. */
+  /**
+   * The first 20 numbers in webhooks and components that are stored with a different value, because a double cannot
+   * represent them exactly.
+   */
   @ApiProperty({ type: [ChangedNumber], example: [] })
   changed_numbers: ChangedNumber[];
 
-  /** True when nothing was changed. */
+  /** True if this was a dry run and nothing was changed. */
   @ApiProperty({ example: false })
   dry_run: boolean;
 }
 
-/** `bodyText` is the whole body as it came: what its numbers were stands there alone. */
+/**
+ * Returns the options of an import. `bodyText` is the raw request body: only the raw text still has the original digits
+ * of its numbers.
+ */
 export function importOptions(body: OpenApiImportBody, bodyText: string): ImportOptions {
   const { spec, text, replace_all: replaceAll = false, dry_run: dryRun = false, enforce } = body;
   const span = findMemberRange(bodyText, 'spec');

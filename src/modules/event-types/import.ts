@@ -10,28 +10,28 @@ import { EventTypesStore } from './event-types.store.js';
 import { changedIn, DocumentTexts } from './openapi-text.js';
 import { type Webhook, webhooksOf } from './openapi-webhooks.js';
 
-/** What to import, and how. */
+/** Input and options of an import. */
 export interface ImportOptions {
-  /** The document, and the JSON that it was read from. */
+  /** The document, and the JSON text that it was parsed from. */
   spec: { document: Record<string, unknown>; text: string } | undefined;
   text: string | undefined;
   replaceAll: boolean;
   dryRun: boolean;
-  /** Undefined leaves types as they are. */
+  /** Undefined keeps the setting of existing types. */
   enforce: boolean | undefined;
 }
 
-/** What became of the types, by name. */
+/** Result of an import, as names of event types. */
 export interface Imported {
   created: string[];
   updated: string[];
   unchanged: string[];
   archived: string[];
-  /** Where in the document a number stands that is kept as another one. */
+  /** Positions of numbers in the document that are stored with a different value. */
   changedNumbers: Fault[];
 }
 
-/** What is to be written, and what to say of it. */
+/** Rows to write, and the result to report. */
 interface Plan extends Omit<Imported, 'changedNumbers'> {
   rows: EventTypeEntity[];
 }
@@ -48,7 +48,7 @@ export class OpenApiImport {
     private readonly database: Database,
   ) {}
 
-  /** All of the document or nothing. Throws 422 with every fault, and 409 when there would be too many types. */
+  /** Imports the whole document or nothing. Throws 422 with all faults, or 409 if there would be too many types. */
   async run(tenant: Tenant, options: ImportOptions): Promise<Imported> {
     const { webhooks, changedNumbers } = await this.read(options);
     const { environmentId } = tenant;
@@ -63,7 +63,7 @@ export class OpenApiImport {
 
   private async read({ spec, text }: ImportOptions): Promise<{ webhooks: Webhook[]; changedNumbers: Fault[] }> {
     if ((spec === undefined) === (text === undefined)) {
-      throw invalid([{ path: 'spec', message: 'give the document as spec or as text, one of the two' }]);
+      throw invalid([{ path: 'spec', message: 'give the document as either spec or text' }]);
     }
     const { document, changedNumbers } =
       spec === undefined
@@ -86,7 +86,7 @@ export class OpenApiImport {
       if (faults.length >= FAULTS_MAX) break;
       this.add(plan, environmentId, webhook.name, before, draft);
       known.delete(webhook.name);
-      // Of a thousand types each is little, and all of them are much.
+      // Yields to the event loop: one type is cheap, but a thousand types together are not.
       await setImmediate();
     }
     if (faults.length > 0) throw invalid(faults.slice(0, FAULTS_MAX));
@@ -115,7 +115,7 @@ export class OpenApiImport {
   }
 }
 
-/** The document is the truth about what it says; whether a type is enforced is not in it. */
+/** The document defines all fields except `enforce`, which it cannot express. */
 function draftOf(
   { description, group, schema, example }: Webhook,
   before: EventTypeEntity | null,

@@ -4,16 +4,19 @@ import type { Fault } from '#kernel/errors.js';
 
 type Json = Record<string, unknown>;
 
-/** How many values all schemas of one import may have together: each webhook gets its own copy of what it refers to. */
+/**
+ * Maximum total number of values in all schemas of one import. Each webhook gets its own copy of the parts that it
+ * references.
+ */
 const VALUES_MAX = 400_000;
 const VALUES_OF_ONE_MAX = 20_000;
 const DEPTH_MAX = 64;
 const CHAIN_MAX = 20;
 const REFERENCE_LENGTH_MAX = 1_000;
 const CHARACTERS_A_VALUE = 64;
-const TOO_LARGE = 'is too large with all that it refers to';
+const TOO_LARGE = 'is too large with all its references';
 
-/** Reads one OpenAPI document: follows its references, and makes schemas that stand alone. */
+/** Reads one OpenAPI document: resolves its references and builds self-contained schemas. */
 export class OpenApiReader {
   readonly faults: Fault[] = [];
   private readonly is30: boolean;
@@ -26,7 +29,7 @@ export class OpenApiReader {
     this.is30 = String(document['openapi']).startsWith('3.0');
   }
 
-  /** Whether the webhooks together have used up what one import may have; a fault says so already. */
+  /** Whether the webhooks together have reached the limit of one import. A fault already reports it. */
   get isSpent(): boolean {
     return this.valuesLeft === 0;
   }
@@ -39,7 +42,10 @@ export class OpenApiReader {
     return [this.root, ...path].join('.').slice(0, 400);
   }
 
-  /** The object at a place, or what it refers to; null, with a fault where it is a reference to nothing. */
+  /**
+   * Returns the object at a path, or the object that it references. Returns null and adds a fault for a dangling
+   * reference.
+   */
   object(value: unknown, path: readonly string[]): Json | null {
     let found = value;
     for (let hops = 0; isObject(found) && typeof found['$ref'] === 'string'; hops += 1) {
@@ -53,7 +59,10 @@ export class OpenApiReader {
     return isObject(found) ? found : null;
   }
 
-  /** The schema at a place with everything that it refers to, in JSON Schema 2020-12. Null with a fault. */
+  /**
+   * Returns the schema at a path with all its references, in JSON Schema 2020-12. Returns null and adds a fault on
+   * error.
+   */
   schema(value: unknown, path: readonly string[]): Json | null {
     const root = this.object(value, path);
     if (root === null) return null;
@@ -62,11 +71,14 @@ export class OpenApiReader {
     const definitions = bundle.definitions();
     this.valuesLeft = Math.max(0, this.valuesLeft - bundle.valuesUsed);
     if (bundle.isTooLarge)
-      this.fault(path, this.isSpent ? `has more than is left of the ${VALUES_MAX} values for all webhooks` : TOO_LARGE);
+      this.fault(
+        path,
+        this.isSpent ? `exceeds the remaining part of the limit of ${VALUES_MAX} values for all webhooks` : TOO_LARGE,
+      );
     return definitions === null ? schema : { ...schema, $defs: definitions };
   }
 
-  /** The value at a place when it is an object of a size that may be kept. */
+  /** Returns the value at a path if it is an object within the size limit. */
   example(value: unknown, path: readonly string[]): Json | null {
     if (!isObject(value)) return null;
     const weight = weightUpTo(value, VALUES_OF_ONE_MAX);
@@ -76,7 +88,7 @@ export class OpenApiReader {
     return null;
   }
 
-  /** What a local reference leads to. */
+  /** Returns the value that a local reference leads to. */
   at(reference: string): unknown {
     if (!reference.startsWith('#/') || reference.length > REFERENCE_LENGTH_MAX) return undefined;
     let value: unknown = this.document;
@@ -89,12 +101,14 @@ export class OpenApiReader {
   }
 }
 
-/** One schema with the parts of the document that it refers to, each once and under a name of its own. */
+/** One schema with the parts of the document that it references, each stored once under a unique name. */
 class Bundle {
   isTooLarge = false;
   private readonly names = new Map<string, string>();
   private readonly taken = new Set<string>();
-  /** The number that the last namesake got: searching from 2 again is quadratic where all have one name. */
+  /**
+   * Last number used for each name. Searching from 2 every time would be quadratic if many parts have the same name.
+   */
   private readonly lastNumbers = new Map<string, number>();
   private readonly waiting: string[] = [];
   private valuesLeft: number;
@@ -111,7 +125,7 @@ class Bundle {
     return this.valuesMax - this.valuesLeft;
   }
 
-  /** A copy of a schema in the dialect of 2020-12 whose references lead to `$defs`. */
+  /** Returns a copy of a schema in the 2020-12 dialect, with references into `$defs`. */
   converted(value: unknown, path: readonly string[], depth: number): unknown {
     this.spend(1);
     if (depth > DEPTH_MAX) this.isTooLarge = true;
@@ -120,14 +134,14 @@ class Bundle {
     const { $ref: reference, ...rest } = value;
     if (typeof reference !== 'string') return this.members(value, path, depth);
     const own = { $ref: this.named(reference, path) };
-    // Beside a reference, 3.0 ignores everything.
+    // OpenAPI 3.0 ignores all siblings of a reference.
     return this.is30 ? own : { ...own, ...this.members(rest, path, depth) };
   }
 
-  /** Null when nothing is referred to. Referred-to parts may refer to more. */
+  /** Returns the referenced parts, or null if there are none. Referenced parts may reference more parts. */
   definitions(): Json | null {
     const definitions: [string, unknown][] = [];
-    // The list grows while it is gone through.
+    // The list grows during the iteration.
     for (const next of this.waiting) {
       if (this.isTooLarge) break;
       const name = this.names.get(next) as string;
@@ -155,7 +169,7 @@ class Bundle {
     return Object.fromEntries(this.all(value, each));
   }
 
-  /** The entries of a list or a map, converted, up to where it is too large. */
+  /** Converts the entries of a list or a map until the size limit is reached. */
   private all(entries: object, each: (inner: unknown, name: string) => unknown): [string, unknown][] {
     const copy: [string, unknown][] = [];
     for (const [name, inner] of Object.entries(entries)) {
@@ -165,7 +179,7 @@ class Bundle {
     return copy;
   }
 
-  /** What is no schema stays as it is. */
+  /** Returns a value that is not a schema unchanged. */
   private counted(value: unknown): unknown {
     this.spend(weightUpTo(value, this.valuesLeft + 1));
     return this.isTooLarge ? null : value;
@@ -205,7 +219,10 @@ class Bundle {
   }
 }
 
-/** About how many values there are in one, but no more than `max`: YAML's aliases can make much of little. */
+/**
+ * Returns the approximate number of values in a value, at most `max`. YAML aliases can expand a small text into a large
+ * value.
+ */
 export function weightUpTo(value: unknown, max: number): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / CHARACTERS_A_VALUE);
   if (typeof value !== 'object' || value === null) return 1;
@@ -217,7 +234,7 @@ export function weightUpTo(value: unknown, max: number): number {
   return weight;
 }
 
-/** What a schema of OpenAPI 3.0 says in its own way. */
+/** Converts constructs that are specific to OpenAPI 3.0 schemas. */
 function from30({ nullable, example, ...schema }: Json): Json {
   if (example !== undefined) schema['examples'] ??= [example];
   exclusive(schema, 'minimum', 'exclusiveMinimum');
@@ -225,7 +242,7 @@ function from30({ nullable, example, ...schema }: Json): Json {
   return nullable === true ? orNull(schema) : schema;
 }
 
-/** `{minimum: 0, exclusiveMinimum: true}` as `{exclusiveMinimum: 0}`. */
+/** Converts `{minimum: 0, exclusiveMinimum: true}` to `{exclusiveMinimum: 0}`. */
 function exclusive(schema: Json, bound: string, exclusiveBound: string): void {
   if (typeof schema[exclusiveBound] !== 'boolean') return;
   if (schema[exclusiveBound] && typeof schema[bound] === 'number') {
@@ -257,5 +274,5 @@ function refersToNothing(reference: unknown): string {
   const text = String(reference).slice(0, 200);
   return text.startsWith('#/')
     ? `leads to nothing: ${text}`
-    : `leads out of this document, where nothing is read: ${text}`;
+    : `leads out of this document, which is not supported: ${text}`;
 }

@@ -26,7 +26,7 @@ const only = async (schema: unknown, components: Json = {}, openapi = '3.1.0'): 
   (await read({ openapi, webhooks: { a: operation(schema) }, components: { schemas: components } }))[0]?.schema;
 
 describe('webhooksOf', () => {
-  it('takes name, description, group, schema and example', async () => {
+  it('imports name, description, group, schema and example', async () => {
     const schema = { type: 'object', properties: { id: { type: 'string' } } };
 
     expect(
@@ -80,7 +80,7 @@ describe('webhooksOf', () => {
     ]);
   });
 
-  it('bundles what is referred to, once, also where it contains itself', async () => {
+  it('bundles each referenced part once, even if it contains itself', async () => {
     const schema = await only(
       { $ref: '#/components/schemas/Tree' },
       {
@@ -106,7 +106,7 @@ describe('webhooksOf', () => {
     ]);
   });
 
-  it('gives names of their own to what has the same last name', async () => {
+  it('gives parts with the same last name unique names', async () => {
     const document = {
       openapi: '3.1.0',
       webhooks: { a: operation({ anyOf: [{ $ref: '#/components/schemas/A' }, { $ref: '#/x-more/A' }] }) },
@@ -146,7 +146,7 @@ describe('webhooksOf', () => {
       { properties: { nullable: { type: 'string' }, example: { type: 'string' }, $ref: { type: 'string' } } },
     ],
     [
-      'what is no schema',
+      'a value that is not a schema',
       { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } },
       { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } },
     ],
@@ -154,7 +154,7 @@ describe('webhooksOf', () => {
     expect(await only(schema, { A: {} }, '3.0.3')).toEqual(converted);
   });
 
-  it('3.1: leaves schemas as they are', async () => {
+  it('3.1: keeps schemas unchanged', async () => {
     const schema = { type: ['string', 'null'], nullable: true, exclusiveMinimum: 5 };
 
     expect(await only(schema)).toEqual(schema);
@@ -171,12 +171,12 @@ describe('webhooksOf', () => {
       /^spec\.webhooks\.a: must be a path item/,
     ],
     [
-      'a name that cannot be',
+      'an invalid name',
       { openapi: '3.1.0', webhooks: { 'a b': operation({}) } },
       /^spec\.webhooks\.a b: must be a name/,
     ],
     [
-      'a name that cannot be, in x-event-type',
+      'an invalid name in x-event-type',
       { openapi: '3.1.0', webhooks: { a: operation({}, { 'x-event-type': 5 }) } },
       /^spec\.webhooks\.a\.post\.x-event-type: /,
     ],
@@ -186,7 +186,7 @@ describe('webhooksOf', () => {
       /^spec\.webhooks\.b\.post: has the name a/,
     ],
     [
-      'a reference to nothing',
+      'a dangling reference',
       { openapi: '3.1.0', webhooks: { a: operation({ items: { $ref: '#/components/schemas/B' } }) } },
       /schema\.items\.\$ref: leads to nothing/,
     ],
@@ -196,7 +196,7 @@ describe('webhooksOf', () => {
       /schema\.\$ref: leads out of this document/,
     ],
     [
-      'references in a circle',
+      'circular references',
       { openapi: '3.1.0', webhooks: { a: { $ref: '#/webhooks/a' } } },
       /^spec\.webhooks\.a\.\$ref: leads to nothing/,
     ],
@@ -246,7 +246,7 @@ describe('webhooksOf', () => {
     expect((await faultsOf(document))[0]).toMatch(fault);
   });
 
-  it('stops at what all webhooks have together, with one fault', async () => {
+  it('stops at the total limit of all webhooks, with one fault', async () => {
     const item = operation({ allOf: many(4_000, () => ({ $ref: '#/x-a' })) });
 
     const faults = await faultsOf({
@@ -260,7 +260,7 @@ describe('webhooksOf', () => {
     ]);
   });
 
-  it('numbers those of one name in their order', async () => {
+  it('numbers parts with the same name in order', async () => {
     const schema = (
       await read({
         openapi: '3.1.0',
@@ -272,7 +272,7 @@ describe('webhooksOf', () => {
     expect(schema?.['allOf']).toEqual(['A', 'A2', 'A3', 'A4'].map((name) => ({ $ref: `#/$defs/${name}` })));
   });
 
-  it('lets others go on between two webhooks', async () => {
+  it('yields to the event loop between two webhooks', async () => {
     let isDone = false;
     const reading = read({ openapi: '3.1.0', webhooks: { a: operation({}), b: operation({}) } }).then(() => {
       isDone = true;
@@ -283,7 +283,7 @@ describe('webhooksOf', () => {
     await reading;
   });
 
-  it('never throws, whatever a document holds', async () => {
+  it('never throws, whatever the document contains', async () => {
     const webhooks = fc.dictionary(fc.constantFrom('a', 'b', 'post', '$ref'), fc.jsonValue());
     await fc.assert(
       fc.asyncProperty(webhooks, fc.jsonValue(), fc.constantFrom('3.0.0', '3.1.1'), async (items, schema, openapi) => {

@@ -5,7 +5,7 @@ import { OpenApiReader } from './openapi-bundle.js';
 
 type Json = Record<string, unknown>;
 
-/** What a document says of one event type, and where in the document. */
+/** Definition of one event type in a document, with its path. */
 export interface Webhook {
   path: string;
   name: string;
@@ -20,12 +20,14 @@ const FAULTS_MAX = 50;
 const NAME = /^[A-Za-z0-9._:/-]{1,256}$/;
 const DESCRIPTION_LENGTH_MAX = 2_000;
 const GROUP_LENGTH_MAX = 100;
-/** `post` is what webhooks are; a document may still say another one. */
+/** Webhooks normally use `post`, but a document may define another method. */
 const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'trace'];
-/** What PostgreSQL's text can't hold. */
+/** Characters that PostgreSQL text cannot store. */
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
-/** The webhooks of an OpenAPI document 3.0 or 3.1, or every fault of it. `root` is what its paths begin with. */
+/**
+ * Returns the webhooks of an OpenAPI 3.0 or 3.1 document, or all its faults. `root` is the prefix of paths in faults.
+ */
 export async function webhooksOf(document: Json, root: string): Promise<{ webhooks: Webhook[] } | { faults: Fault[] }> {
   const reader = new OpenApiReader(document, root);
   const webhooks: Webhook[] = [];
@@ -34,7 +36,7 @@ export async function webhooksOf(document: Json, root: string): Promise<{ webhoo
   } else {
     for (const section of ['webhooks', 'x-webhooks']) await readSection(reader, section, webhooks);
     if (webhooks.length === 0 && reader.faults.length === 0)
-      reader.fault(['webhooks'], 'has none: there is nothing to import');
+      reader.fault(['webhooks'], 'has no webhooks: there is nothing to import');
     refuseTwins(reader, webhooks, root);
   }
   return reader.faults.length > 0 ? { faults: reader.faults.slice(0, FAULTS_MAX) } : { webhooks };
@@ -49,7 +51,7 @@ async function readSection(reader: OpenApiReader, section: string, webhooks: Web
     if (webhooks.length >= WEBHOOKS_MAX) return reader.fault([section], `must have at most ${WEBHOOKS_MAX} webhooks`);
     const webhook = readWebhook(reader, key, item, [section, key]);
     if (webhook) webhooks.push(webhook);
-    // Each may refer to most of the document: other requests come in between.
+    // Yields to the event loop, because each webhook may reference most of the document.
     await setImmediate();
   }
 }
@@ -69,7 +71,7 @@ function readWebhook(reader: OpenApiReader, key: string, value: unknown, path: s
     const where = operation['x-event-type'] === undefined ? path : [...at, 'x-event-type'];
     reader.fault(
       where,
-      'must be a name of up to 256 letters, digits and . _ - : /; x-event-type of the operation can say another one than its key',
+      'must be a name of up to 256 letters, digits and . _ - : /; x-event-type in the operation can set another name than the key',
     );
     return null;
   }
@@ -87,7 +89,7 @@ function readWebhook(reader: OpenApiReader, key: string, value: unknown, path: s
   };
 }
 
-/** The JSON body of an operation, with the example that stands nearest to it. */
+/** Returns the JSON body of an operation, with its most specific example. */
 function bodyOf(reader: OpenApiReader, operation: Json, path: readonly string[]): Pick<Webhook, 'schema' | 'example'> {
   const body = reader.object(operation['requestBody'], [...path, 'requestBody']);
   const content = isObject(body?.['content']) ? body['content'] : {};
@@ -107,7 +109,7 @@ function refuseTwins(reader: OpenApiReader, webhooks: readonly Webhook[], root: 
   for (const { name, path } of webhooks) {
     const first = seen.get(name);
     if (first !== undefined)
-      reader.fault(path.slice(root.length + 1).split('.'), `has the name ${name}, which ${first} has too`);
+      reader.fault(path.slice(root.length + 1).split('.'), `has the name ${name}, which ${first} also has`);
     seen.set(name, path);
   }
 }

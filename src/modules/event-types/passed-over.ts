@@ -1,4 +1,4 @@
-/** Parts of an OpenAPI document that nothing is imported from. */
+/** Parts of an OpenAPI document that an import ignores. */
 export const PASSED_OVER: ReadonlySet<string> = new Set([
   'openapi',
   'info',

@@ -2,9 +2,9 @@ import { isObject } from '#engine/conditions/faults.js';
 
 type Json = Record<string, unknown>;
 
-/** One field of a payload, as the catalogue shows it. */
+/** One field of a payload as the catalogue shows it. */
 export interface FieldRow {
-  /** `customer.address.city`, `lines[].amount`. */
+  /** For example `customer.address.city` or `lines[].amount`. */
   path: string;
   type: string;
   required: boolean;
@@ -14,12 +14,15 @@ export interface FieldRow {
 const ROWS_MAX = 200;
 const DEPTH_MAX = 6;
 const CHAIN_MAX = 20;
-/** Schemas that are looked at for one table: two hundred rows of honest ones need half of it. */
+/** Maximum number of schemas to visit for one table. A normal table of 200 rows needs half of it. */
 const VISITS_MAX = 1_000;
 const REFERENCE_LENGTH_MAX = 1_000;
 const TYPE_LENGTH_MAX = 200;
 
-/** The fields of a schema of objects, with those of the objects in them. Schemas that are made of others show what those share. */
+/**
+ * Returns the fields of an object schema, including nested objects. A schema with `allOf` shows the fields of all its
+ * parts.
+ */
 export function fieldsOf(schema: Json): FieldRow[] {
   const table = new Table(schema);
   table.add(schema, '', 0, new Set());
@@ -32,7 +35,10 @@ class Table {
 
   constructor(private readonly root: Json) {}
 
-  /** `seen` are the schemas that this place is made of already: parts may refer to each other, and each says its fields once. */
+  /**
+   * `seen` contains the schemas already merged at this position. Parts may reference each other, and each contributes
+   * its fields once.
+   */
   add(value: unknown, prefix: string, depth: number, seen: Set<Json>): void {
     this.visitsLeft -= 1;
     if (depth > DEPTH_MAX || this.visitsLeft < 0) return;

@@ -5,7 +5,10 @@ import { isDecimal } from '#engine/decimals.js';
 import { describeUnsafe, isUnsafe } from '#engine/unsafe-numbers.js';
 import { PASSED_OVER } from './passed-over.js';
 
-/** What the thread answers: the document as JSON with the numbers that are kept as others, or why it can't be read. */
+/**
+ * Result of the thread: the document as JSON with the numbers that are stored with a different value, or the reason why
+ * it cannot be parsed.
+ */
 export type YamlAnswer = { json: string; changedNumbers: Fault[] } | { reason: string };
 
 const ALIASES_MAX = 100;
@@ -15,7 +18,7 @@ parentPort?.postMessage(answer(workerData as string));
 
 function answer(text: string): YamlAnswer {
   try {
-    // With `uniqueKeys` every key is compared with every other one.
+    // `uniqueKeys` would compare every key with every other key.
     const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' });
     if (document.errors[0] !== undefined) throw document.errors[0];
     return {
@@ -24,7 +27,8 @@ function answer(text: string): YamlAnswer {
     };
   } catch (error) {
     return {
-      reason: error instanceof RangeError ? 'it is too deep' : ((error as Error).message.split('\n', 1)[0] ?? ''),
+      reason:
+        error instanceof RangeError ? 'it is nested too deeply' : ((error as Error).message.split('\n', 1)[0] ?? ''),
     };
   }
 }
@@ -42,7 +46,7 @@ function changedIn(document: Document): Fault[] {
   return changed;
 }
 
-/** The names and numbers that lead to a value: `key` is its own in what `path` ends with. */
+/** Returns the path of names and indexes to a value. `key` is the value's own key in the last node of `path`. */
 function placeOf(key: number | string | null, path: readonly unknown[]): string {
   return path
     .flatMap((step, at) => {

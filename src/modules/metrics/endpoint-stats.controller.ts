@@ -7,7 +7,7 @@ import { EndpointStatsItem, EndpointStatsQuery, presentStats } from './endpoint-
 import { EndpointStatistics } from './endpoint-stats.js';
 import { timeMs } from './windows.js';
 
-/** How a customer's endpoint fares. */
+/** Statistics of a customer's endpoint. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/endpoints/:endpoint/stats')
 export class EndpointStatsController {
@@ -19,7 +19,7 @@ export class EndpointStatsController {
   @ApiOperation({
     summary: 'Get the statistics of an endpoint',
     description:
-      'What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry.',
+      'Returns the statistics of a time range, about two seconds old, and the deliveries that are waiting now, with the time of the next retry.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

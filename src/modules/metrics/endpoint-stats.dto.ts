@@ -2,79 +2,82 @@ import { ApiProperty } from '@nestjs/swagger';
 import { EndpointCircuitItem, presentCircuit } from '#modules/applications/contract.dto.js';
 import type { EndpointStats } from './endpoint-stats.js';
 
-/** Which span of time. */
+/** Time range of the statistics. */
 export class EndpointStatsQuery {
-  /** From this time (RFC 3339); 24 hours before `until` when left out. */
+  /** Start of the range (RFC 3339). Defaults to 24 hours before `until`. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Before this time (RFC 3339); up to now when left out. */
+  /** End of the range (RFC 3339), exclusive. Defaults to now. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 }
 
-/** Deliveries that nobody is making at the moment. */
+/** Deliveries that are waiting and not in flight. */
 export class WaitingItem {
-  /** How many wait: for their next attempt, for the circuit, or for the rate limit. */
+  /** Number of deliveries that wait for their next attempt, for the circuit or for the rate limit. */
   @ApiProperty({ type: 'integer', example: 3 })
   count: number;
 
-  /** True when there are so many that only the first were looked at: there may be more. */
+  /** True if the count stopped at its limit, so that there may be more. */
   @ApiProperty({ example: false })
   is_capped: boolean;
 }
 
-/** What happened to an endpoint, and how it is now. */
+/** Statistics and current state of an endpoint. */
 export class EndpointStatsItem {
-  /** Where the span begins: `since`, back to the full minute, hour or day. */
+  /** Start of the range: `since`, rounded down to the full minute, hour or day. */
   @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since: string;
 
-  /** Where it ends: `until`, on to the full minute, hour or day. */
+  /** End of the range: `until`, rounded up to the full minute, hour or day. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until: string;
 
-  /** Events that it was sent; replays are not counted again. */
+  /** Number of events sent to the endpoint. Replays are not counted again. */
   @ApiProperty({ type: 'integer', example: 1204 })
   received: number;
 
-  /** Deliveries that ended with success. */
+  /** Number of deliveries that succeeded. */
   @ApiProperty({ type: 'integer', example: 1197 })
   delivered: number;
 
-  /** Deliveries that ended because no retry could help. */
+  /** Number of deliveries that failed permanently because a retry could not help. */
   @ApiProperty({ type: 'integer', example: 1 })
   failed: number;
 
-  /** Deliveries that ended in the dead-letter queue. */
+  /** Number of deliveries that ended in the dead-letter queue. */
   @ApiProperty({ type: 'integer', example: 2 })
   dlq: number;
 
-  /** Attempts that did not succeed and were followed by another one, or will be. */
+  /** Number of attempts that failed and were retried, or will be retried. */
   @ApiProperty({ type: 'integer', example: 17 })
   retried: number;
 
-  /** All attempts. */
+  /** Total number of attempts. */
   @ApiProperty({ type: 'integer', example: 1217 })
   attempts: number;
 
-  /** `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did. */
+  /** `delivered` as a fraction of all deliveries that ended, from 0 to 1; `null` if none ended. */
   @ApiProperty({ type: 'number', nullable: true, example: 0.9975 })
   success_rate: number | null;
 
-  /** What waits now. */
+  /** Deliveries that are waiting now. */
   @ApiProperty({ type: WaitingItem })
   waiting: WaitingItem;
 
-  /** When the next retry is due, among what waits now; null when nothing waits to be tried again. A time that is past: it waits for the circuit. */
+  /**
+   * Time of the next retry among the waiting deliveries; `null` if no delivery waits for a retry. A time in the past
+   * means that the retry waits for the circuit.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
   next_attempt_at: string | null;
 
-  /** Whether it takes deliveries now. */
+  /** Whether the endpoint takes deliveries now. */
   @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
   status: 'active' | 'disabled';
 
-  /** Its circuit breaker; null for an endpoint that goes to a destination. */
+  /** Circuit breaker of the endpoint; `null` if it uses a destination. */
   @ApiProperty({ type: EndpointCircuitItem, nullable: true })
   circuit: EndpointCircuitItem | null;
 }

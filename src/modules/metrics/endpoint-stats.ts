@@ -6,7 +6,7 @@ import { Waiting, type WaitingDeliveries } from '#modules/events/waiting.contrac
 import { type Counts, RollupsStore } from './rollups.store.js';
 import { type Range, spanOf } from './windows.js';
 
-/** What happened to an endpoint in a span of time, and how it is now. */
+/** Statistics of an endpoint over a time range, and its current state. */
 export interface EndpointStats {
   sinceMs: number;
   untilMs: number;
@@ -15,7 +15,7 @@ export interface EndpointStats {
   condition: EndpointCondition;
 }
 
-/** Adds up the rollups of an application's endpoint, beside what waits for it. */
+/** Adds up the rollups of an application's endpoint, and counts its waiting deliveries. */
 @Injectable()
 export class EndpointStatistics {
   constructor(
@@ -26,14 +26,14 @@ export class EndpointStatistics {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404, and 400 for the range. */
+  /** Throws 404, or 400 for an invalid range. */
   async read(tenant: Tenant, application: string, endpoint: string, range: Range): Promise<EndpointStats> {
     const { environmentId } = tenant;
     const { window, firstMs, lastMs, endMs } = spanOf(range, this.clock.nowMs());
     const { id, destinationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const [counts, waiting, condition] = await Promise.all([
       this.store.sum(tenant, id, window, { firstMs, lastMs }),
-      // What goes to a destination of its own came to that by itself.
+      // Deliveries to a destination that the endpoint owns need no endpoint filter.
       this.waiting.count(environmentId, destinationId, destinationId === id ? null : id),
       this.conditions.find(environmentId, id),
     ]);

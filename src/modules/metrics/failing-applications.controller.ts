@@ -6,7 +6,7 @@ import { FailingApplicationList, FailingApplicationsQuery, presentFailing } from
 import { FailingApplications } from './failing-applications.js';
 import { timeMs } from './windows.js';
 
-/** Which customers have trouble. */
+/** Customers with failing deliveries. */
 @ApiTags('Metrics')
 @Controller('v1/metrics/applications')
 export class FailingApplicationsController {
@@ -17,9 +17,9 @@ export class FailingApplicationsController {
   @ApiOperation({
     summary: 'List failing applications',
     description:
-      'Applications with a failure since a time, those with the most first: how many, which share, since when, and at which endpoints. From rollups, about two seconds old.',
+      'Returns applications with failures since a given time, ordered by number of failures, with failure count, failure rate, oldest failure and affected endpoints. The data comes from rollups and is about two seconds old.',
   })
-  @ApiOkResponse({ type: FailingApplicationList, description: 'The applications; none when all is well.' })
+  @ApiOkResponse({ type: FailingApplicationList, description: 'Applications with failures; empty if there are none.' })
   async listFailingApplications(
     @CurrentTenant() tenant: Tenant,
     @Query() { since, limit }: FailingApplicationsQuery,

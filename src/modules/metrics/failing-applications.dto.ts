@@ -2,67 +2,72 @@ import { ApiProperty } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
 import type { FailingApplication } from './failing-applications.store.js';
 
-/** Since when, and how many. */
+/** Time range and maximum number of applications. */
 export class FailingApplicationsQuery {
-  /** From the hour that holds this time (RFC 3339) on, seven days ago at most; a day ago when left out. */
+  /**
+   * Start of the range (RFC 3339), rounded down to the full hour and at most seven days ago. Defaults to one day ago.
+   */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T09:00:00.000Z' })
   since?: string;
 
-  /** How many to return at most: the worst. */
+  /** Maximum number of items to return, worst first. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** An application whose endpoints failed. */
+/** An application with failing endpoints. */
 export class FailingApplicationItem {
-  /** The application. */
+  /** Id of the application. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   application: string;
 
-  /** Your own id of it. */
+  /** Your own id of the application. */
   @ApiProperty({ type: String, nullable: true, example: 'customer-42' })
   uid: string | null;
 
-  /** What people know it by. */
+  /** Human-readable name. */
   @ApiProperty({ example: 'Acme Inc.' })
   name: string;
 
-  /** Of all attempts and ends in the time, the share that failed: `(retried + failed + dlq) / (delivered + retried + failed + dlq)`. */
+  /**
+   * Fraction of attempts and final results in the range that failed: `(retried + failed + dlq) / (delivered + retried +
+   * failed + dlq)`.
+   */
   @ApiProperty({ type: 'number', example: 0.75 })
   failure_rate: number;
 
-  /** Deliveries that arrived. */
+  /** Number of successful deliveries. */
   @ApiProperty({ type: 'integer', example: 10 })
   delivered: number;
 
-  /** Attempts without success that another one follows. */
+  /** Number of failed attempts that are followed by another attempt. */
   @ApiProperty({ type: 'integer', example: 24 })
   retried: number;
 
-  /** Deliveries that ended because no retry could help. */
+  /** Number of deliveries that failed permanently because a retry could not help. */
   @ApiProperty({ type: 'integer', example: 1 })
   failed: number;
 
-  /** Deliveries that used up their retries. */
+  /** Number of deliveries that used up their retries. */
   @ApiProperty({ type: 'integer', example: 5 })
   dlq: number;
 
-  /** The minute of the oldest failure in the time. */
+  /** Minute of the oldest failure in the range. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
   oldest_failure_at: string | null;
 
-  /** How many of its endpoints failed. */
+  /** Number of endpoints with failures. */
   @ApiProperty({ type: 'integer', example: 1 })
   failing_endpoints: number;
 
-  /** Those that failed, worst first, ten at most. */
+  /** Ids of the endpoints with failures, worst first, at most ten. */
   @ApiProperty({ type: [String], example: ['ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   endpoints: string[];
 }
 
-/** Which applications fail. */
+/** Applications with failures. */
 export class FailingApplicationList {
-  /** Those with the most failures first. */
+  /** Applications ordered by number of failures, highest first. */
   @ApiProperty({ type: [FailingApplicationItem] })
   data: FailingApplicationItem[];
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** An application with what its endpoints took and did not take in a time. */
+/** An application with counts of successful and failed deliveries in a range. */
 export interface FailingApplication {
   id: Id;
   uid: string | null;
@@ -11,16 +11,16 @@ export interface FailingApplication {
   failed: number;
   dlq: number;
   retried: number;
-  /** Those that failed, worst first, ten at most. */
+  /** Ids of the endpoints with failures, worst first, at most ten. */
   endpointIds: Id[];
   failingEndpoints: number;
-  /** The start of the first minute in which one failed. */
+  /** Start of the first minute with a failure. */
   oldestFailureAt: Date | null;
 }
 
 /**
- * Worst first. rollups_pkey for each endpoint of the environment (application_endpoints_pkey), whose hours it adds up; and for each
- * that failed, of the applications that are shown, its minutes up to the first with a failure.
+ * Worst first. Adds up the hours of each endpoint of the environment (rollups_pkey, application_endpoints_pkey). For
+ * each failing endpoint of the shown applications, reads its minutes up to the first one with a failure.
  */
 const FAILING: Statement = {
   name: 'failing_applications',
@@ -46,7 +46,7 @@ const FAILING: Statement = {
     from worst w join applications a on a.environment_id = $1 and a.id = w.application_id order by w.failures desc, a.id`,
 };
 
-/** Reads which applications fail, from rollups. */
+/** Reads applications with failures from rollups. */
 @Injectable()
 export class FailingApplicationsStore {
   constructor(private readonly database: Database) {}

@@ -8,7 +8,7 @@ import { KEPT_MS } from './windows.js';
 const DAY_MS = 86_400_000;
 const LIMIT_DEFAULT = 50;
 
-/** Which applications fail. */
+/** Applications with failures. */
 @Injectable()
 export class FailingApplications {
   constructor(
@@ -16,7 +16,10 @@ export class FailingApplications {
     private readonly clock: Clock,
   ) {}
 
-  /** Since the beginning of an hour, by default of the one a day ago. Throws 400 for a time of which no minutes are kept, or that is to come. */
+  /**
+   * Lists failures since the start of an hour, by default one day ago. Throws 400 for a time in the future, or one
+   * older than the retention of minutes.
+   */
   list(
     { environmentId }: Tenant,
     { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number },
@@ -24,7 +27,7 @@ export class FailingApplications {
     const nowMs = this.clock.nowMs();
     const fromMs = sinceMs ?? nowMs - DAY_MS;
     if (fromMs > nowMs || fromMs < nowMs - KEPT_MS['1m'])
-      throw badRequest('since must be in the past, by seven days at most.');
+      throw badRequest('since must be in the past, at most seven days ago.');
     return this.store.failing(environmentId, new Date(fromMs), limit);
   }
 }

@@ -9,20 +9,20 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { PARTS_IN_MS, RollupsStore } from './rollups.store.js';
 import { KEPT_MS, WINDOWS } from './windows.js';
 
-/** One statement's worth. What belongs to one window is merged by it before a rollup is touched. */
+/** Maximum number of increments per statement. Increments of the same window are merged before a rollup is updated. */
 const INCREMENTS_MAX = 5_000;
 const REST_MS = 1_000;
 /**
- * With many keys a fold writes three rows for nearly each of them, however little happened to each. So increments gather for as
- * long as keeps all folders together busy for a twentieth of the time, and for at most half a minute. For half of the time that a
- * fold takes it rests.
+ * With many keys, a fold writes three rows for almost every key, even if little happened to it. Increments are
+ * therefore collected until all folders together are busy for about one twentieth of the time, for at most 30 seconds.
+ * After a fold the job pauses for half of the fold's duration.
  */
 const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEEP_MAX = 5_000;
 
-/** The job behind the metrics: folds increments into rollups, and deletes rollups that are past their time. */
+/** Background job that folds increments into rollups, and deletes rollups after their retention. */
 @Injectable()
 export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
@@ -50,7 +50,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     );
     metrics.gauge(
       'rollup_oldest_part_age_seconds',
-      'How long the oldest part of metrics waits to be folded.',
+      'Age of the oldest part of metrics that is not folded yet.',
       [],
       async (gauge) => {
         gauge.set(await store.oldestPartAgeSeconds());
@@ -76,12 +76,14 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
-    // The lookout does not know of what is left to sweep.
+    // The poller does not know about remaining rows to sweep.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
     return { restMs: isBusy ? REST_MS : this.dueWork.restMs(REST_MS) };
   }
 
-  /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */
+  /**
+   * Deletes one batch per window length. More rows are deleted on the next run, so that folding never waits for long.
+   */
   private async sweep(): Promise<void> {
     const nowMs = this.clock.nowMs();
     if (!(await this.gate.isOpen())) {

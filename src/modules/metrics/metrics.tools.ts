@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
 import { since, until } from '#modules/agents/tool-arguments.contract.js';
 
-/** Numbers, for agents. */
+/** Agent tools for metrics. */
 @Injectable()
 export class MetricTools extends AgentTools {
   override readonly tools = [
     readTool({
       name: 'get_metrics',
       title: 'Get metrics',
-      description: 'Counts, success rate and latency by windows of time; by default of 48 hours.',
+      description: 'Counts, success rate and latency per time window; by default of 48 hours.',
       input: z.object({
         key: z.string().min(1).max(256).optional().describe('`ep_…`, `dst_…`, `app_…`; or all.'),
         window: z.enum(['1m', '1h', '1d']).default('1h').describe('Of each.'),

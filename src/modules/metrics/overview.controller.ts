@@ -12,7 +12,7 @@ import {
 } from './overview.dto.js';
 import { Overviews } from './overview.js';
 
-/** An environment at a glance. */
+/** Overview of an environment. */
 @ApiTags('Metrics')
 @Controller('v1/metrics')
 export class OverviewController {
@@ -23,11 +23,11 @@ export class OverviewController {
   @ApiOperation({
     summary: 'Get an overview',
     description:
-      'What was accepted, delivered and failed in the last hour, day, week or month, with the latency of attempts, and how much waits now. From rollups, about two seconds old; they begin with the release that added them.',
+      'Returns accepted, delivered and failed counts for the last hour, day, week or month, the latency of attempts, and the number of waiting deliveries. The data comes from rollups and is about two seconds old. Rollups exist only since the release that introduced them.',
   })
   @ApiOkResponse({ type: OverviewItem, description: 'The overview.' })
   @ApiNotFoundResponse({
-    description: "No such application in the key's environment.",
+    description: "The key's environment has no such application.",
     schema: { $ref: '#/components/schemas/Error' },
   })
   async getOverview(
@@ -42,9 +42,9 @@ export class OverviewController {
   @ApiOperation({
     summary: 'List failing targets',
     description:
-      'Destinations and endpoints of applications with the most failures in a range. From rollups, about two seconds old.',
+      'Returns destinations and application endpoints with the most failures in a time range. The data comes from rollups and is about two seconds old.',
   })
-  @ApiOkResponse({ type: FailingTargetList, description: 'The targets; none when all is well.' })
+  @ApiOkResponse({ type: FailingTargetList, description: 'Targets with failures; empty if there are none.' })
   async listFailingTargets(
     @CurrentTenant() tenant: Tenant,
     @Query() { range, limit }: FailingTargetsQuery,

@@ -5,115 +5,127 @@ import type { FailingTarget } from './overview.store.js';
 import { isBusy, presentRollup, RollupItem } from './rollups.dto.js';
 import { type MetricsWindow, type OverviewRange, RANGES, WINDOWS } from './windows.js';
 
-/** How far back, and of whom. */
+/** Time range and application of the overview. */
 export class OverviewQuery {
-  /** How far back: 60 windows of a minute, 24 or 168 of an hour, 30 of a day. The last one runs now. */
+  /**
+   * Time range, as 60 windows of one minute, 24 or 168 windows of one hour, or 30 windows of one day. The last window
+   * is the current one and still incomplete.
+   */
   @ApiProperty({ required: false, enum: RANGES, default: '24h', example: '24h' })
   range?: OverviewRange;
 
-  /** Only this application, by its `app_` id or your uid; the whole environment when left out. */
+  /** Limits the overview to this application, given as its `app_` id or your uid. Defaults to the whole environment. */
   @ApiProperty({ required: false, maxLength: 256, example: 'customer-42' })
   application?: string;
 
-  /** Leave out windows in which nothing happened. */
+  /** Whether to omit windows without any activity. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   sparse?: boolean;
 }
 
-/** How far back, and how many. */
+/** Time range and maximum number of targets. */
 export class FailingTargetsQuery {
-  /** How far back; 7 and 30 days are whole days of UTC. */
+  /** Time range. Ranges of 7 and 30 days consist of whole UTC days. */
   @ApiProperty({ required: false, enum: RANGES, default: '24h', example: '24h' })
   range?: OverviewRange;
 
-  /** How many to return at most: the worst. */
+  /** Maximum number of items to return, worst first. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 10, example: 10 })
   limit?: number;
 }
 
 /** Deliveries that have not ended. */
 export class OpenItem {
-  /** How many. */
+  /** Number of deliveries. */
   @ApiProperty({ type: 'integer', example: 12 })
   count: number;
 
-  /** True when counting ended at 10,000: there may be more. */
+  /** True if counting stopped at 10,000, so that there may be more. */
   @ApiProperty({ example: false })
   is_capped: boolean;
 
-  /** Since when the oldest of the environment is due that no worker has taken up; null when none is, and for an application. */
+  /**
+   * Due time of the environment's oldest due delivery that no worker has claimed. It is `null` if there is none, and
+   * always `null` for an application.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   oldest_due_at: string | null;
 }
 
-/** Everything of the range added up. */
+/** Sums over the whole range. */
 export class TotalItem extends OmitType(RollupItem, ['start', 'window'] as const) {}
 
-/** An environment, or an application, at a glance. */
+/** Overview of an environment or an application. */
 export class OverviewItem {
-  /** When the first window begins. */
+  /** Start of the first window. */
   @ApiProperty({ format: 'date-time', example: '2026-11-20T10:00:00.000Z' })
   since: string;
 
-  /** Now, as far as the figures know. */
+  /** End of the data: now, limited by the age of the rollups. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   until: string;
 
-  /** How long each window is. */
+  /** Length of each window. */
   @ApiProperty({ enum: WINDOWS, example: '1h' })
   window: MetricsWindow;
 
-  /** The range as a whole. */
+  /** Totals of the range. */
   @ApiProperty({ type: TotalItem })
   total: TotalItem;
 
-  /** What waits now: of an environment everything that has not ended, of an application what waits for its next attempt, the circuit or the rate limit. */
+  /**
+   * Deliveries that are waiting now. For an environment, these are all deliveries that have not ended. For an
+   * application, these are the deliveries that wait for their next attempt, for the circuit or for the rate limit.
+   */
   @ApiProperty({ type: OpenItem })
   waiting: OpenItem;
 
-  /** The windows, oldest first. */
+  /** Windows of the range, oldest first. */
   @ApiProperty({ type: [RollupItem] })
   data: RollupItem[];
 }
 
-/** A target that failed. */
+/** A target with failures. */
 export class FailingTargetItem {
-  /** The destination (`dst_…`), or the endpoint of an application (`ep_…`) that has a URL of its own. */
+  /** Id of the destination (`dst_…`), or of the application endpoint (`ep_…`) that has its own URL. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   target: string;
 
-  /** What people know it by. */
+  /** Human-readable name. */
   @ApiProperty({ example: 'Orders' })
   name: string;
 
-  /** The application that it belongs to; null for a destination. */
+  /** Id of the application that the endpoint belongs to; `null` for a destination. */
   @ApiProperty({ type: String, nullable: true, example: null })
   application: string | null;
 
-  /** Deliveries that ended because no retry could help. */
+  /** Number of deliveries that failed permanently because a retry could not help. */
   @ApiProperty({ type: 'integer', example: 1 })
   failed: number;
 
-  /** Deliveries that used up their retries. */
+  /** Number of deliveries that used up their retries. */
   @ApiProperty({ type: 'integer', example: 5 })
   dlq: number;
 
-  /** Attempts without success that another one follows. */
+  /** Number of failed attempts that are followed by another attempt. */
   @ApiProperty({ type: 'integer', example: 24 })
   retried: number;
 
-  /** Deliveries that arrived. */
+  /** Number of successful deliveries. */
   @ApiProperty({ type: 'integer', example: 10 })
   delivered: number;
 
-  /** Of all attempts and ends, the share that failed: `(retried + failed + dlq) / (delivered + retried + failed + dlq)`. */
+  /**
+   * Fraction of attempts and final results that failed: `(retried + failed + dlq) / (delivered + retried + failed +
+   * dlq)`.
+   */
   @ApiProperty({ type: 'number', example: 0.75 })
   failure_rate: number;
 }
 
-/** Which targets failed most. */
+/** Targets with the most failures. */
 export class FailingTargetList {
-  /** Most deliveries that ended without success first, then most attempts. */
+  /** Targets ordered by number of unsuccessful deliveries, then by number of attempts, highest first. */
   @ApiProperty({ type: [FailingTargetItem] })
   data: FailingTargetItem[];
 }

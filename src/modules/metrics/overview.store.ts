@@ -4,14 +4,14 @@ import type { Id } from '#kernel/ids.js';
 import type { Counts } from './rollups.store.js';
 import type { MetricsWindow } from './windows.js';
 
-/** Open deliveries that are counted: more is told as "at least as many". */
+/** Maximum number of open deliveries to count. A larger number is reported as "at least". */
 const OPEN_MAX = 10_000;
 
-/** A target with what it took and did not take. */
+/** A target with counts of successful and failed deliveries. */
 export interface FailingTarget extends Counts {
   id: Id;
   name: string;
-  /** The application that it belongs to, when it is an endpoint's own. */
+  /** Id of the application that the target belongs to, if it is an endpoint's own target. */
   ownerId: Id | null;
 }
 
@@ -19,16 +19,21 @@ export interface FailingTarget extends Counts {
 export interface OpenDeliveries {
   count: number;
   isCapped: boolean;
-  /** Since when the oldest of an environment is due that no worker took up; null when there is none, and for an application. */
+  /**
+   * Due time of the environment's oldest due delivery without a claim; null if there is none, and for an application.
+   */
   oldestDueAt: Date | null;
 }
 
-/** Due deliveries of all environments that are looked at, the oldest: one that waits for long stands among them. */
+/**
+ * Maximum number of due deliveries to read over all environments, oldest first. A delivery that waits for long is among
+ * them.
+ */
 const DUE_MAX = 1_000;
 
 /**
- * due_deliveries_pkey, up to the cap: of an environment all open deliveries stand together. What is due longest stands at the head of
- * due_deliveries_due_at_idx, over all environments.
+ * due_deliveries_pkey, up to the limit: the open deliveries of an environment are adjacent. The oldest due deliveries
+ * over all environments are at the head of due_deliveries_due_at_idx.
  */
 const OPEN: Statement = {
   name: 'overview_open',
@@ -40,8 +45,9 @@ const OPEN: Statement = {
 };
 
 /**
- * application_endpoints_application_id_idx, and for each endpoint due_deliveries_retries_idx and due_deliveries_parked_idx, up to the cap.
- * What was tried and is parked is in both, and counted with the first.
+ * application_endpoints_application_id_idx, and for each endpoint due_deliveries_retries_idx and
+ * due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in both indexes, and counted with
+ * the first.
  */
 const OPEN_OF_APPLICATION: Statement = {
   name: 'overview_open_of_application',
@@ -60,8 +66,9 @@ const OPEN_OF_APPLICATION: Statement = {
 };
 
 /**
- * Worst first: the windows with failures alone (rollups_failing_idx), of keys that are destinations (destinations_pkey), endpoints' own
- * among them. Only those that are shown are added up with what went well (rollups_pkey).
+ * Worst first. Reads only windows with failures (rollups_failing_idx) of keys that are destinations
+ * (destinations_pkey), including those that endpoints own. Successes are added up only for the shown targets
+ * (rollups_pkey).
  */
 const FAILING: Statement = {
   name: 'overview_failing_targets',
@@ -80,12 +87,15 @@ const FAILING: Statement = {
     ) r order by w.ended desc, w.failures desc, w.id desc`,
 };
 
-/** Reads what an overview shows besides rollups. */
+/** Reads the data of an overview that is not in rollups. */
 @Injectable()
 export class OverviewStore {
   constructor(private readonly database: Database) {}
 
-  /** Of an application what waits for its endpoints; of the whole environment (null) what is being sent as well. */
+  /**
+   * Counts open deliveries. For an application, counts those that wait for its endpoints. For the whole environment
+   * (null), also counts those in flight.
+   */
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null

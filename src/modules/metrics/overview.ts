@@ -8,7 +8,7 @@ import { RollupsService } from './rollups.service.js';
 import type { Rollup } from './rollups.store.js';
 import { type MetricsWindow, type OverviewRange, OVERVIEWS, overviewSinceMs } from './windows.js';
 
-/** What happened in a range, as a whole and by windows, and what is open now. */
+/** Totals and windows of a range, and the currently open deliveries. */
 export interface Overview {
   window: MetricsWindow;
   sinceMs: number;
@@ -23,7 +23,7 @@ const LIMIT_DEFAULT = 10;
 const DAY_MS = 86_400_000;
 const COUNTS = ['received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'] as const;
 
-/** What an environment, or one application, looks like at a glance. */
+/** Reads the overview of an environment or an application. */
 @Injectable()
 export class Overviews {
   constructor(
@@ -33,7 +33,7 @@ export class Overviews {
     private readonly clock: Clock,
   ) {}
 
-  /** Of an application by its `app_` id or uid, or of the whole environment. Throws 404. */
+  /** Reads the overview of an application by its `app_` id or uid, or of the whole environment. Throws 404. */
   async read(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
     const { environmentId } = tenant;
     const nowMs = this.clock.nowMs();
@@ -48,13 +48,13 @@ export class Overviews {
     return { window, sinceMs, untilMs: nowMs, rollups, total: summed(sinceMs, rollups), open };
   }
 
-  /** Targets that failed most in a range, worst first. */
+  /** Lists the targets with the most failures in a range, worst first. */
   failing(
     { environmentId }: Tenant,
     range: OverviewRange = RANGE_DEFAULT,
     limit = LIMIT_DEFAULT,
   ): Promise<FailingTarget[]> {
-    // The longer ranges are read by the day: thirty rows of a target instead of seven hundred.
+    // Longer ranges use daily rollups: 30 rows per target instead of 700.
     const window = range === '7d' ? '1d' : OVERVIEWS[range].window;
     return this.store.failing(
       environmentId,

@@ -12,7 +12,7 @@ const WINDOW_DEFAULT = '1h';
 /** Metrics of endpoints, destinations, applications and the environment. */
 @Section(
   'Metrics',
-  'Counts and latencies of an endpoint, a destination, an application or the whole environment, by the minute, hour or day.',
+  'Counts and latencies of an endpoint, a destination, an application or the whole environment, per minute, hour or day.',
 )
 @Controller('v1/metrics')
 export class RollupsController {
@@ -23,11 +23,11 @@ export class RollupsController {
   @ApiOperation({
     summary: 'Read metrics',
     description:
-      'Rollups of one endpoint, destination or application, or of the whole environment, kept up to date by a job: the answer is about two seconds old, and exact.',
+      'Returns rollups of one endpoint, destination or application, or of the whole environment. A job updates them continuously: the data is exact and about two seconds old.',
   })
-  @ApiOkResponse({ type: RollupList, description: 'Every window of the range, oldest first.' })
+  @ApiOkResponse({ type: RollupList, description: 'All windows of the range, oldest first.' })
   @ApiNotFoundResponse({
-    description: "No such endpoint, destination or application in the key's environment.",
+    description: "The key's environment has no such endpoint, destination or application.",
     schema: { $ref: '#/components/schemas/Error' },
   })
   async listRollups(@CurrentTenant() tenant: Tenant, @Query() query: RollupQuery): Promise<RollupList> {

@@ -3,93 +3,110 @@ import { quantile } from '#engine/histogram.js';
 import type { Rollup } from './rollups.store.js';
 import { type MetricsWindow, WINDOWS } from './windows.js';
 
-/** Whose rollups, how long each window is, and which of them. */
+/** Subject, window length and range of the rollups. */
 export class RollupQuery {
-  /** An endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) of the key's environment; the whole environment when left out. */
+  /**
+   * Subject of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
+   * environment. Defaults to the whole environment.
+   */
   @ApiProperty({ required: false, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   key?: string;
 
-  /** How long a window is. They begin at full minutes, hours and days of UTC, and are kept for 7, 90 and 400 days. */
+  /**
+   * Length of a window. Windows begin at full minutes, hours and days in UTC. They are kept for 7, 90 and 400 days
+   * respectively.
+   */
   @ApiProperty({ required: false, enum: WINDOWS, default: '1h', example: '1h' })
   window?: MetricsWindow;
 
   /**
-   * From the window that holds this time (RFC 3339); when it is left out, the last 60 minutes, 48 hours or 30 days
-   * before `until`. A range has at most 1,440 windows.
+   * Start of the range (RFC 3339): the first window is the one that contains this time. Defaults to 60 minutes, 48
+   * hours or 30 days before `until`, depending on `window`. A range has at most 1,440 windows.
    */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only windows that begin before this time (RFC 3339); when it is left out, up to the one that runs now. */
+  /**
+   * End of the range (RFC 3339): only windows that begin before this time are returned. Defaults to the current window.
+   */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Leave out windows in which nothing happened. */
+  /** Whether to omit windows without any activity. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   sparse?: boolean;
 }
 
-/** Quantiles of the attempts' durations. */
+/** Quantiles of the attempt durations. */
 export class LatencyItem {
-  /** Half of the attempts took at most this many milliseconds. */
+  /** Median: half of the attempts took at most this number of milliseconds. */
   @ApiProperty({ type: 'integer', example: 42 })
   p50: number;
 
-  /** 95 % of the attempts took at most this many milliseconds. */
+  /** 95 % of the attempts took at most this number of milliseconds. */
   @ApiProperty({ type: 'integer', example: 118 })
   p95: number;
 
-  /** 99 % of the attempts took at most this many milliseconds. */
+  /** 99 % of the attempts took at most this number of milliseconds. */
   @ApiProperty({ type: 'integer', example: 240 })
   p99: number;
 }
 
-/** What happened in one window. */
+/** Counts and latencies of one window. */
 export class RollupItem {
-  /** When the window begins. */
+  /** Start of the window. */
   @ApiProperty({ format: 'date-time', example: '2026-11-20T09:00:00.000Z' })
   start: string;
 
-  /** How long it is. */
+  /** Length of the window. */
   @ApiProperty({ enum: WINDOWS, example: '1h' })
   window: MetricsWindow;
 
-  /** Events that were sent to the destination, or received by the endpoint; for the environment, all that were accepted. Replays are not counted again. */
+  /**
+   * Number of events sent to the destination, or received by the endpoint. For the environment, number of all accepted
+   * events. Replays are not counted again.
+   */
   @ApiProperty({ type: 'integer', example: 1204 })
   received: number;
 
-  /** Deliveries that ended with success. */
+  /** Number of deliveries that succeeded. */
   @ApiProperty({ type: 'integer', example: 1197 })
   delivered: number;
 
-  /** Deliveries that ended because no retry could help. */
+  /** Number of deliveries that failed permanently because a retry could not help. */
   @ApiProperty({ type: 'integer', example: 1 })
   failed: number;
 
-  /** Attempts that did not succeed and were followed by another one, or will be. */
+  /** Number of attempts that failed and were retried, or will be retried. */
   @ApiProperty({ type: 'integer', example: 17 })
   retried: number;
 
-  /** Deliveries that ended in the dead-letter queue. */
+  /** Number of deliveries that ended in the dead-letter queue. */
   @ApiProperty({ type: 'integer', example: 2 })
   dlq: number;
 
-  /** Attempts that began in this window. */
+  /** Number of attempts that started in this window. */
   @ApiProperty({ type: 'integer', example: 1217 })
   attempts: number;
 
-  /** `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did. */
+  /** `delivered` as a fraction of all deliveries that ended, from 0 to 1; `null` if none ended. */
   @ApiProperty({ type: 'number', nullable: true, example: 0.9975 })
   success_rate: number | null;
 
-  /** How long the attempts took, failed ones included, to within a sixteenth; null when there were none. */
+  /**
+   * Durations of the attempts, including failed ones, with a precision of one sixteenth; `null` if there were no
+   * attempts.
+   */
   @ApiProperty({ type: LatencyItem, nullable: true })
   latency_ms: LatencyItem | null;
 }
 
-/** Every window of the range. */
+/** Windows of the range. */
 export class RollupList {
-  /** Oldest first. Windows in which nothing happened are there with zeros, unless `sparse` leaves them out; those that are not kept any more are left out. */
+  /**
+   * Windows, oldest first. Windows without activity contain zeros, or are omitted if `sparse` is set. Windows past
+   * their retention are omitted.
+   */
   @ApiProperty({ type: [RollupItem] })
   data: RollupItem[];
 }
@@ -110,7 +127,7 @@ export function presentRollup(window: MetricsWindow, { startMs, histogram, ...co
   };
 }
 
-/** Whether anything happened. */
+/** Returns whether the window has any activity. */
 export const isBusy = ({ received, delivered, failed, retried, dlq, attempts }: Rollup): boolean =>
   received + delivered + failed + retried + dlq + attempts > 0;
 

@@ -19,7 +19,7 @@ const NOTHING: Omit<Rollup, 'startMs'> = {
   histogram: [],
 };
 
-/** Reads rollups as the job left them: nothing is folded or counted on a request. */
+/** Reads rollups as the job wrote them. A request neither folds nor counts anything. */
 @Injectable()
 export class RollupsService {
   constructor(
@@ -30,7 +30,10 @@ export class RollupsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Every window of the range, oldest first, of a key or (null) the whole environment. Throws 404, and 400 for the range. */
+  /**
+   * Returns all windows of the range, oldest first, for a key or (null) the whole environment. Throws 404, or 400 for
+   * an invalid range.
+   */
   async list(tenant: Tenant, key: string | null, window: MetricsWindow, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());
     const keyId = key === null ? WHOLE : await this.owned(tenant, key);
@@ -41,7 +44,10 @@ export class RollupsService {
     return starts.map((startMs) => byStart.get(startMs) ?? { startMs, ...NOTHING });
   }
 
-  /** The id of an endpoint, an application's one too, an application, or a destination of this environment. Throws 404 for anything else. */
+  /**
+   * Returns the id of an inbound endpoint, an application's endpoint, an application, or a destination of this
+   * environment. Throws 404 for anything else.
+   */
   private async owned({ environmentId }: Tenant, key: string): Promise<Id> {
     if (parseId('app', key) !== null) return this.applications.find(environmentId, key);
     const endpointId = parseId('ep', key);
@@ -53,7 +59,7 @@ export class RollupsService {
     throw notFound('endpoint, destination or application');
   }
 
-  /** A destination of the list, or the service's own that owns itself: events name both. */
+  /** Returns whether a destination is listed, or is an internal one that owns itself. Events refer to both. */
   private async isShown(environmentId: number, id: Id): Promise<boolean> {
     const target = await this.targets.ofDestination(environmentId, id);
     return target !== null && (target.ownerId === null || target.ownerId === id);

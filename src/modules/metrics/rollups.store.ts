@@ -6,51 +6,59 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { MetricsWindow } from './windows.js';
 
-/** How often what happened. */
+/** Number of occurrences by type. */
 export type Counts = Record<'received' | 'delivered' | 'failed' | 'retried' | 'dlq' | 'attempts', number>;
 
-/** What happened to one endpoint, destination or application, or in the whole environment, in one window. */
+/** Counts of one endpoint, destination or application, or of the whole environment, in one window. */
 export interface Rollup extends Counts {
   /** Milliseconds since the epoch. */
   startMs: number;
-  /** Of the attempts' durations. */
+  /** Histogram of attempt durations. */
   histogram: Histogram;
 }
 
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
-/** The bits of an entry: see modules/ledger/metric-increments.ts. */
+/** Bits of an entry; see modules/ledger/metric-increments.ts. */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
 
-/** The key of what happened in the whole environment. The highest there is: folders come to it last, and hold it shortest. */
+/**
+ * Key of the whole environment. It is the highest possible key, so that folders lock this row last and hold it for the
+ * shortest time.
+ */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * A fold rests after so many entries, sums of keys and rollups: each is some 4 ms of work. In steps of their own, each a statement, they would be merged less and
- * write the same rollups again and again; without rests they hold one of two cores for longer than an accept takes.
+ * Number of entries, sums of keys and rollups after which a fold pauses; each amounts to about 4 ms of work. Separate
+ * statements per step would merge less and rewrite the same rollups repeatedly. Without pauses a fold would hold one of
+ * two cores for longer than an accept takes.
  */
 const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
-/** True once it has rested. */
+/** SQL condition that pauses and is then true. */
 const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
 
-/** In a histogram counts stand at their bucket's number from 1; `gap` buckets without any are before this one. */
+/**
+ * In a histogram, counts are at the position of their bucket, starting at 1. `gap` is the number of empty buckets
+ * before this one.
+ */
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
- * Takes the oldest increments (rollup_parts_pkey), past what others are folding, out and into the rollups (rollups_pkey). One
- * statement, and so one commit: an increment is in here or there, whatever is killed. An increment of the release before is one key's sums. Rollups are written in the order of
- * their key, so that folders which meet at the same ones wait for each other instead of deadlocking.
+ * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey) and skips increments locked by other
+ * folders. A single statement is a single commit: even if a process is killed, an increment is in exactly one of the
+ * two places. An increment written by the previous release contains the sums of one key. Rollups are written in key
+ * order, so that concurrent folders wait for each other instead of deadlocking.
  *
- * What happened to a key happened to its application (application_endpoints_pkey) and in the whole environment too. Of an entry's two
- * keys the first counts there, also where it has none: an ad-hoc URL. Both are summed up from the sums of keys, in this statement:
- * deliveries write nothing for them.
+ * Events of a key also count for its application (application_endpoints_pkey) and for the whole environment. If an
+ * entry has two keys, the first one counts there; it may be absent, as for an ad-hoc URL. This statement computes both
+ * from the sums of the keys, so deliveries write nothing for them.
  *
- * Dead letters are noted for the service's own events: here, where each counts once, and off the way of deliveries. Whose
- * they are is found out by who tells of them (modules/system-events/waiting-signals.ts).
+ * Dead letters are recorded here for system events, because each is counted exactly once and deliveries are not
+ * delayed. The owner of a dead letter is resolved when the event is sent (modules/system-events/waiting-signals.ts).
  */
 const FOLD: Statement = {
   name: 'rollups_fold',
@@ -113,10 +121,10 @@ const FOLD: Statement = {
     select count(*)::int as increments from parts`,
 };
 
-/** For the lookout, by rollup_parts_pkey. */
+/** Query for the due-work poller, by rollup_parts_pkey. */
 export const PARTS_IN_MS = 'select 0 from rollup_parts order by id limit 1';
 
-/** Oldest first by rollups_start_idx, past what is being folded into: deleting waits for nobody. */
+/** Oldest first by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
 const DELETE_BEFORE: Statement = {
   name: 'rollups_delete_before',
   text: `
@@ -129,7 +137,7 @@ const DELETE_BEFORE: Statement = {
     select count(*)::int as rollups from gone`,
 };
 
-/** By rollups_pkey. */
+/** Uses rollups_pkey. */
 const FIND: Statement = {
   name: 'rollups_find',
   text: `
@@ -140,7 +148,7 @@ const FIND: Statement = {
       and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
 };
 
-/** By rollups_pkey; one row, whatever there is. */
+/** Uses rollups_pkey; always returns one row. */
 const SUM: Statement = {
   name: 'rollups_sum',
   text: `
@@ -152,7 +160,7 @@ const SUM: Statement = {
       and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
 };
 
-/** The head of rollup_parts_pkey. */
+/** Reads the head of rollup_parts_pkey. */
 const OLDEST_PART: Statement = {
   name: 'rollups_oldest_part',
   text: `
@@ -161,7 +169,7 @@ const OLDEST_PART: Statement = {
     ), 0)::float8 as age_seconds`,
 };
 
-/** Statements over rollups, and the increments that they are made of. */
+/** Statements on rollups and on their increments. */
 @Injectable()
 export class RollupsStore {
   private readonly floors = intArray(BUCKET_FLOORS_MS);
@@ -169,21 +177,21 @@ export class RollupsStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Folds up to `limit` increments, once the oldest has waited for `ageMs`; returns how many. On an ordinary connection: no accept
-   * waits for it.
+   * Folds up to `limit` increments once the oldest is `ageMs` old, and returns their number. Uses an ordinary
+   * connection, so no accept waits for it.
    */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.increments ?? 0;
   }
 
-  /** Deletes up to `limit` rollups of windows that began before a time; returns how many. */
+  /** Deletes up to `limit` rollups of windows that began before a time, and returns their number. */
   async deleteBefore(window: MetricsWindow, timeMs: number, limit: number): Promise<number> {
     const [row] = await this.database.query<{ rollups: number }>(DELETE_BEFORE, [window, timeMs, limit]);
     return row?.rollups ?? 0;
   }
 
-  /** Those of the windows from `firstMs` to `lastMs`, both included, in which anything happened; in any order. */
+  /** Returns the windows with activity from `firstMs` to `lastMs`, both inclusive, in any order. */
   find(
     tenant: Tenant,
     keyId: Id,
@@ -193,7 +201,7 @@ export class RollupsStore {
     return this.database.readPrepared(FIND, [tenant.environmentId, keyId, window, firstMs, lastMs]);
   }
 
-  /** Everything of those windows added up. */
+  /** Returns the sums over these windows. */
   async sum(
     tenant: Tenant,
     keyId: Id,
@@ -210,7 +218,7 @@ export class RollupsStore {
     return counts ?? { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
   }
 
-  /** How long the oldest increment waits to be folded; 0 when there is none. */
+  /** Returns the age of the oldest increment that is not folded; 0 if there is none. */
   async oldestPartAgeSeconds(): Promise<number> {
     const [row] = await this.database.query<{ age_seconds: number }>(OLDEST_PART);
     return row?.age_seconds ?? 0;

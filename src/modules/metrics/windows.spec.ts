@@ -11,7 +11,7 @@ const range = (since?: string, until?: string): Range => ({
 const shown = (window: MetricsWindow, given: Range): string[] =>
   startsOf(window, given, NOW).map((ms) => new Date(ms).toISOString());
 
-/** What a refusal says. */
+/** Returns the message of the error. */
 function refusal(act: () => unknown): string {
   try {
     return `no refusal but ${JSON.stringify(act())}`;
@@ -25,13 +25,13 @@ describe('startsOf without a range', () => {
     ['1m', 60, '2026-11-21T08:31:00.000Z', '2026-11-21T09:30:00.000Z'],
     ['1h', 48, '2026-11-19T10:00:00.000Z', '2026-11-21T09:00:00.000Z'],
     ['1d', 30, '2026-10-23T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
-  ])('%s: the last %d, from %s to the running one of %s', (window, count, first, last) => {
+  ])('%s: the last %d, from %s to the current one at %s', (window, count, first, last) => {
     const starts = shown(window, {});
 
     expect([starts.length, starts[0], starts.at(-1)]).toEqual([count, first, last]);
   });
 
-  it('ends with the window that begins this very millisecond', () => {
+  it('ends with the window that begins in this very millisecond', () => {
     expect(startsOf('1h', {}, Date.parse('2026-11-21T09:00:00.000Z')).at(-1)).toBe(
       Date.parse('2026-11-21T09:00:00.000Z'),
     );
@@ -40,34 +40,34 @@ describe('startsOf without a range', () => {
 
 describe('startsOf with a range', () => {
   it.each<[string, Range, string[]]>([
-    ['begins with the window that holds since', range('2026-11-21T08:59:59.999Z'), ['08:00', '09:00']],
+    ['begins with the window that contains since', range('2026-11-21T08:59:59.999Z'), ['08:00', '09:00']],
     ['begins with the window that begins at since', range('2026-11-21T09:00:00Z'), ['09:00']],
     [
-      'leaves out the window that begins at until',
+      'excludes the window that begins at until',
       range('2026-11-21T07:00:00Z', '2026-11-21T09:00:00Z'),
       ['07:00', '08:00'],
     ],
     [
-      'ends with the window that until is in',
+      'ends with the window that contains until',
       range('2026-11-21T07:00:00Z', '2026-11-21T09:00:00.001Z'),
       ['07:00', '08:00', '09:00'],
     ],
-    ['reads other time zones', range('2026-11-21T12:30:00+05:30', '2026-11-21T12:31:00+05:30'), ['07:00']],
-    ['leaves out what has not begun', range('2026-11-21T08:00:00Z', '2026-11-22T00:00:00Z'), ['08:00', '09:00']],
+    ['accepts other time zones', range('2026-11-21T12:30:00+05:30', '2026-11-21T12:31:00+05:30'), ['07:00']],
+    ['excludes windows that have not begun', range('2026-11-21T08:00:00Z', '2026-11-22T00:00:00Z'), ['08:00', '09:00']],
   ])('%s', (_what, given, expected) => {
     expect(shown('1h', given)).toEqual(expected.map((time) => `2026-11-21T${time}:00.000Z`));
   });
 
   it.each<[string, Range]>([
-    ['wholly in the future', range('2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z')],
-    ['wholly past the time that windows are kept', range('2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z')],
+    ['entirely in the future', range('2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z')],
+    ['entirely past the retention of windows', range('2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z')],
     ['before the year 1', range('0000-01-01T00:00:00+23:59', '0000-01-02T00:00:00Z')],
     ['after the year 9999', range('9999-12-31T00:00:00Z', '9999-12-31T23:59:00-23:59')],
-  ])('shows nothing of one that is %s', (_what, given) => {
+  ])('returns no windows for a range that is %s', (_what, given) => {
     expect(startsOf('1h', given, NOW)).toEqual([]);
   });
 
-  it('leaves out windows that are not kept any more', () => {
+  it('excludes windows past their retention', () => {
     const starts = shown('1m', range('2026-11-14T09:00:00Z', '2026-11-14T10:00:00Z'));
 
     expect([starts.length, starts[0], starts.at(-1)]).toEqual([
@@ -95,7 +95,7 @@ describe('startsOf with a range', () => {
       'has 1,441 windows',
       '1m',
       range('2026-11-20T09:30:00Z'),
-      /^bad_request: The range has 1441 windows of 1m; at most 1440 are shown/,
+      /^bad_request: The range has 1441 windows of 1m, but at most 1440 are returned/,
     ],
     ['begins with the calendar', '1m', range('0000-01-01T00:00:00Z'), /^bad_request: The range has \d+ windows of 1m/],
   ])('refuses one that %s', (_what, window, given, message) => {
@@ -106,7 +106,7 @@ describe('startsOf with a range', () => {
     expect(startsOf('1m', range('2026-11-20T09:31:00Z'), NOW)).toHaveLength(1_440);
   });
 
-  it('shows every window that overlaps the range, in order, once, or refuses', () => {
+  it('returns every window that overlaps the range in order and once, or rejects the range', () => {
     const moment = fc.integer({ min: NOW - 500 * LENGTHS_MS['1d'], max: NOW + LENGTHS_MS['1d'] });
     fc.assert(
       fc.property(
@@ -151,7 +151,7 @@ describe('timeMs', () => {
     expect(refusal(() => timeMs('until', text))).toMatch(/^bad_request: until must be an RFC 3339 time/);
   });
 
-  it('leaves what is left out', () => {
+  it('returns undefined for undefined', () => {
     expect(timeMs('since', undefined)).toBeUndefined();
   });
 });
@@ -187,7 +187,7 @@ describe('spanOf', () => {
       '2100-01-01T00:00:00Z',
       ['1m', '2026-11-21T09:30', '2026-11-21T09:30', '2026-11-21T09:31'],
     ],
-  ])('from %s to %s: the shortest windows that will do, in full', (since, until, expected) => {
+  ])('from %s to %s: uses the shortest possible windows, in full', (since, until, expected) => {
     expect(shown(since, until)).toEqual(expected);
   });
 

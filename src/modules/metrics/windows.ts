@@ -1,6 +1,6 @@
 import { badRequest } from '#kernel/errors.js';
 
-/** The lengths of a window, shortest first. Windows begin at full minutes, hours and days of UTC. */
+/** Window lengths, shortest first. Windows begin at full minutes, hours and days in UTC. */
 export const WINDOWS = ['1m', '1h', '1d'] as const;
 export type MetricsWindow = (typeof WINDOWS)[number];
 
@@ -9,18 +9,18 @@ const LENGTHS_MS: Readonly<Record<MetricsWindow, number>> = { '1m': 60_000, '1h'
 const SHOWN_BY_DEFAULT: Readonly<Record<MetricsWindow, number>> = { '1m': 60, '1h': 48, '1d': 30 };
 const SHOWN_MAX = 1_440;
 
-/** How long windows are kept, counted from their start. */
+/** Retention of windows, counted from their start. */
 export const KEPT_MS: Readonly<Record<MetricsWindow, number>> = {
   '1m': 7 * DAY_MS,
   '1h': 90 * DAY_MS,
   '1d': 400 * DAY_MS,
 };
 
-/** How far back an overview looks, shortest first. */
+/** Time ranges of an overview, shortest first. */
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type OverviewRange = (typeof RANGES)[number];
 
-/** The windows of an overview: as many as a plot shows, of the length that has them. */
+/** Number and length of the windows in an overview, chosen for a plot. */
 export const OVERVIEWS: Readonly<Record<OverviewRange, { window: MetricsWindow; windows: number }>> = {
   '1h': { window: '1m', windows: 60 },
   '24h': { window: '1h', windows: 24 },
@@ -28,36 +28,35 @@ export const OVERVIEWS: Readonly<Record<OverviewRange, { window: MetricsWindow; 
   '30d': { window: '1d', windows: 30 },
 };
 
-/** The beginning of the first window of an overview: the last is the one that runs now. */
+/** Returns the start of the first window of an overview. The last window is the current one. */
 export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
   const { window, windows } = OVERVIEWS[range];
   return floored(nowMs, LENGTHS_MS[window]) - (windows - 1) * LENGTHS_MS[window];
 }
 
-/** A range of time, in milliseconds since the epoch. */
+/** A time range in milliseconds since the epoch. */
 export interface Range {
-  /** The window that holds it is the first. Left out: as many windows before `untilMs` as are shown by default. */
+  /** The first window contains this time. Defaults to the default number of windows before `untilMs`. */
   sinceMs?: number;
-  /** The last window begins before it. Left out: now, the running window included. */
+  /** The last window begins before this time. Defaults to now, including the current window. */
   untilMs?: number;
 }
 
 /**
- * The starts of the windows in a range, oldest first: of all that have begun and are still kept, since of others nothing
- * is known, which is not the same as nothing having happened. Throws 400 for a range that is empty, or too long.
+ * Returns the starts of the windows in a range, oldest first. Returns only windows that have begun and are within their
+ * retention: for other windows the counts are unknown, not zero. Throws 400 for a range that is empty or too long.
  */
 export function startsOf(window: MetricsWindow, { sinceMs, untilMs }: Range, nowMs: number): number[] {
   const lengthMs = LENGTHS_MS[window];
   const endMs = untilMs ?? nowMs + 1;
-  if (sinceMs !== undefined && sinceMs >= endMs)
-    throw badRequest('since must be before until, which is now when it is left out.');
+  if (sinceMs !== undefined && sinceMs >= endMs) throw badRequest('since must be before until, which defaults to now.');
   const lastMs = floored(endMs - 1, lengthMs);
   const firstMs =
     sinceMs === undefined ? lastMs - (SHOWN_BY_DEFAULT[window] - 1) * lengthMs : floored(sinceMs, lengthMs);
   const count = (lastMs - firstMs) / lengthMs + 1;
   if (count > SHOWN_MAX) {
     throw badRequest(
-      `The range has ${count} windows of ${window}; at most ${SHOWN_MAX} are shown. Ask for less, or for longer windows.`,
+      `The range has ${count} windows of ${window}, but at most ${SHOWN_MAX} are returned. Request a shorter range, or longer windows.`,
     );
   }
   const starts = Array.from({ length: count }, (_, i) => firstMs + i * lengthMs);
@@ -73,14 +72,14 @@ export interface WindowSpan {
 }
 
 /**
- * The shortest windows that a range has no more of than are shown at once, and that are still kept: the range is widened
- * to full ones. Without `sinceMs` it is a day. Throws 400 for a range that is empty, begins in the future, or is too long.
+ * Returns a range extended to full windows. Uses the shortest window length that stays within the maximum number of
+ * windows and within its retention. Without `sinceMs` the range is one day. Throws 400 for a range that is empty,
+ * begins in the future, or is too long.
  */
 export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   const endMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1);
   const startMs = sinceMs ?? endMs - DAY_MS;
-  if (startMs >= endMs)
-    throw badRequest('since must be in the past and before until, which is now when it is left out.');
+  if (startMs >= endMs) throw badRequest('since must be in the past and before until, which defaults to now.');
   for (const window of WINDOWS) {
     const lengthMs = LENGTHS_MS[window];
     const [firstMs, lastMs] = [floored(startMs, lengthMs), floored(endMs - 1, lengthMs)];
@@ -88,10 +87,10 @@ export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
     if (isKept && (lastMs - firstMs) / lengthMs <= SHOWN_MAX)
       return { window, firstMs, lastMs, endMs: lastMs + lengthMs };
   }
-  throw badRequest('since is further back than the 400 days for which figures are kept.');
+  throw badRequest('since is before the 400 days for which metrics are kept.');
 }
 
-/** Milliseconds of an RFC 3339 time; undefined stays so. Throws 400. */
+/** Returns the milliseconds of an RFC 3339 time, or undefined for undefined. Throws 400. */
 export function timeMs(parameter: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;

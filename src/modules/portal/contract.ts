@@ -1,8 +1,8 @@
-/** Who may show the portal of a session in a frame. */
+/** Origins that may show a portal session in a frame. */
 export abstract class PortalFrames {
   /**
-   * The origins that the session's environment names, by the `pls_` id of a session; none for a session that is only looked through, and
-   * for an id that nobody has. From a cache that is never older than five seconds.
+   * Returns the origins that the session's environment allows, by the `pls_` id of the session. Returns none for a
+   * preview session and for an unknown id. The result comes from a cache that is at most five seconds old.
    */
   abstract originsOf(session: string): Promise<readonly string[]>;
 }

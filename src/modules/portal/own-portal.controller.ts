@@ -8,7 +8,7 @@ import { notFound } from '#kernel/errors.js';
 import { OwnPortalItem, presentOwnPortal } from './portal.dto.js';
 import { PortalSessions } from './portal-sessions.js';
 
-/** The session of the portal that calls. */
+/** Portal session of the caller. */
 @ApiTags('Portal')
 @Controller('v1/portal')
 export class OwnPortalController {
@@ -20,14 +20,14 @@ export class OwnPortalController {
   @ApiOperation({
     summary: 'Get your portal',
     description:
-      'What the page of a portal shows and lets somebody do, and until when. For that page: a key has no portal.',
+      'Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call: an API key has no portal.',
   })
   @ApiOkResponse({ type: OwnPortalItem, description: 'The session.' })
   @ApiNotFoundResponse({
-    description: 'A key calls, which has no portal.',
+    description: 'The caller uses an API key, which has no portal.',
     schema: { $ref: '#/components/schemas/Error' },
   })
-  @TryNeeds('the token of a portal as `portalToken` under *Authorize*')
+  @TryNeeds('a portal token as `portalToken` under *Authorize*')
   async getOwnPortal(@Req() { headers, ip }: FastifyRequest): Promise<OwnPortalItem> {
     const facts = await this.sessions.read(parseBearer(headers.authorization) ?? '', ip);
     if (facts === null) throw notFound('portal session');

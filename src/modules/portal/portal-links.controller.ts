@@ -26,12 +26,12 @@ import {
 } from './portal.dto.js';
 import { PortalLinks } from './portal-links.js';
 
-const SESSION = { name: 'id', description: 'The session of the portal.', example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const SESSION = { name: 'id', description: 'Id of the portal session.', example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Opens the portal of an application for the customer that it is. */
+/** Opens portals that show a customer their own application. */
 @Section(
   'Portal',
-  'A page where your customer sees his own endpoints and deliveries, and changes what you let him: as a page, or in a frame of yours.',
+  'A page where your customer sees their own endpoints and deliveries, and changes what you allow. Open it as a page of its own or in a frame on your site.',
 )
 @Controller('v1/app/:app/portal')
 export class PortalLinksController {
@@ -42,14 +42,14 @@ export class PortalLinksController {
   @ApiOperation({
     summary: 'Open a portal',
     description:
-      'Call it from your backend for a customer who is signed in with you, and hand him `url`. A frame shows it on the origins that `PATCH /v1/org` names, and on no other one. ' +
-      'Each call opens another session; it ends with its time, with `DELETE`, and with the key or the member that opened it.',
+      'Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. ' +
+      'Each call opens another session. A session ends when it expires, with `DELETE`, when the key that opened it is revoked or expires, or when the member who opened it is removed.',
   })
   @ApiParam(APPLICATION)
   @ApiBody({ type: NewPortalBody, required: false })
   @ApiCreatedResponse({
     type: OpenedPortalItem,
-    description: 'The portal. The answer is the only one that shows its token.',
+    description: 'The portal. Only this response contains its token.',
   })
   async openPortal(
     @CurrentCaller() caller: Caller,
@@ -62,15 +62,15 @@ export class PortalLinksController {
   @Post('preview')
   @Scope('read')
   @ApiOperation({
-    summary: 'Look at a portal as the customer sees it',
+    summary: 'Preview a portal as the customer sees it',
     description:
-      'For your own people: nothing can be changed there, no secret is shown, no page may frame it, and it ends after 15 minutes. That it was opened, and by whom, is in the audit log.',
+      'For your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it.',
   })
   @ApiParam(APPLICATION)
   @ApiBody({ type: PortalPreviewBody, required: false })
   @ApiCreatedResponse({
     type: OpenedPortalItem,
-    description: 'The portal. The answer is the only one that shows its token.',
+    description: 'The portal. Only this response contains its token.',
   })
   async previewPortal(
     @CurrentCaller() caller: Caller,
@@ -83,8 +83,8 @@ export class PortalLinksController {
   @Get()
   @Scope('read')
   @ApiOperation({
-    summary: 'List the portals of an application',
-    description: 'Sessions that are in force, newest first.',
+    summary: 'List the portal sessions of an application',
+    description: 'Active sessions, newest first.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: PortalSessionPage, description: 'One page of sessions.' })
@@ -99,7 +99,7 @@ export class PortalLinksController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a portal of an application', description: 'Without its token.' })
+  @ApiOperation({ summary: 'Get a portal session of an application', description: 'Without its token.' })
   @ApiParam(APPLICATION)
   @ApiParam(SESSION)
   @ApiOkResponse({ type: PortalSessionItem, description: 'The session.' })
@@ -115,8 +115,9 @@ export class PortalLinksController {
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({
-    summary: 'Close all portals of an application',
-    description: 'At once here, and within five seconds on every node. Also when there are none.',
+    summary: 'Close all portal sessions of an application',
+    description:
+      'Takes effect immediately on this node and within five seconds on every node. Also succeeds if there are no sessions.',
   })
   @ApiParam(APPLICATION)
   @ApiNoContentResponse({ description: 'Closed.' })
@@ -132,7 +133,10 @@ export class PortalLinksController {
   @Delete(':id')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Close a portal', description: 'At once here, and within five seconds on every node.' })
+  @ApiOperation({
+    summary: 'Close a portal',
+    description: 'Takes effect immediately on this node and within five seconds on every node.',
+  })
   @ApiParam(APPLICATION)
   @ApiParam(SESSION)
   @ApiNoContentResponse({ description: 'Closed.' })

@@ -15,7 +15,7 @@ const LIFETIME_SECONDS_DEFAULT = 3_600;
 const PREVIEW_SECONDS = 900;
 const LIMIT_DEFAULT = 50;
 
-/** What a portal is opened with; what is left out is the default. */
+/** Options for opening a portal. Omitted options have defaults. */
 export interface PortalAsked {
   lifetimeSeconds?: number;
   permissions?: readonly PortalPermission[];
@@ -24,7 +24,7 @@ export interface PortalAsked {
   returnUrl?: string | null;
 }
 
-/** A portal that was just opened: the only time that its token is shown. */
+/** A newly opened portal. Its token is shown only here. */
 export interface OpenedPortal {
   id: Id;
   token: string;
@@ -32,7 +32,7 @@ export interface OpenedPortal {
   expiresAt: Date;
 }
 
-/** Opens portals for customers, and closes them. */
+/** Opens and closes portals of customers. */
 @Injectable()
 export class PortalLinks {
   constructor(
@@ -45,14 +45,17 @@ export class PortalLinks {
     private readonly config: Config,
   ) {}
 
-  /** Throws 404 for an application that does not exist, and 422. */
+  /** Throws 404 if the application does not exist, and 422. */
   async open(caller: Caller, application: string, asked: PortalAsked): Promise<OpenedPortal> {
     const faults = returnFaults(asked.returnUrl ?? null, caller.tenant.mode);
     if (faults.length > 0) throw invalid(faults);
     return this.begin(caller, application, 'customer', asked);
   }
 
-  /** What the customer sees, for somebody of the company: nothing can be changed there, and no page may frame it. Throws 404. */
+  /**
+   * Opens a read-only preview of the customer's view for a member of the organization. No page may frame it. Throws
+   * 404.
+   */
   preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
     return this.begin(caller, application, 'preview', {
       permissions: ['view'],
@@ -61,7 +64,7 @@ export class PortalLinks {
     });
   }
 
-  /** Those in force. Throws 404 for an application that does not exist. */
+  /** Lists active sessions. Throws 404 if the application does not exist. */
   async list(
     tenant: Tenant,
     application: string,
@@ -76,7 +79,7 @@ export class PortalLinks {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if it does not exist. */
   async find({ environmentId }: Tenant, application: string, session: string): Promise<PortalSessionRow> {
     const id = parseId('pls', session);
     const applicationId = await this.applications.find(environmentId, application);
@@ -85,7 +88,10 @@ export class PortalLinks {
     return row;
   }
 
-  /** Ends one, or all of the application, within five seconds on every node; their ids. Throws 404 for one that is not in force. */
+  /**
+   * Ends one session or all sessions of the application, on every node within five seconds, and returns their ids.
+   * Throws 404 for a session that is not active.
+   */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);
     if (session !== null && id === null) throw notFound('portal session');
@@ -125,7 +131,7 @@ export class PortalLinks {
         returnUrl: asked.returnUrl ?? null,
         lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
       });
-      // Somebody may have asked for it before it was there.
+      // Evicts a negative cache entry.
       await this.notifications.announce('portal', hashHex);
       return inserted;
     });
@@ -133,7 +139,7 @@ export class PortalLinks {
   }
 }
 
-/** In their order, each once; whoever may do anything may see what he does it to. */
+/** Returns the permissions in canonical order without duplicates. Every permission includes `view`. */
 function permissionsOf(asked: readonly PortalPermission[]): PortalPermission[] {
   return PORTAL_PERMISSIONS.filter((permission) => permission === 'view' || asked.includes(permission));
 }
@@ -141,7 +147,7 @@ function permissionsOf(asked: readonly PortalPermission[]): PortalPermission[] {
 function openerOf({ keyId, session }: Caller): { openedBy: string; keyId: Id | null; memberId: Id | null } {
   const memberId = session?.memberId ?? null;
   if (memberId !== null) return { openedBy: showId('mbr', memberId), keyId: null, memberId };
-  // Whose token an extension vouches for has no key of ours.
+  // A token accepted by an extension has no Posthorn key.
   if (keyId.startsWith('token:')) return { openedBy: keyId, keyId: null, memberId: null };
   return { openedBy: showId('ek', keyId), keyId, memberId: null };
 }

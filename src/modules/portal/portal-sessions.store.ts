@@ -4,10 +4,13 @@ import type { Id } from '#kernel/ids.js';
 import type { PortalPermission, Tenant } from '#kernel/tenant.js';
 import type { PortalTheme } from './portal-theme.js';
 
-/** `customer` is for a company's customer, `preview` for somebody of the company, who looks at what the customer sees. */
+/**
+ * `customer` is a session for a customer. `preview` is a session in which a member of the organization sees what the
+ * customer sees.
+ */
 export type PortalKind = 'customer' | 'preview';
 
-/** A session that is in force, with whom it is for. */
+/** An active session, with its application and organization. */
 export interface PortalFacts {
   id: Id;
   environment_id: number;
@@ -25,7 +28,7 @@ export interface PortalFacts {
   expires_at: Date;
 }
 
-/** A session as those who opened it see it. */
+/** A session as shown to the organization that opened it. */
 export interface PortalSessionRow {
   id: Id;
   application_id: Id;
@@ -36,7 +39,7 @@ export interface PortalSessionRow {
   expires_at: Date;
 }
 
-/** What a new session is made of. */
+/** Values of a new session. */
 export interface NewPortalSession {
   environmentId: number;
   applicationId: Id;
@@ -61,14 +64,15 @@ const INSERT: Statement = {
     returning expires_at`,
 };
 
-/** Ends with whoever opened it: with a key that was revoked or is over, and with a member who was removed. */
+/** A session ends with its opener: with a revoked or expired key, or a removed member. */
 const OPENER_IN_FORCE = `
   (p.key_id is null or exists (select 1 from api_keys k where k.environment_id = p.environment_id and k.id = p.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
   and (p.member_id is null or exists (select 1 from members m where m.organization_id = e.organization_id and m.id = p.member_id and m.removed_at is null))`;
 
 const BY_HASH: Statement = {
   name: 'portal_sessions.by_hash',
-  // Indexes portal_sessions_hash_key, environments_pkey, organizations_pkey, applications_pkey, api_keys_pkey, members_pkey.
+  // Indexes portal_sessions_hash_key, environments_pkey, organizations_pkey, applications_pkey, api_keys_pkey,
+  // members_pkey.
   text: `
     select p.id, p.environment_id, e.mode, e.organization_id, o.name as organization_name, e.portal_origins, p.application_id, a.name as application_name,
       p.kind, p.permissions, p.theme, p.locale, p.return_url, p.expires_at
@@ -118,16 +122,16 @@ const REVOKE: Statement = {
 
 const PURGE: Statement = {
   name: 'portal_sessions.purge',
-  // Index portal_sessions_expires_at_idx. What ended is kept for a month, for whoever reads the audit log.
+  // Index portal_sessions_expires_at_idx. Ended sessions are kept for one month, for readers of the audit log.
   text: `delete from portal_sessions where expires_at < now() - interval '30 days'`,
 };
 
-/** Sessions of customers' portals. */
+/** Stores sessions of customer portals. */
 @Injectable()
 export class PortalSessionsStore {
   constructor(private readonly database: Database) {}
 
-  /** When it ends. */
+  /** Time at which the session expires. */
   async insert(session: NewPortalSession): Promise<Date> {
     const {
       environmentId,
@@ -168,7 +172,7 @@ export class PortalSessionsStore {
     return facts ?? null;
   }
 
-  /** None for an id that nobody has. */
+  /** Returns no origins for an unknown id. */
   async origins(id: Id): Promise<string[]> {
     const [row] = await this.database.query<{ portal_origins: string[] }>(ORIGINS, [id]);
     return row?.portal_origins ?? [];
@@ -183,7 +187,7 @@ export class PortalSessionsStore {
     return row ?? null;
   }
 
-  /** Ends one, or all of the application; those that ended now. */
+  /** Ends one session or all sessions of the application, and returns those that ended now. */
   revoke(environmentId: number, applicationId: Id, id: Id | null): Promise<{ id: Id; hash: Buffer }[]> {
     return this.database.query(REVOKE, [environmentId, applicationId, id]);
   }

@@ -13,8 +13,9 @@ import { type PortalFacts, PortalSessionsStore } from './portal-sessions.store.j
 const ENTRIES_MAX = 10_000;
 
 /**
- * Sessions of portals from a cache by the SHA-256 of their tokens, which every change of a session, a key, a member or an environment empties: one
- * that was revoked ends within moments on every node, and within five seconds whatever becomes of the announcement.
+ * Caches portal sessions by the SHA-256 of their tokens. A change of a session evicts its entry. A change of a key, a
+ * member, an organization or an environment clears the cache. A revoked session ends within moments on every node, and
+ * within five seconds even if the notification is lost.
  */
 @Injectable()
 export class PortalSessions extends PortalAuthenticator {
@@ -41,7 +42,10 @@ export class PortalSessions extends PortalAuthenticator {
     return facts && callerOf(facts);
   }
 
-  /** The session of a token; null when it is unknown, expired or revoked. Throws while storage is away, and 429 for an address that guesses; `from` is that of the client. */
+  /**
+   * Returns the session of a token, or null if it is unknown, expired or revoked. Throws if storage is unavailable, and
+   * 429 for an address with too many unknown tokens. `from` is the address of the client.
+   */
   async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
     const facts = await this.lookups.look(this.cache, hash('sha256', token), from);
@@ -49,7 +53,10 @@ export class PortalSessions extends PortalAuthenticator {
   }
 }
 
-/** Readers' scope, whatever the session may change: values of headers that let somebody in are not shown to customers. */
+/**
+ * Returns a caller with scope read, whatever the session may change, so that customers do not see the values of
+ * authentication headers.
+ */
 function callerOf({
   id,
   environment_id: environmentId,
@@ -66,7 +73,7 @@ function callerOf({
   };
 }
 
-/** Who may frame, from a cache by the session's id. */
+/** Returns the origins that may frame a session, from a cache by session id. */
 @Injectable()
 export class CachedPortalFrames extends PortalFrames {
   private readonly cache: Cache<readonly string[]>;

@@ -6,7 +6,7 @@ import { PortalSessionsStore } from './portal-sessions.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes sessions of portals that ended a month ago. */
+/** Deletes portal sessions that ended a month ago. */
 @Injectable()
 export class PortalSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

@@ -1,17 +1,17 @@
 import type { Fault } from '#kernel/errors.js';
 
-/** How a portal looks: values, each checked, and never CSS. */
+/** Theme of a portal: validated values, no CSS. */
 export interface PortalTheme {
   scheme: 'light' | 'dark' | 'system';
-  /** `#rrggbb` in lower case; null for the portal's own. */
+  /** `#rrggbb` in lower case; null for the portal's default. */
   accent: string | null;
-  /** Of corners, in pixels; null for the portal's own. */
+  /** Corner radius in pixels; `null` for the portal's default. */
   radius: number | null;
-  /** A picture as a `data:` URL: the page asks nobody else for anything. Null without one. */
+  /** An image as a `data:` URL, because the page loads nothing from other hosts. Null if there is none. */
   logo: string | null;
 }
 
-/** What a caller says of it; what is left out, and null, is the default. */
+/** Theme in a request. Omitted and null fields have defaults. */
 export interface ThemeAsked {
   scheme?: PortalTheme['scheme'] | null;
   accent?: string | null;
@@ -28,7 +28,10 @@ export function themeOf({ scheme, accent, radius, logo }: ThemeAsked): PortalThe
   };
 }
 
-/** Why people may not be led to an address when they leave the portal: https, or plain http on the own computer in test. */
+/**
+ * Returns why a URL cannot be the exit link of a portal. Allowed are https, and plain http to the local machine in the
+ * test environment.
+ */
 export function returnFaults(text: string | null, mode: 'live' | 'test'): Fault[] {
   if (text === null) return [];
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -40,5 +43,5 @@ export function returnFaults(text: string | null, mode: 'live' | 'test'): Fault[
     (url.protocol === 'https:' || (url.protocol === 'http:' && mode === 'test' && isOwnComputer));
   return isTaken
     ? []
-    : [{ path: 'return_url', message: 'is an address that begins with https://, without a name or password in it' }];
+    : [{ path: 'return_url', message: 'must be a URL that begins with https://, without user name or password' }];
 }

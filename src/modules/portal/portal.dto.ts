@@ -24,21 +24,24 @@ const LOCALE = {
 const COLOUR = '^#[0-9A-Fa-f]{6}$';
 const PICTURE = '^data:image/(png|jpeg|webp|gif|svg\\+xml);base64,[A-Za-z0-9+/]+={0,2}$';
 
-/** How the portal looks: values that are checked, and never CSS. */
+/** Theme of the portal, as a fixed set of validated values. CSS is not accepted. */
 export class PortalThemeBody {
-  /** Light, dark, or as the customer's system has it. */
+  /** Colour scheme: light, dark, or the setting of the customer's system. */
   @ApiProperty({ required: false, type: String, enum: [...SCHEMES, null], nullable: true, example: 'system' })
   scheme?: (typeof SCHEMES)[number] | null;
 
-  /** Your colour, for buttons and links: `#rrggbb`. Where its contrast with the ground is too low to be read, the page takes a lighter or darker tone of it. */
+  /**
+   * Accent colour for buttons and links, as `#rrggbb`. If its contrast with the background is too low to read, the page
+   * uses a lighter or darker shade.
+   */
   @ApiProperty({ required: false, type: String, pattern: COLOUR, nullable: true, example: '#0a58b5' })
   accent?: string | null;
 
-  /** Of corners, in pixels. */
+  /** Corner radius in pixels. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 24, nullable: true, example: 6 })
   radius?: number | null;
 
-  /** Your logo, as a `data:` URL of a picture of at most 24 KB: the page asks no other host for anything. */
+  /** Your logo, as a `data:` URL of an image of at most 24 KB. The page loads nothing from other hosts. */
   @ApiProperty({
     required: false,
     type: String,
@@ -50,11 +53,11 @@ export class PortalThemeBody {
   logo?: string | null;
 }
 
-/** What to open a portal with. */
+/** Settings of the portal to open. */
 @Examples({
-  whole: { summary: 'An hour, with everything', value: {} },
+  whole: { summary: 'One hour, with all permissions', value: {} },
   looking: {
-    summary: 'Looking and sending again, for ten minutes',
+    summary: 'View and resend for ten minutes',
     value: { expires_in: 600, permissions: ['view', 'resend'] },
   },
   theme: {
@@ -67,23 +70,32 @@ export class PortalThemeBody {
   },
 })
 export class NewPortalBody {
-  /** After how many seconds its token ends. */
+  /** Lifetime of the portal's token in seconds. */
   @ApiProperty({ required: false, type: 'integer', minimum: 60, maximum: 86_400, default: 3_600, example: 3_600 })
   expires_in?: number;
 
-  /** What the customer may do: `view` is part of all, `secrets` reads and rotates signing secrets, `manage` changes endpoints, `resend` sends again. All when left out. */
+  /**
+   * Permissions of the customer. `view` is always included, `secrets` reads and rotates signing secrets, `manage`
+   * changes endpoints, and `resend` replays deliveries. Defaults to all permissions.
+   */
   @ApiProperty({ required: false, ...PERMISSIONS })
   permissions?: PortalPermission[];
 
-  /** How it looks. */
+  /** Theme of the portal. */
   @ApiPropertyOptional({ type: PortalThemeBody })
   theme?: PortalThemeBody;
 
-  /** The language of the page, and how it writes times and numbers: `en` and `de` have texts, any other is shown in English. */
+  /**
+   * Language of the page, also used to format times and numbers. Texts exist for `en` and `de`; for any other language
+   * the page is in English.
+   */
   @ApiProperty(LOCALE)
   locale?: string;
 
-  /** Where a link leads out of the portal: https, or http on the own computer in the test environment. */
+  /**
+   * Target of the link that leads out of the portal. The URL must use https; in the test environment, http to the local
+   * machine is also allowed.
+   */
   @ApiProperty({
     required: false,
     type: String,
@@ -94,154 +106,167 @@ export class NewPortalBody {
   return_url?: string | null;
 }
 
-/** How to look at a customer's portal. */
+/** Settings for previewing a customer's portal. */
 export class PortalPreviewBody {
-  /** The language of the page. */
+  /** Language of the page. */
   @ApiProperty(LOCALE)
   locale?: string;
 }
 
-/** A portal that was just opened. */
+/** A newly opened portal. */
 export class OpenedPortalItem {
-  /** The session's id. */
+  /** Id of the session. */
   @ApiProperty({ example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The page: for a link, a redirect or a frame. The token stands behind `#`, which browsers send to nobody. */
+  /**
+   * URL of the portal page, for a link, a redirect or a frame. The token is in the fragment after `#`, which browsers
+   * do not send to servers.
+   */
   @ApiProperty({ example: 'https://hooks.example.com/portal/pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1#pt_…' })
   url: string;
 
-  /** The token alone, which renews a portal that is open. Shown this once; only its SHA-256 is stored. */
+  /**
+   * The token by itself, for renewing the session of a portal that is already open. The API shows it only once and
+   * stores only its SHA-256.
+   */
   @ApiProperty({ example: 'pt_2vJ8kQm1Xc0Zr5Lw9Tn3Yb7Hd4Gf6Ks8Pa2Ue1Ri0oM' })
   token: string;
 
-  /** When it ends. */
+  /** Time at which the session expires. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
   expires_at: string;
 }
 
-/** A session of a portal that is in force. */
+/** An active portal session. */
 export class PortalSessionItem {
-  /** The session's id. */
+  /** Id of the session. */
   @ApiProperty({ example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The application that it shows. */
+  /** Id of the application that the portal shows. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   application: string;
 
-  /** `customer`, or `preview` for somebody of yours who looks at what the customer sees. */
+  /**
+   * `customer`, or `preview` for a session in which someone of your organization sees the portal as the customer does.
+   */
   @ApiProperty({ enum: KINDS, example: 'customer' })
   kind: PortalKind;
 
-  /** What may be done there. */
+  /** Permissions of the session. */
   @ApiProperty({ ...PERMISSIONS })
   permissions: PortalPermission[];
 
-  /** The key or the member that opened it; it ends with them. */
+  /**
+   * Id of the key or the member that opened the session. The session ends when the key is revoked or expires, or when
+   * the member is removed.
+   */
   @ApiProperty({ example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   opened_by: string;
 
-  /** When it was opened. */
+  /** Time at which the session was opened. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it ends. */
+  /** Time at which the session expires. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
   expires_at: string;
 }
 
-/** Where in the list of sessions of portals. */
+/** Page of the list of portal sessions. */
 export class PortalSessionListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Start of the page: the `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** One page of sessions of portals, newest first. */
+/** One page of portal sessions, newest first. */
 export class PortalSessionPage {
-  /** The sessions of this page. */
+  /** Portal sessions on this page. */
   @ApiProperty({ type: [PortalSessionItem] })
   data: PortalSessionItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
 /** The application that a portal shows. */
 export class PortalApplicationItem {
-  /** The application's id. */
+  /** Id of the application. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What it is called. */
+  /** Human-readable name of the application. */
   @ApiProperty({ example: 'Customer 42' })
   name: string;
 }
 
-/** How the portal looks. */
+/** Theme of the portal. */
 export class PortalThemeItem {
-  /** Light, dark, or as the customer's system has it. */
+  /** Colour scheme: light, dark, or the setting of the customer's system. */
   @ApiProperty({ enum: SCHEMES, example: 'system' })
   scheme: (typeof SCHEMES)[number];
 
-  /** The colour of buttons and links; null for the portal's own. */
+  /** Accent colour of buttons and links; `null` for the portal's default. */
   @ApiProperty({ type: String, nullable: true, example: '#0a58b5' })
   accent: string | null;
 
-  /** Of corners, in pixels; null for the portal's own. */
+  /** Corner radius in pixels; `null` for the portal's default. */
   @ApiProperty({ type: 'integer', nullable: true, example: 6 })
   radius: number | null;
 
-  /** A picture as a `data:` URL; null without one. */
+  /** Logo as a `data:` URL; `null` if there is none. */
   @ApiProperty({ type: String, nullable: true, example: null })
   logo: string | null;
 }
 
-/** The session that a portal calls with. */
+/** The portal session of the caller. */
 export class OwnPortalItem {
-  /** The session's id. */
+  /** Id of the session. */
   @ApiProperty({ example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** `customer`, or `preview` for somebody of the company who looks at what its customer sees. */
+  /**
+   * `customer`, or `preview` for a session in which a member of the organization sees the portal as the customer does.
+   */
   @ApiProperty({ enum: KINDS, example: 'customer' })
   kind: PortalKind;
 
-  /** What may be done. */
+  /** Permissions of the session. */
   @ApiProperty({ ...PERMISSIONS })
   permissions: PortalPermission[];
 
-  /** The application that it shows. */
+  /** Id of the application that the portal shows. */
   @ApiProperty({ type: PortalApplicationItem })
   application: PortalApplicationItem;
 
-  /** Whose portal it is. */
+  /** Name of the organization that the portal belongs to. */
   @ApiProperty({ example: 'Acme' })
   organization: string;
 
-  /** The environment that it is in. */
+  /** Environment that the portal belongs to. */
   @ApiProperty({ enum: ['live', 'test'], example: 'live' })
   environment: 'live' | 'test';
 
-  /** How it looks. */
+  /** Theme of the portal. */
   @ApiProperty({ type: PortalThemeItem })
   theme: PortalThemeItem;
 
-  /** The language of the page. */
+  /** Language of the page. */
   @ApiProperty({ example: 'en' })
   locale: string;
 
-  /** Where a link leads out of the portal; null without one. */
+  /** Target of the link that leads out of the portal; `null` if there is none. */
   @ApiProperty({ type: String, nullable: true, example: 'https://app.example.com/settings' })
   return_url: string | null;
 
-  /** When it ends. */
+  /** Time at which the session expires. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
   expires_at: string;
 }

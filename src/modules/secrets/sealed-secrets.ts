@@ -6,10 +6,13 @@ import { Notifications } from '#kernel/database/notifications.js';
 import { Secrets } from '#modules/secrets/contract.js';
 import { type SealedSecret, SecretsStore } from './secrets.store.js';
 
-/** With values of at most 16 KB: 16 MB of memory. */
+/** 16 MB of memory with values of at most 16 KB. */
 const ENTRIES_MAX = 1_000;
 
-/** Values of secrets, opened here only, from a cache by environment and name that a change drops on every node. */
+/**
+ * Decrypts and caches secret values by environment and name. A change evicts them on every node. No other code decrypts
+ * secrets.
+ */
 @Injectable()
 export class SealedSecrets extends Secrets {
   private readonly cache: Cache<string | null>;
@@ -39,7 +42,7 @@ export class SealedSecrets extends Secrets {
     return new Map(rows.map((row) => [row.name, this.open(row)]));
   }
 
-  /** The value as it is stored. */
+  /** Returns the encrypted value for storage. */
   seal(place: Pick<SealedSecret, 'environmentId' | 'id'>, value: string): Buffer {
     return this.vault.seal(value, contextOf(place));
   }

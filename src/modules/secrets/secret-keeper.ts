@@ -11,14 +11,14 @@ import type { SecretEntity } from './secrets.entities.js';
 import { type SecretView, USERS_SHOWN_MAX } from './secrets.service.js';
 import { SecretsStore } from './secrets.store.js';
 
-/** A secret that a caller brings. */
+/** A secret to create. */
 export interface NewSecret {
   name: string;
   value: string;
   description: string | null;
 }
 
-/** What a caller changes: what is left out stays, and a description of null is taken away. */
+/** Changes to a secret. Omitted fields keep their values; a null description is removed. */
 export interface SecretChanges {
   value?: string;
   description?: string | null;
@@ -26,7 +26,7 @@ export interface SecretChanges {
 
 const SECRETS_MAX = 1_000;
 
-/** Adds, changes and removes secrets. */
+/** Creates, changes and deletes secrets. */
 @Injectable()
 export class SecretKeeper {
   constructor(
@@ -37,7 +37,7 @@ export class SecretKeeper {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422, and 409 for a name that is taken and when there are too many. */
+  /** Throws 422, or 409 if the name is taken or there are too many event types. */
   async create(tenant: Tenant, { name, value, description }: NewSecret): Promise<SecretEntity> {
     refuse(valueFaults(value));
     return this.database.transaction(async () => {
@@ -58,7 +58,7 @@ export class SecretKeeper {
     });
   }
 
-  /** Every value that is given is a new version, also the same one again. Throws 404 and 422. */
+  /** Each given value creates a new version, even if it is equal to the current one. Throws 404 and 422. */
   async change(tenant: Tenant, id: Id, { value, description }: SecretChanges): Promise<SecretView> {
     if (value !== undefined) refuse(valueFaults(value));
     return this.database.transaction(async () => {
@@ -75,15 +75,15 @@ export class SecretKeeper {
     });
   }
 
-  /** Throws 404, also the second time, and 409 while something uses it. */
+  /** Throws 404, also on a repeated call, and 409 while the secret is in use. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     const { environmentId } = tenant;
     await this.database.transaction(async () => {
-      // The lock keeps new users away until the row is gone.
+      // The lock prevents new uses until the row is deleted.
       if ((await this.store.findForUpdate(environmentId, id)) === null) throw notFound('secret');
       const users = await this.uses.users(environmentId, id, USERS_SHOWN_MAX);
       if (users.length > 0) {
-        throw conflict('Something uses this secret. Take it out of there first, see details.used_by.', {
+        throw conflict('This secret is in use. Remove all uses listed in details.used_by first.', {
           used_by: users.map(showUser),
         });
       }
@@ -95,7 +95,7 @@ export class SecretKeeper {
     await this.store.lock(environmentId);
     const { count, isTaken } = await this.store.occupancy(environmentId, name);
     if (isTaken)
-      throw conflict(`There is a secret with the name ${name}. Change that one, or choose another name.`, { name });
+      throw conflict(`A secret with the name ${name} already exists. Change it, or choose another name.`, { name });
     if (count >= SECRETS_MAX)
       throw conflict(`An environment has at most ${SECRETS_MAX} secrets. Delete one first.`, { limit: SECRETS_MAX });
   }

@@ -3,7 +3,7 @@ import type { SecretUser } from '#modules/secrets/contract.js';
 
 const PREFIX: Readonly<Record<SecretUser['kind'], IdPrefix>> = { destination: 'dst', endpoint: 'ep' };
 
-/** A user with its id as callers know it. */
+/** Returns a user with its public id. */
 export function showUser({ kind, id }: SecretUser): SecretUser {
   return { kind, id: showId(PREFIX[kind], id) };
 }

@@ -5,7 +5,8 @@ import { type SecretUser, SecretUses } from '#modules/secrets/contract.js';
 
 const LOCK_NAMED: Statement = {
   name: 'secret_uses.lock_named',
-  // Index secrets_environment_id_name_key. In one order, so that two users of the same secrets don't wait for each other.
+  // Index secrets_environment_id_name_key. Locks rows in a fixed order, which prevents deadlocks between users of the
+  // same secrets.
   text: `
     select id, name from secrets where environment_id = $1::int and name = any($2::text[])
     order by id for key share`,
@@ -36,7 +37,10 @@ const USERS: Statement = {
     order by user_kind, user_id limit $3::int`,
 };
 
-/** Who uses which secret. The foreign key of the table is what makes a delete and a new use exclude each other. */
+/**
+ * Stores which resources use which secrets. The foreign key of the table makes a delete and a new use mutually
+ * exclusive.
+ */
 @Injectable()
 export class SecretUsesStore extends SecretUses {
   constructor(private readonly database: Database) {
@@ -59,7 +63,7 @@ export class SecretUsesStore extends SecretUses {
     return [];
   }
 
-  /** The first `usersMax` users of a secret, by kind and age. */
+  /** Returns the first `usersMax` users of a secret, by kind and age. */
   users(environmentId: number, secretId: Id, usersMax: number): Promise<SecretUser[]> {
     return this.database.query<SecretUser>(USERS, [environmentId, secretId, usersMax]);
   }

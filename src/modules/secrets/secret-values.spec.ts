@@ -6,7 +6,7 @@ describe('valueFaults', () => {
     ['several lines', '-----BEGIN KEY-----\r\nabc\n', 0],
     ['16 KB', 'x'.repeat(16_384), 0],
     ['a byte more', 'x'.repeat(16_385), 1],
-    ['few characters of many bytes', '😀'.repeat(4097), 1],
+    ['a few multi-byte characters', '😀'.repeat(4097), 1],
   ])('%s', (_what, value, count) => {
     expect(valueFaults(value)).toHaveLength(count);
   });

@@ -30,10 +30,10 @@ import { SecretsService } from './secrets.service.js';
 
 const ID = { name: 'id', description: 'The secret.', example: 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Values that go in and never come out. */
+/** Write-only named values. */
 @Section(
   'Secrets',
-  'Named values for headers and code, as `{{secrets.NAME}}`. They are stored encrypted and never returned.',
+  'Named values for headers and code, used as `{{secrets.NAME}}`. They are stored encrypted and never returned.',
 )
 @Controller('v1/secrets')
 export class SecretsController {
@@ -44,7 +44,7 @@ export class SecretsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List secrets', description: 'Newest first, without their values.' })
+  @ApiOperation({ summary: 'List secrets', description: 'Newest first, without values.' })
   @ApiOkResponse({ type: SecretPage, description: 'One page of secrets.' })
   async listSecrets(@CurrentTenant() tenant: Tenant, @Query() query: SecretListQuery): Promise<SecretPage> {
     return presentPage(await this.secrets.list(tenant, query));
@@ -55,7 +55,7 @@ export class SecretsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create a secret',
-    description: 'The value is never returned; an environment has at most 1,000 secrets.',
+    description: 'The value is never returned. An environment has at most 1,000 secrets.',
   })
   @ApiCreatedResponse({ type: SecretItem, description: 'The secret, without its value.' })
   async createSecret(@CurrentTenant() tenant: Tenant, @Body() body: NewSecretBody): Promise<SecretItem> {
@@ -64,7 +64,10 @@ export class SecretsController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a secret', description: 'Without its value, with what uses it.' })
+  @ApiOperation({
+    summary: 'Get a secret',
+    description: 'The secret with the resources that use it, without its value.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: SecretDetail, description: 'The secret, without its value.' })
   async getSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<SecretDetail> {
@@ -75,10 +78,11 @@ export class SecretsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change a secret',
-    description: 'A value is a new version; whatever uses the secret goes on with it within five seconds.',
+    description:
+      'A new value creates a new version. All resources that use the secret switch to it within five seconds.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: SecretDetail, description: 'The secret with the changes, without its value.' })
+  @ApiOkResponse({ type: SecretDetail, description: 'The changed secret, without its value.' })
   async updateSecret(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -92,12 +96,12 @@ export class SecretsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a secret',
-    description: 'Refused with 409 while something uses it; `details.used_by` says what.',
+    description: 'Returns 409 while the secret is in use; `details.used_by` lists the resources that use it.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiConflictResponse({
-    description: 'Something uses it, see `details.used_by`.',
+    description: 'The secret is in use; see `details.used_by`.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   async deleteSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {

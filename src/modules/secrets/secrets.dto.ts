@@ -10,104 +10,104 @@ import type { SecretRows, SecretView } from './secrets.service.js';
 
 const USER_KINDS = ['destination', 'endpoint'] as const;
 
-/** Where in the list of secrets. */
+/** Page of the list of secrets. */
 export class SecretListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Start of the page: the `next_cursor` of the previous page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** The secret to keep. */
+/** The secret to create. */
 export class NewSecretBody {
-  /** What `{{secrets.NAME}}` calls it; unique in the environment, and never changed. */
+  /** Name used in `{{secrets.NAME}}`. It is unique within the environment and cannot be changed. */
   @ApiProperty({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$', example: 'CRM_TOKEN' })
   name: string;
 
-  /** The value, at most 16 KB in UTF-8; stored encrypted and never returned. */
+  /** Value of the secret, at most 16 KB in UTF-8. It is stored encrypted and never returned. */
   @ApiProperty({ minLength: 1, maxLength: 16_384, example: 'tok_8Kd2mQ' })
   value: string;
 
-  /** What it is for. */
+  /** Purpose of the secret. */
   @ApiProperty({ required: false, type: String, maxLength: 500, nullable: true, example: 'The CRM, read and write' })
   description?: string | null;
 }
 
-/** What to change of a secret: what is left out stays. */
+/** Secret fields to change. Omitted fields keep their values. */
 @Fixed({ name: 'cannot be changed: create another secret' })
 @Examples({
   value: { summary: 'A new value', value: { value: 'tok_9Ws4nR' } },
 })
 export class SecretChangesBody {
-  /** A new value, which is a new version; in force on every node within five seconds. */
+  /** New value. It creates a new version, which is in effect on every node within five seconds. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 16_384, example: 'tok_9Ws4nR' })
   value?: string;
 
-  /** What it is for; null takes it away. */
+  /** Purpose of the secret; `null` removes it. */
   @ApiProperty({ required: false, type: String, maxLength: 500, nullable: true, example: 'The CRM, read and write' })
   description?: string | null;
 }
 
 /** A secret, without its value. */
 export class SecretItem {
-  /** The secret's id. */
+  /** Id of the secret. */
   @ApiProperty({ example: 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What `{{secrets.NAME}}` calls it. */
+  /** Name used in `{{secrets.NAME}}`. */
   @ApiProperty({ example: 'CRM_TOKEN' })
   name: string;
 
-  /** What it is for; null when nobody said. */
+  /** Purpose of the secret; `null` if none is set. */
   @ApiProperty({ type: String, nullable: true, example: 'The CRM, read and write' })
   description: string | null;
 
-  /** Rises with every new value. */
+  /** Version of the value. Each new value increments it. */
   @ApiProperty({ type: 'integer', example: 1 })
   version: number;
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When its value or its description was changed last. */
+  /** Time of the last change to the value or the description. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 }
 
 /** One page of secrets, newest first. */
 export class SecretPage {
-  /** The secrets of this page. */
+  /** Secrets on this page. */
   @ApiProperty({ type: [SecretItem] })
   data: SecretItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Value for `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** What uses a secret. */
+/** A resource that uses a secret. */
 export class SecretUserItem {
-  /** What kind of thing it is. */
+  /** Kind of resource. */
   @ApiProperty({ enum: USER_KINDS, example: 'destination' })
   kind: (typeof USER_KINDS)[number];
 
-  /** Its id. */
+  /** Id of the resource. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 }
 
-/** A secret with what uses it, without its value. */
+/** A secret with the resources that use it, without its value. */
 export class SecretDetail extends SecretItem {
-  /** What uses it, the first 100; while there is any, it can't be deleted. */
+  /** The first 100 resources that use the secret. A secret in use cannot be deleted. */
   @ApiProperty({ type: [SecretUserItem] })
   used_by: SecretUserItem[];
 }
 
-/** The secret that a path names. Throws 404 for what can't be one. */
+/** Returns the secret id in a path. Throws 404 for a text that is not a secret id. */
 export function secretId(text: string): Id {
   const id = parseId('sec', text);
   if (id === null) throw notFound('secret');

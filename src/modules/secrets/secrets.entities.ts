@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** One named secret. The value is sealed. */
+/** A named secret. The value is encrypted. */
 @Entity('secrets')
 @Unique('secrets_environment_id_name_key', ['environmentId', 'name'])
 export class SecretEntity {

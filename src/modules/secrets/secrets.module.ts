@@ -7,7 +7,7 @@ import { SecretsController } from './secrets.controller.js';
 import { SecretsService } from './secrets.service.js';
 import { SecretsStore } from './secrets.store.js';
 
-/** Named secrets: values go in, and come out only where they are used. */
+/** Named secrets. Values are write-only for the API and are decrypted only for use. */
 @Module({
   controllers: [SecretsController],
   providers: [

@@ -8,29 +8,29 @@ import { SecretUsesStore } from './secret-uses.store.js';
 import type { SecretEntity } from './secrets.entities.js';
 import { SecretsStore } from './secrets.store.js';
 
-/** Where in the list. */
+/** Page of the list. */
 export interface SecretQuery {
   cursor?: string;
   limit?: number;
 }
 
-/** One page. */
+/** One page of a list. */
 export interface SecretRows {
   rows: SecretEntity[];
   nextCursor: string | null;
 }
 
-/** A secret with what uses it. */
+/** A secret with the resources that use it. */
 export interface SecretView {
   row: SecretEntity;
   users: SecretUser[];
 }
 
 const LIMIT_DEFAULT = 50;
-/** More users than this are not shown. */
+/** Maximum number of users shown. */
 export const USERS_SHOWN_MAX = 100;
 
-/** Reads what there is to know of secrets, which is not their values: newest first, bound to the caller's environment. */
+/** Reads secrets without their values in the caller's environment, newest first. */
 @Injectable()
 export class SecretsService {
   constructor(
@@ -48,7 +48,7 @@ export class SecretsService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if it does not exist. */
   async find(tenant: Tenant, id: Id): Promise<SecretView> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw notFound('secret');

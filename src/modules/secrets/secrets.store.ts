@@ -6,10 +6,10 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { SecretEntity } from './secrets.entities.js';
 
-/** A secret's sealed value, and what opens it. */
+/** A secret's encrypted value, with the columns needed for decryption. */
 export type SealedSecret = Pick<SecretEntity, 'environmentId' | 'id' | 'name' | 'value'>;
 
-/** What is known of an environment's secrets before one is added. */
+/** State of an environment's secrets that is checked before one is added. */
 export interface Occupancy {
   count: number;
   isTaken: boolean;
@@ -38,11 +38,11 @@ const VALUES: Statement = {
 
 const REMOVE: Statement = {
   name: 'secrets.remove',
-  // Index secrets_pkey. Refused by secret_uses_secret_fkey while something uses it.
+  // Index secrets_pkey. secret_uses_secret_fkey rejects the delete while the secret is in use.
   text: 'delete from secrets where environment_id = $1::int and id = $2::uuid returning name',
 };
 
-/** Named secrets. Every change is announced in its own transaction: no node goes on with a value that it remembers. */
+/** Stores named secrets. Each change is announced in its own transaction, which evicts cached values on every node. */
 @Injectable()
 export class SecretsStore {
   constructor(
@@ -51,7 +51,7 @@ export class SecretsStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Until the transaction ends, nobody else adds a secret to the environment. */
+  /** Locks the environment against new secrets until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
@@ -66,19 +66,19 @@ export class SecretsStore {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** The same, and until the transaction ends nobody changes it or begins to use it. */
+  /** Returns the secret and locks it against changes and new uses until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<SecretEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Newest first. Index secrets_pkey, backwards. */
+  /** Returns secrets, newest first. Index secrets_pkey, backwards. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<SecretEntity[]> {
     const where: FindOptionsWhere<SecretEntity> = { environmentId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** The sealed values of those that exist. */
+  /** Returns the encrypted values of the secrets that exist. */
   values(environmentId: number, names: readonly string[]): Promise<SealedSecret[]> {
     return this.database.query<SealedSecret>(VALUES, [environmentId, names]);
   }
@@ -90,7 +90,7 @@ export class SecretsStore {
     });
   }
 
-  /** The row after the changes. */
+  /** Returns the row after the changes. */
   update(
     row: SecretEntity,
     changes: Partial<Pick<SecretEntity, 'description' | 'value' | 'version'>>,
@@ -104,7 +104,7 @@ export class SecretsStore {
     });
   }
 
-  /** False when there is none. Throws SQLSTATE 23503 while something uses it. */
+  /** Returns false if the secret does not exist. Throws SQLSTATE 23503 while it is in use. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const [removed] = await this.database.query<{ name: string }>(REMOVE, [environmentId, id]);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
 import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 
-/** Mails codes. A code is stored nowhere, and is worth nothing after ten minutes. */
+/** Mails sign-in codes. Codes are not stored and expire after ten minutes. */
 @Injectable()
 export class CodeMail {
   constructor(
@@ -10,12 +10,12 @@ export class CodeMail {
     private readonly config: Config,
   ) {}
 
-  /** Whether mail leaves this installation at all, and there is a name for it to leave in. */
+  /** Whether this installation can send mail at all, and has a sender name for it. */
   get isPossible(): boolean {
     return this.mail.isPossible;
   }
 
-  /** Never throws: what the page says must not depend on whether somebody got mail. */
+  /** Never throws: the page must not reveal whether a mail was sent. */
   send(to: string, code: string): Promise<void> {
     return this.mail.send({
       to,

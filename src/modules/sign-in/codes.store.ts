@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 
-/** A code that may still be tried. */
+/** A code that can still be tried. */
 export interface PendingCode {
   email: string;
   code_hash: Buffer;
 }
 
-/** How many codes an address may have within an hour. */
+/** Maximum numbers of codes per address within one hour. */
 export interface CodeLimits {
-  /** Asked for from one network. */
+  /** Requests from a single network. */
   perNetwork: number;
-  /** From all networks in which the address never signed in: what strangers can have mailed to somebody. */
+  /** Requests from all networks in which the address never signed in. Limits the mail that strangers can trigger. */
   fromStrangers: number;
 }
 
-/** A code that is to be made. */
+/** A code to store. */
 export interface NewCode {
   ticketHash: Buffer;
   email: string;
@@ -30,7 +30,8 @@ const LOCK: Statement = {
 
 const INSERT: Statement = {
   name: 'sign_in_codes.insert',
-  // Indexes sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx, where sessions stay for a month after their end.
+  // Indexes sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx. Sessions are kept for a month after
+  // their end.
   text: `
     with recent as (select network from sign_in_codes where email = $2 and created_at > now() - interval '1 hour'),
     own as (
@@ -46,7 +47,8 @@ const INSERT: Statement = {
 
 const TRY: Statement = {
   name: 'sign_in_codes.try',
-  // Index sign_in_codes_pkey. Counted before it is compared: who asks many times at once has no more tries.
+  // Index sign_in_codes_pkey. The attempt is counted before the comparison, so that concurrent requests get no extra
+  // attempts.
   text: `
     update sign_in_codes set tries = tries + 1
     where ticket_hash = $1::bytea and tries < $2::int and used_at is null and expires_at > now()
@@ -55,7 +57,7 @@ const TRY: Statement = {
 
 const USE: Statement = {
   name: 'sign_in_codes.use',
-  // Index sign_in_codes_pkey. Once: of two that are right at the same moment, one is let in.
+  // Index sign_in_codes_pkey. Only one of two concurrent requests with the right code succeeds.
   text: 'update sign_in_codes set used_at = now() where ticket_hash = $1::bytea and used_at is null returning email',
 };
 
@@ -65,12 +67,14 @@ const PURGE: Statement = {
   text: `delete from sign_in_codes where expires_at < now() - interval '1 day'`,
 };
 
-/** One-time codes. Neither the codes nor the tickets are stored: only hashes. */
+/** Stores one-time codes. Only hashes of codes and tickets are stored. */
 @Injectable()
 export class CodesStore {
   constructor(private readonly database: Database) {}
 
-  /** False where the limits are reached. One at a time for each address: many at once are no more than one after the other. */
+  /**
+   * Returns false if a limit is reached. Serialized per address, so that concurrent requests cannot exceed the limits.
+   */
   insert(
     { ticketHash, email, codeHash, network }: NewCode,
     { perNetwork, fromStrangers }: CodeLimits,
@@ -84,12 +88,12 @@ export class CodesStore {
     });
   }
 
-  /** The code of a ticket, with one try used up; null when there is none that may be tried. */
+  /** Returns the code of a ticket and counts one attempt. Returns null if no attempt is left. */
   async try(ticketHash: Buffer, triesMax: number): Promise<PendingCode | null> {
     return (await this.database.query<PendingCode>(TRY, [ticketHash, triesMax]))[0] ?? null;
   }
 
-  /** False when it has been used. */
+  /** Returns false if the code was already used. */
   async use(ticketHash: Buffer): Promise<boolean> {
     return (await this.database.query(USE, [ticketHash])).length > 0;
   }

@@ -7,23 +7,24 @@ import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
 /**
- * Each network has codes of its own, so that nobody uses up those of somebody else; what strangers can have mailed to one address is
- * bounded over all networks too, and a network in which the member has signed in before is none of strangers.
+ * Each network has its own codes, so that a stranger cannot use up another person's codes. Codes that strangers can
+ * trigger for one address are also limited over all networks. A network in which the member has signed in before does
+ * not count as a stranger's.
  */
 const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;
 
-/** A code that was made, and the ticket of the browser that asked for it. */
+/** A new code, and the ticket of the browser that requested it. */
 export interface MadeCode {
   ticket: string;
-  /** Six digits; null when the address has had enough of them for now. */
+  /** Six digits; null if the address has reached its limit. */
   code: string | null;
 }
 
 /**
- * One-time codes for the sign-in: six digits, for ten minutes, for the browser alone that asked for them. It holds a ticket of
- * 256 random bits, without which a code is worth nothing, and a ticket has five tries: a stranger can neither guess the code of
- * somebody else nor use up his tries.
+ * One-time sign-in codes: six digits, valid for ten minutes, and only in the browser that requested them. The browser
+ * holds a ticket of 256 random bits that is required together with the code. A ticket allows five attempts. A stranger
+ * can therefore neither guess another person's code nor use up that person's attempts.
  */
 @Injectable()
 export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -50,7 +51,7 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.loop.stop();
   }
 
-  /** A code for an address, whoever it belongs to; whether it is mailed is for the caller to say. */
+  /** Creates a code for an address, whether or not it belongs to a member. The caller decides whether to mail it. */
   async make(email: string, network: string): Promise<MadeCode> {
     const ticket = randomBytes(32).toString('base64url');
     const code = String(randomInt(1_000_000)).padStart(6, '0');
@@ -61,7 +62,10 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     return { ticket, code: isMade ? code : null };
   }
 
-  /** Whether a code is right, and the address that it was mailed to; null when nothing may be tried any more. A right one may be asked again until it is used. */
+  /**
+   * Returns whether a code is right, and the address that it was mailed to. Returns null if no attempt is left. A right
+   * code can be checked again until it is used.
+   */
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };
@@ -71,7 +75,7 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     };
   }
 
-  /** Uses a code up. False when somebody was faster. */
+  /** Marks a code as used. Returns false if another request was faster. */
   use(ticket: string): Promise<boolean> {
     return this.store.use(sha256(ticket));
   }
@@ -87,7 +91,9 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Under the ticket, which is stored nowhere: six digits by themselves are found in a moment. */
+/**
+ * Hashes the code with the ticket, which is not stored. The hash of six digits alone could be reversed within moments.
+ */
 function codeHash(ticket: string, code: string): Buffer {
   return sha256(`${ticket}:${code}`);
 }

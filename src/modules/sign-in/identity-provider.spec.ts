@@ -20,7 +20,7 @@ const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({
 const ADA = { email: 'Ada@Customer.example', email_verified: true };
 
 describe('personOf', () => {
-  it('folds ASCII letters alone: other addresses do not become the one of a member', () => {
+  it("lower-cases only ASCII letters, so that another address does not become a member's", () => {
     expect(personOf({ email: '\u212aIM@Customer.example', email_verified: true }, provider()).email).toBe(
       '\u212aim@customer.example',
     );
@@ -39,7 +39,7 @@ describe('personOf', () => {
     expect(personOf({ ...ADA, groups }, provider()).role).toBe(role);
   });
 
-  it('* is everybody, and a larger group still counts', () => {
+  it('* matches everyone, and a higher role of a group still applies', () => {
     const open = provider({
       roles: [
         ['*', 'read'],
@@ -52,11 +52,11 @@ describe('personOf', () => {
 
   it.each([
     ['no address', { email_verified: true }],
-    ['what is no address', { email: 'nobody', email_verified: true }],
+    ['an invalid address', { email: 'nobody', email_verified: true }],
     ['an address that is not verified', { email: 'a@b.example', email_verified: false }],
-    ['the same as a text', { email: 'a@b.example', email_verified: 'false' }],
-    ['one that is not said to be', { email: 'a@b.example' }],
-    ['the same with null', { email: 'a@b.example', email_verified: null }],
+    ['false as a string', { email: 'a@b.example', email_verified: 'false' }],
+    ['an address without a verified flag', { email: 'a@b.example' }],
+    ['an address with a null flag', { email: 'a@b.example', email_verified: null }],
     ['what is neither', { email: 'a@b.example', email_verified: 1 }],
   ])('refuses %s', (_case, claims) => {
     expect(() => personOf(claims, provider())).toThrow(NotProvided);
@@ -68,7 +68,7 @@ describe('personOf', () => {
     ['a@evil.example', false],
     ['a@sub.customer.example', false],
     ['a@customer.example.evil.example', false],
-  ])('of the domains that come in: %s %s', (email, isIn) => {
+  ])('OIDC_DOMAINS limits the addresses: %s %s', (email, isIn) => {
     const person = (): unknown =>
       personOf({ email, email_verified: 'true' }, provider({ domains: ['customer.example'] }));
 
@@ -79,9 +79,9 @@ describe('personOf', () => {
   it.each([
     ['nothing', {}, true],
     ['null', { email_verified: null }, true],
-    ['that it is not', { email_verified: false }, false],
-    ['the same as a text', { email_verified: 'false' }, false],
-  ])('an installation that trusts its provider takes an address of which it says %s: %s %s', (_case, said, isIn) => {
+    ['false', { email_verified: false }, false],
+    ['false as a string', { email_verified: 'false' }, false],
+  ])('with a trusted provider, an address with the verified flag %s: %s %s', (_case, said, isIn) => {
     const person = (): unknown => personOf({ email: 'a@b.example', ...said }, provider({ trustsEmail: true }));
 
     if (isIn) expect(person()).toMatchObject({ email: 'a@b.example' });
@@ -94,14 +94,14 @@ describe('pinned', () => {
   const algorithmsOf = (server: object, signingAlgorithms: string[] = []): unknown =>
     pinned({ ...metadata, ...server }, { signingAlgorithms }).id_token_signing_alg_values_supported;
 
-  it('leaves the algorithms with a public key of those that the provider lists, and RS256 where it lists none (OpenID Connect Discovery, section 3)', () => {
+  it('keeps the listed algorithms that have a public key, and RS256 if none are listed (OpenID Connect Discovery, section 3)', () => {
     expect(
       algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256', 'ES256', 'XX999'] }),
     ).toEqual(['RS256', 'ES256']);
     expect(algorithmsOf({})).toEqual(['RS256']);
   });
 
-  it('takes those that the client is registered with instead', () => {
+  it('uses the algorithms that the client is registered with instead', () => {
     expect(algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256'] }, ['ES256'])).toEqual([
       'ES256',
     ]);
@@ -111,11 +111,11 @@ describe('pinned', () => {
     [{ id_token_signing_alg_values_supported: ['HS256', 'none'] }],
     [{ id_token_signing_alg_values_supported: [] }],
     [{ jwks_uri: undefined }],
-  ])('refuses a provider whose signatures cannot be verified: %j', (server) => {
-    expect(() => algorithmsOf(server)).toThrow('that ID tokens are signed with');
+  ])('rejects a provider whose signatures cannot be verified: %j', (server) => {
+    expect(() => algorithmsOf(server)).toThrow('for signing ID tokens');
   });
 
-  it('holds signed user info to the same rule', () => {
+  it('applies the same rule to signed user info', () => {
     expect(
       pinned({ ...metadata, userinfo_signing_alg_values_supported: ['none', 'PS256'] }, { signingAlgorithms: [] })
         .userinfo_signing_alg_values_supported,
@@ -124,7 +124,7 @@ describe('pinned', () => {
 });
 
 describe('joined', () => {
-  it('what the ID token says goes before the user info', () => {
+  it('claims of the ID token override the user info', () => {
     expect(
       joined({ sub: '1', email: 'a@b.example' }, { email: 'a@b.example', email_verified: true, groups: ['x'] }),
     ).toEqual({ sub: '1', email: 'a@b.example', email_verified: true, groups: ['x'] });
@@ -138,7 +138,7 @@ describe('joined', () => {
     });
   });
 
-  it('that another address is verified says nothing of the one that counts', () => {
+  it('the verified flag of another address does not count', () => {
     expect(joined({ email: 'admin@b.example' }, { email: 'a@b.example', email_verified: true })).toEqual({
       email: 'admin@b.example',
     });

@@ -10,28 +10,28 @@ import { ProviderAway, ProviderFetch } from './provider-fetch.js';
 const DOCUMENT_KEPT_MS = 3_600_000;
 const GROUPS_MAX = 1_000;
 
-/** What one sign-in has to remember until its answer comes. */
+/** State of one sign-in until the provider's response arrives. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** Who the provider says that somebody is. */
+/** The person as identified by the provider. */
 export interface ProvidedPerson {
   /** In lower case. */
   email: string;
   name: string;
-  /** What his groups come to; null when none of them has a role here. */
+  /** Role derived from the person's groups; null if none of them has a role. */
   role: Scope | null;
 }
 
-/** The provider said no, or said something that must not be believed. The message is for the person. */
+/** The provider rejected the sign-in, or its response is not trustworthy. The message is for the person. */
 export class NotProvided extends Error {}
 
 /**
- * The company's identity provider: OpenID Connect with the authorization code, PKCE, state and nonce. Its metadata is fetched once an
- * hour, its keys at every sign-in: a key that it rotates counts at once, and so does one that it withdraws.
+ * The organization's identity provider: OpenID Connect with authorization code, PKCE, state and nonce. Its metadata is
+ * fetched once per hour, its keys on every sign-in. A rotated or withdrawn key therefore takes effect immediately.
  */
 @Injectable()
 export class IdentityProvider {
@@ -43,7 +43,7 @@ export class IdentityProvider {
     private readonly clock: Clock,
   ) {}
 
-  /** Where the browser goes, and what is to be remembered meanwhile. Throws `ProviderAway`. */
+  /** Returns the URL for the browser, and the state to keep. Throws `ProviderAway`. */
   async begin(provider: OidcProvider): Promise<{ url: URL; pending: PendingSignIn }> {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
       await client();
@@ -60,7 +60,7 @@ export class IdentityProvider {
     return { url, pending };
   }
 
-  /** Who came back, with the query of the redirect. Throws `ProviderAway` and `NotProvided`. */
+  /** Returns the person after the redirect back, from its query. Throws `ProviderAway` and `NotProvided`. */
   async complete(
     provider: OidcProvider,
     query: string,
@@ -96,7 +96,10 @@ export class IdentityProvider {
     return `${this.config.baseUrl}/signin/oidc/callback`;
   }
 
-  /** Returns a client for one sign-in, which has fetched no keys yet. Signatures are verified although the token comes from the provider itself. */
+  /**
+   * Returns a client for one sign-in, without keys. Signatures are verified even though the token comes from the
+   * provider itself.
+   */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
       await client();
@@ -109,7 +112,7 @@ export class IdentityProvider {
     );
     Object.assign(configuration, { [customFetch]: this.door.fetch });
     enableNonRepudiationChecks(configuration);
-    // Only where the operator has configured http, and EGRESS_ALLOW_HTTP lets it out.
+    // Possible only if the operator has configured http, and EGRESS_ALLOW_HTTP permits it.
     if (issuer.startsWith('http:')) allowInsecureRequests(configuration);
     return configuration;
   }
@@ -134,27 +137,28 @@ export class IdentityProvider {
       throw (
         awayIn(error) ??
         new ProviderAway(
-          `${issuer} does not describe itself as it should: ${error instanceof Error ? error.message : String(error)}`,
+          `The metadata of ${issuer} is invalid: ${error instanceof Error ? error.message : String(error)}`,
         )
       );
     }
   }
 }
 
-/** Loaded by the first sign-in that needs it: most installations have no provider, and no start should wait for it. */
+/** Loaded on first use: most installations have no provider, and it must not slow down the start. */
 function client(): Promise<typeof import('openid-client')> {
   return import('openid-client');
 }
 
 /**
- * Returns the provider's metadata with the algorithms alone that tokens and user info may be signed with: those that our client is registered
- * with, or those with a public key among the provider's. Throws for a provider whose signatures cannot be verified.
+ * Returns the provider's metadata, limited to the permitted signing algorithms for tokens and user info: those
+ * registered for the client, or the provider's algorithms with a public key. Throws for a provider whose signatures
+ * cannot be verified.
  */
 export function pinned(
   server: ServerMetadata,
   { signingAlgorithms }: Pick<OidcProvider, 'signingAlgorithms'>,
 ): ServerMetadata {
-  // OpenID Connect Discovery, section 3, asks for the list and for RS256 in it.
+  // OpenID Connect Discovery, section 3, requires the list, including RS256.
   const {
     id_token_signing_alg_values_supported: listed = ['RS256'],
     userinfo_signing_alg_values_supported: ofUserInfo = listed,
@@ -163,7 +167,7 @@ export function pinned(
     signingAlgorithms.length > 0 ? [...signingAlgorithms] : names.filter((name) => SIGNING_ALGORITHMS.has(name));
   const algorithms = allowed(listed);
   if (server.jwks_uri === undefined || algorithms.length === 0)
-    throw new Error('it names no keys, or no algorithm with a public key, that ID tokens are signed with.');
+    throw new Error('it has no keys, or no algorithm with a public key for signing ID tokens.');
   return {
     ...server,
     id_token_signing_alg_values_supported: algorithms,
@@ -171,7 +175,7 @@ export function pinned(
   };
 }
 
-/** What the ID token says, and what the user info says beside it: that an address is verified counts for that address. */
+/** Merges the claims of the ID token and the user info. A verified flag counts only for the address next to it. */
 export function joined(
   claims: Readonly<Record<string, unknown>>,
   more: Readonly<Record<string, unknown>>,
@@ -181,7 +185,7 @@ export function joined(
   return { ...rest, ...(isSame && isVerified !== undefined && { email_verified: isVerified }), ...claims };
 }
 
-/** Throws `NotProvided` for somebody whom nothing is known of, or who is not let in. */
+/** Throws `NotProvided` for a person without an address, or one who may not sign in. */
 export function personOf(
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, roles, domains, trustsEmail }: OidcProvider,
@@ -189,17 +193,18 @@ export function personOf(
   const { email: given, email_verified: isVerified, name } = claims;
   if (typeof given !== 'string' || !/^[^\s@]+@[^\s@]+$/.test(given))
     throw new NotProvided(
-      "Your company's sign-in does not say your address. Its operator has to let this service see it.",
+      "Your company's sign-in does not provide your address. Its administrator must grant this service access to it.",
     );
-  // OpenID Connect Core, section 5.1: what is not said to be verified is not. Some say it as a text.
+  // OpenID Connect Core, section 5.1: an address counts as verified only if the claim says so. Some providers send it
+  // as a string.
   const isSaid = isVerified !== undefined && isVerified !== null;
   if (isSaid ? isVerified !== true && isVerified !== 'true' : !trustsEmail)
     throw new NotProvided("Your company's sign-in has not verified your address.");
-  // ASCII letters alone: U+212A, the sign of Kelvin, is another address than the k that Unicode makes of it in lower case.
+  // Lower-cases only ASCII letters: Unicode lower-cases U+212A (Kelvin sign) to k, which would be a different address.
   const email = given.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (domains.length > 0 && !domains.includes(domain))
-    throw new NotProvided(`Addresses at ${domain} are not let in here.`);
+    throw new NotProvided(`Addresses at ${domain} cannot sign in here.`);
   return {
     email,
     name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 200) : email,
@@ -207,7 +212,7 @@ export function personOf(
   };
 }
 
-/** The largest role of any group. */
+/** Returns the highest role of all groups. */
 function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
   const groups = (Array.isArray(claim) ? claim.slice(0, GROUPS_MAX) : [claim]).filter(
     (group): group is string => typeof group === 'string',
@@ -216,22 +221,25 @@ function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
   return SCOPES.findLast((scope) => held.includes(scope)) ?? null;
 }
 
-/** The client wraps what its `fetch` throws. */
+/** Returns the `ProviderAway` inside an error, because the client wraps errors of its `fetch`. */
 function awayIn(error: unknown): ProviderAway | null {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof ProviderAway) return each;
   return null;
 }
 
-/** Returns the refusal that the person reads: the provider's own error, or a sentence that does not say how a forged answer was found out. That is the cause, for the log. */
+/**
+ * Returns the error shown to the person: the provider's own error, or a sentence that does not reveal how a forged
+ * response was detected. The cause is for the log.
+ */
 function refusalOf(error: unknown): NotProvided {
   const said =
     error instanceof Error && 'error' in error && typeof error.error === 'string' && /^[a-z_]{1,60}$/.test(error.error)
       ? error.error
       : null;
-  if (said === 'access_denied') return new NotProvided("Your company's sign-in was called off. You can try again.");
+  if (said === 'access_denied') return new NotProvided('The sign-in at your company was cancelled. You can try again.');
   return said === null
-    ? new NotProvided("The answer of your company's sign-in does not belong to this try. Start again.", {
+    ? new NotProvided("The response of your company's sign-in does not belong to this attempt. Start again.", {
         cause: error,
       })
-    : new NotProvided(`Your company's sign-in refused: ${said}.`);
+    : new NotProvided(`Your company's sign-in reported an error: ${said}.`);
 }

@@ -18,9 +18,12 @@ import { type ProviderOutcome, SignInService } from './sign-in.service.js';
 import type { SignInClient } from './sign-in-audit.js';
 import { organizationPage, signInPath } from './sign-in-pages.js';
 
-const OUTDATED = 'This sign-in was begun in another browser, or more than ten minutes ago. Start again.';
+const OUTDATED = 'This sign-in was started in another browser, or more than ten minutes ago. Start again.';
 
-/** Signing in through the company's identity provider: two redirects, and a choice for members of several organizations. */
+/**
+ * Sign-in through the organization's identity provider: two redirects, and a choice for members of several
+ * organizations.
+ */
 @ApiExcludeController()
 @Controller('signin/oidc')
 export class OidcController {
@@ -90,12 +93,15 @@ export class OidcController {
     });
   }
 
-  /** Redirects the person to their destination, or answers with the choice of an organization, which only this browser can make. */
+  /**
+   * Redirects the browser to its destination, or returns the page for choosing an organization. Only this browser can
+   * make that choice.
+   */
   private go(reply: FastifyReply, outcome: ProviderOutcome, vouched: VouchedInBrowser): void {
     const { basePath } = this.config;
     if (outcome.kind === 'refused')
       throw new NotProvided(
-        `${vouched.vouchedEmail} is no member of an organization that your company's sign-in opens. Ask an administrator to add you.`,
+        `${vouched.vouchedEmail} is not a member of any organization that uses this sign-in. Ask an administrator to add you.`,
       );
     if (outcome.kind === 'several') {
       reply.header('set-cookie', this.pending.set(vouched));
@@ -114,25 +120,25 @@ export class OidcController {
     return this.config.oidc;
   }
 
-  /** A provider that is away and a person who is not let in are pages, with a way back. */
+  /** Runs `work`. If the provider is unavailable or rejects the sign-in, returns a page with a link back. */
   private async orTell(reply: FastifyReply, returnTo: string | null, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (!(error instanceof ProviderAway) && !(error instanceof NotProvided)) throw error;
       const isAway = error instanceof ProviderAway;
-      if (isAway) this.logger.warn(`The identity provider cannot be asked: ${error.message}`);
+      if (isAway) this.logger.warn(`The identity provider is not reachable: ${error.message}`);
       if (error.cause !== undefined)
-        this.logger.warn(`An answer of the identity provider was refused: ${firstCause(error)}`);
+        this.logger.warn(`A response of the identity provider was rejected: ${firstCause(error)}`);
       const said = isAway
-        ? "Your company's sign-in does not answer at the moment. Try again, or sign in another way."
+        ? "Your company's sign-in does not answer. Try again, or sign in another way."
         : error.message;
       const { basePath } = this.config;
       reply.header('set-cookie', this.pending.clear);
       sendPage(
         reply,
         {
-          title: isAway ? 'The sign-in is away' : 'You were not let in',
+          title: isAway ? 'Sign-in unavailable' : 'Sign-in refused',
           body: html`<p class="fault" role="alert">${said}</p><p><a class="button" href="${signInPath(basePath, returnTo)}">Back to the sign-in</a></p>
 `,
         },
@@ -142,7 +148,7 @@ export class OidcController {
   }
 }
 
-/** Returns the message of the error that began a chain: the client of OpenID Connect wraps what it found out. */
+/** Returns the message of the innermost error. The OpenID Connect client wraps the error that it found. */
 function firstCause(error: Error): string {
   return error.cause instanceof Error ? firstCause(error.cause) : error.message;
 }

@@ -1,22 +1,22 @@
-/** One mail of the service itself, in plain text. */
+/** One plain-text mail from Posthorn itself. */
 export interface OwnMessage {
-  /** One address. */
+  /** A single address. */
   to: string;
-  /** In one line; nothing that strangers wrote. */
+  /** A single line, without text from outside the service. */
   subject: string;
   text: string;
-  /** What it is, for the log when it could not be mailed: `A sign-in code`. */
+  /** Name of the mail for the log, used if sending fails: `A sign-in code`. */
   what: string;
 }
 
 /**
- * What the service itself mails to people. It goes to the transport and is stored nowhere: as an email of an organization it could be
- * read by whoever holds a key of it. It is not tried again.
+ * Sends mails from Posthorn itself. They go directly to the transport and are not stored: an email stored for an
+ * organization could be read with any key of that organization. Sending is not retried.
  */
 export abstract class OwnMail {
-  /** Whether mail leaves this installation at all, and there is a name for it to leave in. */
+  /** Whether this installation can send mail at all, and has a sender name for it. */
   abstract readonly isPossible: boolean;
 
-  /** Never throws: nothing that anybody is shown depends on whether somebody got mail. */
+  /** Sends a mail and never throws. No response may reveal whether a mail was sent. */
   abstract send(message: OwnMessage): Promise<void>;
 }

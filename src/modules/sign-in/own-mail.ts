@@ -9,7 +9,7 @@ import { SendingDomains } from '#modules/domains/contract.js';
 import { MailTransport } from '#modules/email/transport.contract.js';
 import { OwnMail, type OwnMessage } from '#modules/sign-in/own-mail.contract.js';
 
-/** Mail of the service itself, through the installation's transport, signed with the platform's key. */
+/** Sends Posthorn's own mail through the installation's transport, signed with the platform's key. */
 @Injectable()
 export class TransportOwnMail extends OwnMail {
   private readonly logger = new Logger('OwnMail');

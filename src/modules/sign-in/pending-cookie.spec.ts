@@ -6,7 +6,7 @@ import { PendingCookie } from './pending-cookie.js';
 
 const PENDING = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/console' };
 
-/** A vault that seals nothing: what stands in the cookie is not what is looked at here. */
+/** Uses a vault that does not encrypt, because the content of the cookie is not tested here. */
 function cookieAt(baseUrl: string, installation = 1): { cookie: PendingCookie; time: { nowMs: number } } {
   const time = { nowMs: 1_000_000 };
   const vault = { seal: (text: string) => Buffer.from(text), open: (sealed: Buffer) => sealed } as unknown as Vault;
@@ -29,14 +29,14 @@ describe('PendingCookie', () => {
     expect(cookie.clear).toMatch(new RegExp(`^${name}=; Max-Age=0; ${attributes}$`));
   });
 
-  it("two installations on one host do not take each other's", () => {
+  it("two installations on one host do not accept each other's cookies", () => {
     const [one, other] = [cookieAt('http://localhost:3000', 1).cookie, cookieAt('http://localhost:3001', 2).cookie];
     const set = one.set(PENDING).split(';', 1)[0];
 
     expect([one.read(set), other.read(set), one.read(undefined)]).toEqual([PENDING, null, null]);
   });
 
-  it('counts for ten minutes', () => {
+  it('is valid for ten minutes', () => {
     const { cookie, time } = cookieAt('https://hooks.example.com');
     const set = cookie.set(PENDING).split(';', 1)[0];
 

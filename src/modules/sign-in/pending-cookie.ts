@@ -9,18 +9,18 @@ import type { PendingSignIn } from './identity-provider.js';
 const LIFETIME_SECONDS = 600;
 const PLACE = 'sign-in:oidc';
 
-/** A sign-in that is under way at the provider, and where the person goes on afterwards. */
+/** A sign-in in progress at the provider, with the destination after sign-in. */
 export type PendingInBrowser = PendingSignIn & { returnTo: string | null };
 
-/** A sign-in of an address that the provider has vouched for, whose person still has to choose an organization. */
+/** A sign-in with an address that the provider has verified, for which the person must still choose an organization. */
 export interface VouchedInBrowser {
   vouchedEmail: string;
   returnTo: string | null;
 }
 
 /**
- * Keeps a sign-in that is under way in the browser that began it: sealed, for ten minutes, first as begun, then as vouched for. No other browser
- * can end it, so a link cannot sign a person in as somebody else.
+ * Stores a sign-in in progress in the browser that started it, encrypted, for ten minutes: first as started, then as
+ * verified. No other browser can complete it, so a link cannot sign a person in as someone else.
  */
 @Injectable()
 export class PendingCookie {
@@ -33,19 +33,19 @@ export class PendingCookie {
     private readonly keyring: Keyring,
   ) {}
 
-  /** `Set-Cookie`. */
+  /** Returns the `Set-Cookie` header. */
   set(pending: PendingInBrowser | VouchedInBrowser): string {
     const untilMs = this.clock.nowMs() + LIFETIME_SECONDS * 1000;
     const sealed = this.vault.seal(JSON.stringify({ ...pending, untilMs }), PLACE).toString('base64url');
     return this.cookie.set(sealed, LIFETIME_SECONDS);
   }
 
-  /** `Set-Cookie` that takes it away. */
+  /** Returns the `Set-Cookie` header that deletes the cookie. */
   get clear(): string {
     return this.cookie.clear;
   }
 
-  /** Null for none, for one that was altered, and for one that is too old. */
+  /** Returns null for a missing, altered or expired cookie. */
   read(header: string | undefined): PendingInBrowser | VouchedInBrowser | null {
     const { name } = this.cookie;
     const value = header
@@ -64,7 +64,10 @@ export class PendingCookie {
     }
   }
 
-  /** Made when it is first asked for: with PORT=0 the address is known once the service listens, and the keyring is loaded by then. */
+  /**
+   * Created on first use: with PORT=0 the address is known only once the service listens, and the keyring is loaded by
+   * then.
+   */
   private get cookie(): HostCookie {
     return (this.ownCookie ??= hostCookie('posthorn_oidc', {
       baseUrl: this.config.baseUrl,

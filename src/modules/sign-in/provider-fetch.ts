@@ -6,10 +6,10 @@ import { EgressGate } from '#egress/gate.js';
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 1_048_576;
 
-/** The provider cannot be asked: it does not answer, or may not be connected to. */
+/** The provider is unavailable: it does not respond, or connections to it are not permitted. */
 export class ProviderAway extends Error {}
 
-/** What the OpenID Connect client asks the provider, through the one door out: with its checks of addresses, and without redirects. */
+/** Sends the requests of the OpenID Connect client through egress, with its address checks and without redirects. */
 @Injectable()
 export class ProviderFetch {
   constructor(
@@ -17,10 +17,11 @@ export class ProviderFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /** A `fetch` as far as the client needs one. Throws `ProviderAway`. */
+  /** A `fetch` with the features that the client needs. Throws `ProviderAway`. */
   readonly fetch: CustomFetch = async (url, { method, headers, body, signal }) => {
     const verdict = this.gate.check(String(url));
-    if (!verdict.ok) throw new ProviderAway(`${new URL(url).origin} may not be connected to: ${verdict.reason}`);
+    if (!verdict.ok)
+      throw new ProviderAway(`connections to ${new URL(url).origin} are not permitted: ${verdict.reason}`);
     const answer = await this.agent.exchange({
       method,
       url: verdict.url,
@@ -40,9 +41,9 @@ export class ProviderFetch {
   };
 }
 
-/** The client sends forms, and nothing that streams. */
+/** The client sends form data and no streams. */
 function bytesOf(body: Parameters<CustomFetch>[1]['body']): string | null {
   if (body === null || body === undefined) return null;
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
-  throw new Error('The OpenID Connect client sends a body of a kind that is not known here.');
+  throw new Error('The OpenID Connect client sends an unsupported type of body.');
 }

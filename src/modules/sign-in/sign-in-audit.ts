@@ -3,26 +3,28 @@ import { type AuditActor, AuditTrail } from '#kernel/audit.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Provisioned } from '#modules/auth/members.contract.js';
 
-/** Where a try came from. */
+/** Client of a sign-in attempt. */
 export interface SignInClient {
   ip: string;
   userAgent: string | undefined;
   requestId: string;
 }
 
-/** Who signed in, out, or failed to. */
+/** A sign-in, a sign-out, or a failed sign-in. */
 export interface SignInEntry {
   action: 'sign-in.succeeded' | 'sign-in.failed' | 'sign-out';
   organizationId: Id | null;
   actor: AuditActor;
-  /** By which way, and for whom: never what was typed as a key or a code. */
+  /** Method and subject of the sign-in. It never contains an entered key or code. */
   what: Readonly<Record<string, unknown>>;
   environmentId?: number;
-  /** `ses_…` of the session that ended. */
+  /** `ses_…` id of the session that ended. */
   session?: string;
 }
 
-/** Writes sign-ins into the audit log. One that failed for an address that is a member's is its organization's to see. */
+/**
+ * Writes sign-ins to the audit log. A failed sign-in with a member's address is visible to the member's organization.
+ */
 @Injectable()
 export class SignInAudit {
   constructor(private readonly trail: AuditTrail) {}
@@ -44,7 +46,7 @@ export class SignInAudit {
     });
   }
 
-  /** What the identity provider's word made of a member, as he came in by it. In the caller's transaction. */
+  /** Records changes that the identity provider caused to a member at sign-in, in the caller's transaction. */
   async provisioned(
     { organizationId, memberId, role, roleBefore }: Provisioned,
     email: string,

@@ -3,16 +3,16 @@ import type { Page } from '#http/pages/page.js';
 import type { Membership } from '#modules/auth/members.contract.js';
 import type { SignedIn } from '#modules/auth/sessions.contract.js';
 
-/** What the sign-in page offers. */
+/** Options shown on the sign-in page. */
 export interface SignInOffer {
   basePath: string;
-  /** Where the person goes on, or null for nowhere in particular. */
+  /** Destination after sign-in, or null for the default. */
   returnTo: string | null;
-  /** What was wrong with the last try. */
+  /** Error message of the previous attempt. */
   fault: string | null;
   /** Whether codes can be mailed. */
   mailsCodes: boolean;
-  /** Whether there is an identity provider. */
+  /** Whether an identity provider is configured. */
   hasProvider: boolean;
 }
 
@@ -48,7 +48,7 @@ ${
   };
 }
 
-/** After a code was asked for: the same page whether the address is somebody's or not. */
+/** Returns the page after a code was requested. It is the same whether or not the address belongs to a member. */
 export function codePage(
   { basePath, returnTo, fault }: Pick<SignInOffer, 'basePath' | 'returnTo' | 'fault'>,
   ticket: string,
@@ -65,7 +65,10 @@ export function codePage(
   };
 }
 
-/** Lets a member of several organizations choose one. The form goes to `action`, below the service's path, with the fields that prove who they are. */
+/**
+ * Returns the page on which a member of several organizations chooses one. The form is sent to `action`, below the
+ * service's path, with the fields that prove the person's identity.
+ */
 export function organizationPage(
   { basePath, returnTo }: Pick<SignInOffer, 'basePath' | 'returnTo'>,
   action: string,
@@ -109,7 +112,7 @@ export function signedOutPage(basePath: string): Page {
   };
 }
 
-/** The sign-in page's address, with where to go on afterwards. */
+/** Returns the path of the sign-in page, with the destination after sign-in. */
 export function signInPath(basePath: string, returnTo: string | null): string {
   return `${basePath}/signin${returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`;
 }

@@ -13,10 +13,10 @@ import { Sessions } from '#modules/auth/sessions.contract.js';
 import { SignInService } from './sign-in.service.js';
 import { codePage, organizationPage, signedInPage, signedOutPage, signInPage } from './sign-in-pages.js';
 
-/** Of one client address, over all ways of signing in. */
+/** Limit per client address, across all sign-in methods. */
 const TRIES = { name: 'sign-in', count: 20, seconds: 300 };
 
-/** Where people sign in and out: pages, and no part of the API. */
+/** Sign-in and sign-out pages. They are not part of the API. */
 @ApiExcludeController()
 @Controller()
 export class SignInController {
@@ -49,7 +49,11 @@ export class SignInController {
     const returnTo = this.returnTo(return_to);
     const cookie = await this.service.byKey(key.trim(), clientOf(request), request.headers.cookie);
     if (cookie === null)
-      return this.show(reply, this.offer(returnTo, 'This is no valid API key, or it was revoked or has expired.'), 401);
+      return this.show(
+        reply,
+        this.offer(returnTo, 'This is not a valid API key, or it was revoked or has expired.'),
+        401,
+      );
     this.enter(reply, cookie, returnTo);
   }
 
@@ -66,8 +70,7 @@ export class SignInController {
     const { email = '', return_to } = fieldsOf(form);
     const returnTo = this.returnTo(return_to);
     const ticket = await this.service.mailCode(email, request);
-    if (ticket === null)
-      return this.show(reply, this.offer(returnTo, 'This is not an address that a code can be mailed to.'), 400);
+    if (ticket === null) return this.show(reply, this.offer(returnTo, 'A code cannot be sent to this address.'), 400);
     this.show(reply, codePage({ basePath: this.config.basePath, returnTo, fault: null }, ticket));
   }
 
@@ -94,7 +97,7 @@ export class SignInController {
         codePage(
           {
             ...place,
-            fault: 'This is not the code, or it was used, or is too old. After five wrong ones a new code is needed.',
+            fault: 'This code is wrong, was already used, or has expired. After five wrong codes you need a new one.',
           },
           ticket,
         ),
@@ -112,7 +115,7 @@ export class SignInController {
   async signOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() form: object): Promise<void> {
     const who = await this.sessions.read(request.headers.cookie);
     if (who !== null && !this.sessions.holdsCsrfToken(who, fieldsOf(form)['csrf_token']))
-      throw new ApiError('insufficient_scope', 'This form is not of your session. Open the page again.');
+      throw new ApiError('insufficient_scope', 'This form does not belong to your session. Open the page again.');
     reply.header('set-cookie', await this.service.end(request.headers.cookie, who, clientOf(request)));
     this.show(reply, signedOutPage(this.config.basePath));
   }
@@ -139,7 +142,7 @@ export class SignInController {
   }
 }
 
-/** A body that is missing says as much as an empty form. */
+/** Returns the form fields. A missing body is treated as an empty form. */
 function fieldsOf(form: object | undefined): FormFields {
   return (form ?? {}) as FormFields;
 }

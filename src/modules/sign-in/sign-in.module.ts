@@ -14,7 +14,7 @@ import { SignInController } from './sign-in.controller.js';
 import { SignInService } from './sign-in.service.js';
 import { SignInAudit } from './sign-in-audit.js';
 
-/** Where people sign in: with an API key, with a code that is mailed, through the company's identity provider. */
+/** Sign-in pages: with an API key, with a mailed code, or through the organization's identity provider. */
 @Module({
   imports: [AuthModule, DomainsModule],
   controllers: [OidcController, SignInController],

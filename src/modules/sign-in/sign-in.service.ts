@@ -15,10 +15,10 @@ import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
 import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from './sign-in-audit.js';
 
-/** When somebody who had his codes is told to try again. */
+/** Value of Retry-After after the limit of codes is reached. */
 const NO_MORE_CODES_SECONDS = 600;
 
-/** What came of a code. */
+/** Result of checking a code. */
 export type CodeOutcome =
   { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
@@ -26,14 +26,14 @@ export type CodeOutcome =
 export type ProviderOutcome =
   { kind: 'refused' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
-/** A code as it was typed, with the ticket of the browser and the membership that was chosen. */
+/** An entered code, with the ticket of the browser and the chosen membership. */
 export interface GivenCode {
   ticket: string;
   code: string;
   memberId: string | null;
 }
 
-/** Decides who may come in, and opens the session: with its entry in the audit log, or not at all. */
+/** Decides about sign-ins and opens sessions. A session is opened only together with its audit log entry. */
 @Injectable()
 export class SignInService {
   constructor(
@@ -47,14 +47,14 @@ export class SignInService {
     private readonly config: Config,
   ) {}
 
-  /** By which ways this installation lets people in, beside the key. */
+  /** Returns the sign-in methods of this installation other than the API key. */
   ways(): { mailsCodes: boolean; hasProvider: boolean } {
     return { mailsCodes: this.mail.isPossible, hasProvider: this.config.oidc !== null };
   }
 
-  /** `Set-Cookie`, or null when it is no key of ours that is in force. */
+  /** Returns the `Set-Cookie` header, or null if the key is not an active Posthorn key. */
   async byKey(key: string, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
-    // Tokens that extensions vouch for are not ours to keep a session for: nobody would tell us when they end.
+    // No session is opened for an extension's token, because Posthorn would not notice when the token ends.
     const caller = key.startsWith('ek_') ? await this.authenticator.authenticate(key) : null;
     if (caller === null) return this.failed('key', null, client);
     const { organizationId, environmentId } = caller.tenant;
@@ -79,8 +79,9 @@ export class SignInService {
   }
 
   /**
-   * Mails a code to a member. Returns a ticket whether the address is somebody's or not, and takes as long for both; null for
-   * what is no address, and where no mail leaves. Throws 429 where the address has had its codes, whoever it belongs to.
+   * Mails a code to a member. Returns a ticket whether or not the address belongs to a member, and takes the same time
+   * for both. Returns null for an invalid address, or if mail cannot be sent. Throws 429 if the address has reached its
+   * limit, whether or not it belongs to a member.
    */
   async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
     const email = addressOf(given);
@@ -89,12 +90,12 @@ export class SignInService {
     if (code === null)
       throw new ApiError(
         'rate_limited',
-        'So many codes were asked for that no other one is mailed for now. One that you have still counts, for ten minutes, in the browser that asked for it.',
+        'Too many codes were requested, so no new code is sent for now. A code that you already have remains valid for ten minutes in the browser that requested it.',
         {},
         NO_MORE_CODES_SECONDS,
       );
     const [membership] = await this.memberships.findByEmail(email);
-    // Not waited for: how long a relay takes would tell who is a member.
+    // Not awaited: the response time of a relay would reveal whether the address belongs to a member.
     if (membership !== undefined) void this.mail.send(email, code);
     return ticket;
   }
@@ -120,8 +121,9 @@ export class SignInService {
   }
 
   /**
-   * Lets somebody in whom the provider knows: a member, with the role that their groups give, or a newcomer whom a group lets in. A member of
-   * several organizations that the provider opens has to choose one. Throws 503 where OIDC_DOMAINS is missing.
+   * Signs in a person identified by the provider: a member, whose role follows their groups, or a new person whose
+   * group has a role. A member of several organizations that use the provider must choose one. Throws 503 if
+   * OIDC_DOMAINS is missing.
    */
   async byProvider(
     person: ProvidedPerson,
@@ -130,7 +132,8 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // A start and the creation of an organization check it, too: those of a process that has other variables do not.
+      // The start and the creation of an organization also check this, but a process with other environment variables
+      // may have skipped it.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;
@@ -139,7 +142,7 @@ export class SignInService {
     });
   }
 
-  /** Lets somebody in whose address the provider has vouched for, to the membership that they chose. */
+  /** Signs in a person whose address the provider has verified, with the membership that they chose. */
   async byVouchedAddress(
     { email, memberId }: { email: string; memberId: string | null },
     { organization }: OidcProvider,
@@ -159,7 +162,7 @@ export class SignInService {
     });
   }
 
-  /** `Set-Cookie` that takes the cookie away. */
+  /** Ends the session and returns the `Set-Cookie` header that deletes the cookie. */
   end(cookieHeader: string | undefined, who: SignedIn | null, client: SignInClient): Promise<string> {
     return this.database.transaction(async () => {
       if (who !== null) {
@@ -181,7 +184,7 @@ export class SignInService {
     });
   }
 
-  /** A member whom the provider makes, or whose role it changes, is in the audit log in the same commit. */
+  /** Creates a member, or changes their role, as the provider says. The audit log entry is part of the same commit. */
   private provision(
     organization: string | null,
     person: ProvidedPerson & { role: Scope },
@@ -212,7 +215,10 @@ export class SignInService {
     });
   }
 
-  /** For the log of every organization that the address is a member of, or for the operator's when it is nobody's. */
+  /**
+   * Writes a failed sign-in to the log of each organization with this member, or to the operator's log for an unknown
+   * address.
+   */
   private async failed(
     how: SignInWay,
     email: string | null,
@@ -230,7 +236,7 @@ export class SignInService {
   }
 }
 
-/** An address in lower case, as members are known by; null for what is none. */
+/** Returns the address in lower case, as stored for members, or null if it is invalid. */
 export function addressOf(given: string): string | null {
   const mailbox = parseMailbox(given.trim());
   return 'refusal' in mailbox || mailbox.name !== '' ? null : mailbox.address.toLowerCase();

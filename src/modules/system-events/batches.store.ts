@@ -3,9 +3,12 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { SystemEventType } from './contract.js';
 
-/** What of one type in one environment is told after so long together: a storm is an event a minute. */
+/**
+ * Window in which signals of one type in one environment are collected into one event. A storm produces one event per
+ * minute.
+ */
 export const WINDOW_MS = 60_000;
-/** Nobody tells for so long: the process that took the batch is gone. */
+/** Lease of a batch. After this time without progress, the process that took the batch is considered dead. */
 const LEASE_MS = 60_000;
 const GROUPS_MAX = 500;
 const CLAIM_MAX = 100;
@@ -14,17 +17,17 @@ const CLAIM_MAX = 100;
 export interface Batch {
   environmentId: number;
   type: SystemEventType;
-  /** The event's id. */
+  /** Id of the event. */
   id: Id;
-  /** Where it goes, or null for nowhere. */
+  /** Destination of the event, or null if none is set. */
   destinationId: Id | null;
-  /** In days since the epoch; fixed with the batch, since it is part of the event's key. */
+  /** In days since the epoch. Fixed for the batch, because it is part of the event's key. */
   expiresOnDay: number;
-  /** How often notifying of it has failed. */
+  /** Number of failed notification attempts. */
   failures: number;
 }
 
-/** The signals of one subject in a batch; with the sums of the whole batch. */
+/** The signals of one subject in a batch, with the sums of the whole batch. */
 export interface Told {
   subject: Id;
   details: Record<string, unknown>;
@@ -39,7 +42,9 @@ const COLUMNS = `
   t.environment_id as "environmentId", t.type, t.batch as id, t.destination_id as "destinationId",
   t.expires_on - date '1970-01-01' as "expiresOnDay", t.failures`;
 
-/** system_signals_waiting_idx, and system_tellings_pkey for each group: the first signal of a type is ready at once. */
+/**
+ * system_signals_waiting_idx, and system_tellings_pkey for each group. The first signal of a type is ready immediately.
+ */
 const READY: Statement = {
   name: 'system_batches_ready',
   text: `
@@ -51,8 +56,8 @@ const READY: Statement = {
 };
 
 /**
- * Opens a window (system_tellings_pkey) and marks what waits (system_signals_waiting_idx): one statement, so of two
- * processes one has it all. What is being folded at that moment is for the next window.
+ * Opens a window (system_tellings_pkey) and marks waiting signals (system_signals_waiting_idx). In a single statement,
+ * so that one of two concurrent processes gets all of them. Signals that are being folded wait for the next window.
  */
 const BEGIN: Statement = {
   name: 'system_batches_begin',
@@ -74,7 +79,7 @@ const BEGIN: Statement = {
     select 1 as opened from opened`,
 };
 
-/** system_tellings_batch_idx: what another process began and did not end, and what is due again. */
+/** system_tellings_batch_idx: batches that another process began and did not finish, and batches whose retry is due. */
 const CLAIM: Statement = {
   name: 'system_batches_claim',
   text: `
@@ -87,11 +92,14 @@ const CLAIM: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** For the lookout: anything that waits, of whatever type, or that was begun (system_signals_pkey, system_tellings_batch_idx). */
+/**
+ * Query for the due-work poller: waiting signals of any type, and unfinished batches (system_signals_pkey,
+ * system_tellings_batch_idx).
+ */
 export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings where batch is not null order by claimed_until limit 1))`;
 
-/** system_signals_batch_idx. The most frequent first. */
+/** system_signals_batch_idx. Most frequent subjects first. */
 const READ: Statement = {
   name: 'system_batches_read',
   text: `
@@ -111,7 +119,10 @@ const DUE_AGAIN: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** system_tellings_pkey and system_signals_batch_idx. A window in which nothing was is as good as none. */
+/**
+ * system_tellings_pkey and system_signals_batch_idx. Resets a window that had no signals, so that the next signal is
+ * ready immediately.
+ */
 const END: Statement = {
   name: 'system_batches_end',
   text: `
@@ -122,27 +133,27 @@ const END: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** Batches: one at a time for each type of an environment. */
+/** Stores batches: one at a time for each type of an environment. */
 @Injectable()
 export class BatchesStore {
   constructor(private readonly database: Database) {}
 
-  /** Types of which something waits and that may be told now. */
+  /** Returns types with waiting signals whose window allows sending. */
   ready(): Promise<{ environmentId: number; type: SystemEventType }[]> {
     return this.database.query(READY);
   }
 
-  /** Takes what waits and holds it for this process; false when another one was first. */
+  /** Takes the waiting signals as a batch with a lease for this process. Returns false if another process was first. */
   async begin({ environmentId, type, id, destinationId, expiresOnDay }: Batch): Promise<boolean> {
     return (await this.database.query(BEGIN, [environmentId, type, id, destinationId, expiresOnDay])).length > 0;
   }
 
-  /** Batches that nobody holds. */
+  /** Returns batches without a valid lease. */
   claim(): Promise<Batch[]> {
     return this.database.query(CLAIM);
   }
 
-  /** At most `limit` subjects, the most frequent first, without one of them. */
+  /** Returns at most `limit` subjects, most frequent first, without `except`. */
   read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<Told[]> {
     return this.database.query(READ, [environmentId, id, except, limit]);
   }
@@ -151,7 +162,7 @@ export class BatchesStore {
     await this.database.query(DUE_AGAIN, [environmentId, type, id, inMs]);
   }
 
-  /** It is told: its signals are gone. */
+  /** Ends the batch after its event was sent, and deletes its signals. */
   async end({ environmentId, type, id }: Batch): Promise<void> {
     await this.database.query(END, [environmentId, type, id]);
   }

@@ -7,13 +7,13 @@ const ajv = new Ajv2020.Ajv2020({ allErrors: true, strict: true, strictRequired:
 addFormats.default(ajv);
 
 describe('the catalogue', () => {
-  it('has every type once, by name', () => {
+  it('has every type once, ordered by name', () => {
     expect(CATALOGUE.map(({ type }) => type)).toEqual([...SYSTEM_EVENT_TYPES]);
     expect([...SYSTEM_EVENT_TYPES].sort()).toEqual([...SYSTEM_EVENT_TYPES]);
   });
 
   it.each(CATALOGUE.map((entry) => [entry.type, entry] as const))(
-    '%s: its example is one of its kind, and keeps to its schema',
+    '%s: its example has this type and matches its schema',
     (type, { schema, example }) => {
       const validate = ajv.compile(schema);
 
@@ -23,7 +23,7 @@ describe('the catalogue', () => {
   );
 
   it.each(CATALOGUE.map((entry) => [entry.type, entry] as const))(
-    '%s: its schema refuses an item without its count, and one of nothing',
+    '%s: its schema rejects an item without a count, and an item without a subject',
     (_type, { schema, example }) => {
       const validate = ajv.compile(schema);
       const [{ count: _count, ...uncounted } = {}] = example.data['items'] as Record<string, unknown>[];
@@ -33,7 +33,7 @@ describe('the catalogue', () => {
     },
   );
 
-  it('says of a target either which destination it is, or which endpoint of which application', () => {
+  it('identifies a target either by its destination, or by its endpoint and application', () => {
     const [opened] = CATALOGUE.filter(({ type }) => type === 'circuit.opened');
     const validate = ajv.compile(opened?.schema ?? {});
     const data = opened?.example.data as { items: Record<string, unknown>[] };

@@ -2,12 +2,12 @@ import { SYSTEM_EVENT_TYPES, type SystemEventType } from './contract.js';
 
 type Schema = Record<string, unknown>;
 
-/** What people and programs need to know of one type. */
+/** Description of one event type. */
 export interface CatalogueEntry {
   description: string;
   /** JSON Schema (2020-12) of `data`. */
   schema: Schema;
-  /** A whole event, as it is sent. */
+  /** Example of a complete event as it is sent. */
   example: { type: SystemEventType; timestamp: string; data: Record<string, unknown> };
 }
 
@@ -16,7 +16,7 @@ const text: Schema = { type: 'string' };
 const number: Schema = { type: 'integer', minimum: 0 };
 const time: Schema = { type: 'string', format: 'date-time' };
 
-/** A destination of the list, or an endpoint of an application. */
+/** A registered destination, or an endpoint of an application. */
 const TARGET = { destination: id('dst'), endpoint: id('ep'), application: id('app'), name: text };
 const WHOSE: Schema = {
   oneOf: [
@@ -25,7 +25,10 @@ const WHOSE: Schema = {
   ],
 };
 
-/** What a job was about: an endpoint that receives or is an application's, a destination, an application, or what a list of events shows. */
+/**
+ * Subject of a job: an inbound endpoint, an application's endpoint, a destination, an application, or a filtered list
+ * of events.
+ */
 const REPLAYED: Schema = {
   oneOf: [
     {
@@ -55,7 +58,7 @@ const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const [FIRST_AT, LAST_AT] = ['2026-11-21T09:30:00.120Z', '2026-11-21T09:30:41.007Z'];
 
-/** What every event has around its items. */
+/** Builds an entry with the fields that every event has in addition to its items. */
 function entry(
   type: SystemEventType,
   description: string,
@@ -91,7 +94,7 @@ function entry(
   return [type, { description, schema, example: { type, timestamp: '2026-11-21T09:30:41.530Z', data } }];
 }
 
-/** Of one email the recipient that was told of last; `count` says how many it were. */
+/** The most recent recipient of one email. `count` is the number of recipients. */
 const RECIPIENT = {
   properties: {
     email: id('evt'),
@@ -109,19 +112,19 @@ const ORDERS = { destination: DESTINATION, name: 'Orders' };
 const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   entry(
     'circuit.closed',
-    'A target that had been given a rest takes deliveries again: a probe succeeded, or it was enabled.',
+    'A target whose circuit was open takes deliveries again: a probe succeeded, or the target was enabled.',
     CIRCUIT,
     ORDERS,
   ),
   entry(
     'circuit.opened',
-    'A target failed so often in a row that deliveries to it are held back until a probe succeeds.',
+    'A target failed several times in a row, so deliveries to it are held back until a probe succeeds.',
     CIRCUIT,
     ORDERS,
   ),
   entry(
     'destination.disabled',
-    'A destination, or an endpoint of an application, takes no deliveries until it is enabled: through the API, or because its receiver answered 410.',
+    'A destination, or an endpoint of an application, takes no deliveries until it is enabled. It was disabled through the API, or because its receiver answered 410.',
     {
       properties: { ...TARGET, reason: text, by: { enum: ['api', 'receiver'] } },
       required: ['reason', 'by'],
@@ -137,7 +140,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'domain.failed',
-    'Answers of name servers have lacked a required record of a domain for 72 hours. `missing` names the records; a check revives the domain.',
+    'For 72 hours, responses of name servers have lacked a required record of a domain. `missing` names the records. A successful check enables the domain again.',
     {
       properties: { ...DOMAIN, missing: { type: 'array', items: text } },
       required: ['domain', 'host', 'kind', 'missing'],
@@ -146,31 +149,31 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'domain.verified',
-    'Every required record of a domain was seen, for the first time or again: it can be used.',
+    'All required records of a domain were found, for the first time or again. The domain can be used.',
     { properties: DOMAIN, required: ['domain', 'host', 'kind'] },
     MAIL_DOMAIN,
   ),
   entry(
     'email.bounced',
-    'A recipient of an email was refused for good, when it was sent or later. The address is not sent to again.',
+    'An email was permanently rejected for a recipient, when it was sent or later. No more mail is sent to the address.',
     RECIPIENT,
     { ...RECIPIENT_EXAMPLE, subtype: '5.1.1', detail: '550 5.1.1 No such user' },
   ),
   entry(
     'email.complained',
-    'A recipient of an email reported it as unwanted. The address is not sent to again.',
+    'A recipient of an email reported it as spam. No more mail is sent to the address.',
     RECIPIENT,
     { ...RECIPIENT_EXAMPLE, subtype: 'abuse', detail: null },
   ),
   entry(
     'email.failed',
-    'An email was refused for good for a recipient, because of the message, its sender or a policy: nothing is wrong with the address.',
+    'An email was permanently rejected for a recipient because of the message, its sender or a policy. The address itself is not suppressed.',
     RECIPIENT,
     { ...RECIPIENT_EXAMPLE, subtype: '5.7.1', detail: '550 5.7.1 Message refused' },
   ),
   entry(
     'endpoint.verification_failing',
-    'Ten requests in a row to an inbound endpoint had a signature that did not hold; said again after an hour if it goes on. `failures` is how many in a row.',
+    'Ten consecutive requests to an inbound endpoint had an invalid signature. The event is repeated after one hour if this continues. `failures` is the number of consecutive failures.',
     {
       properties: { endpoint: id('ep'), path: text, failures: { ...number, minimum: 10 }, last_event: id('evt') },
       required: ['endpoint', 'path', 'failures', 'last_event'],
@@ -179,7 +182,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'event.dead_lettered',
-    'Deliveries to a target used up their retries. `event_ids` are the latest ten of the target that are dead letters now.',
+    'Deliveries to a target used up their retries. `event_ids` contains the latest ten current dead letters of the target.',
     {
       properties: { ...TARGET, event_ids: { type: 'array', maxItems: 10, items: id('evt') } },
       required: ['event_ids'],
@@ -189,7 +192,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'replay.completed',
-    'A job ended: `completed`, `stopped` by a call, or `failed` with an `error`. `kind` says which: a replay of a time range, a recovery of an `endpoint`, a `destination` or an `application`, a replay of everything of an `application`, a release of `requests` that were set aside, an erasure, with what it `erased`, or the `action` of a job over a list of `events`, with what it `cancelled`.',
+    'A job ended as `completed`, as `stopped` by a call, or as `failed` with an `error`. `kind` is the kind of job: a replay of a time range, a recovery of an `endpoint`, a `destination` or an `application`, a replay of all events of an `application`, a release of set-aside `requests`, an erasure with the counts in `erased`, or the `action` of a job over a list of `events` with the number `cancelled`.',
     {
       properties: {
         replay: id('rpj'),
@@ -225,9 +228,9 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
 ]);
 
-/** Every type with what is known of it, in the order of their names. */
+/** All types with their descriptions, in the order of their names. */
 export const CATALOGUE: readonly (CatalogueEntry & { type: SystemEventType })[] = SYSTEM_EVENT_TYPES.map((type) => {
   const found = ENTRIES.get(type);
-  if (!found) throw new Error(`The catalogue lacks ${type}.`);
+  if (!found) throw new Error(`The catalogue has no ${type}.`);
   return { type, ...found };
 });

@@ -4,11 +4,11 @@ import { DeadLetters } from '#modules/events/dead-letters.contract.js';
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
-/** What one event shows at most; its count holds the rest. */
+/** Maximum number of items in one event. Its count covers all of them. */
 const ITEMS_MAX = 100;
 const EXAMPLES_MAX = 10;
 
-/** Makes the event of a batch. */
+/** Builds the event of a batch. */
 @Injectable()
 export class Composing {
   constructor(
@@ -16,7 +16,7 @@ export class Composing {
     private readonly deadLetters: DeadLetters,
   ) {}
 
-  /** The event without what it says of one subject; null when nothing is left of it. */
+  /** Returns the event without the items of the subject `except`, or null if no items are left. */
   async compose(batch: Batch, except: Id | null): Promise<SystemEvent | null> {
     const told = await this.batches.read(batch, except, ITEMS_MAX);
     const [first] = told;

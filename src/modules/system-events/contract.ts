@@ -1,6 +1,9 @@
 import type { Id } from '#kernel/ids.js';
 
-/** What the service tells an organization of itself. `catalogue.ts` says what each one carries. */
+/**
+ * Types of events that Posthorn sends to an organization about itself. `catalogue.ts` describes the payload of each
+ * type.
+ */
 export const SYSTEM_EVENT_TYPES = [
   'circuit.closed',
   'circuit.opened',
@@ -17,21 +20,21 @@ export const SYSTEM_EVENT_TYPES = [
 ] as const;
 export type SystemEventType = (typeof SYSTEM_EVENT_TYPES)[number];
 
-/** Something that happened. */
+/** An occurrence to report. */
 export interface Signal {
   environmentId: number;
   type: SystemEventType;
-  /** The id of what it is about: signals of one subject are told together. */
+  /** Id of the affected resource. Signals with the same subject are reported together. */
   subject: Id;
-  /** What the event says of it, in the form of the API: small, and without secrets. */
+  /** Details that the event reports, in API form: small, and without secrets. */
   details: Record<string, unknown>;
-  /** How often it happened; 1 when left out. */
+  /** Number of occurrences; defaults to 1. */
   count?: number;
 }
 
-/** Signals of one type, gathered. `type`, `timestamp` and `data` go over the wire. */
+/** Collected signals of one type. `type`, `timestamp` and `data` are sent over the wire. */
 export interface SystemEvent {
-  /** The event's id, also where no destination gets it. */
+  /** Id of the event, even if no destination receives it. */
   id: Id;
   environmentId: number;
   type: SystemEventType;
@@ -40,28 +43,28 @@ export interface SystemEvent {
   data: SystemEventData;
 }
 
-/** What an event says: how often something happened and when, and the most frequent hundred of what it happened to. */
+/** Payload of a system event: number and time of the occurrences, and the 100 most frequent subjects. */
 export interface SystemEventData {
   count: number;
   first_at: string;
   last_at: string;
   items: (Record<string, unknown> & { count: number })[];
-  /** Whether there is more than `items` shows; `count` holds all of it. */
+  /** Whether there are more subjects than `items` shows. `count` covers all of them. */
   items_truncated: boolean;
 }
 
-/** Called with every event of its type. */
+/** Called with each event of its type. */
 export type SystemEventListener = (event: SystemEvent) => Promise<void>;
 
-/** The service's own events: where contexts say what happened, and where extensions hear of it. */
+/** System events: contexts report signals here, and extensions subscribe to them. */
 export abstract class SystemEvents {
-  /** Notes that something happened, in the caller's transaction: it is told if and only if that commits. */
+  /** Records a signal in the caller's transaction. It is reported if and only if that transaction commits. */
   abstract note(signal: Signal): Promise<void>;
 
   /**
-   * Calls `listener` with every event of a type, or of all, after the commit of what it tells: at least once, in one of
-   * the processes that deliver (not in ROLE=api). One that rejects, or takes over ten seconds, is called again with
-   * growing pauses of up to a minute; after ten calls the event is logged and passed over.
+   * Calls `listener` with each event of a type, or of all types, after the commit. Delivery is at least once, in one of
+   * the processes that deliver (not in ROLE=api). A listener that rejects, or takes longer than ten seconds, is called
+   * again with growing pauses of up to one minute. After ten calls the event is logged and skipped.
    */
   abstract on(type: SystemEventType | '*', listener: SystemEventListener): void;
 }

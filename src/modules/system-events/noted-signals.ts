@@ -7,7 +7,7 @@ import {
 } from '#modules/system-events/contract.js';
 import { SignalsStore } from './signals.store.js';
 
-/** Signals as rows, and the listeners of this process. */
+/** Stores signals as rows, and holds the listeners of this process. */
 @Injectable()
 export class NotedSignals extends SystemEvents {
   private readonly listeners = new Map<SystemEventType | '*', SystemEventListener[]>();
@@ -24,7 +24,7 @@ export class NotedSignals extends SystemEvents {
     this.listeners.set(type, [...(this.listeners.get(type) ?? []), listener]);
   }
 
-  /** Whom an event of this type concerns. */
+  /** Returns the listeners for events of this type. */
   listenersOf(type: SystemEventType): readonly SystemEventListener[] {
     return [...(this.listeners.get(type) ?? []), ...(this.listeners.get('*') ?? [])];
   }

@@ -11,13 +11,13 @@ const LISTENER_TRIES = 10;
 const PAUSE_MS_FIRST = 1_000;
 const PAUSE_MS_MAX = 60_000;
 
-/** A listener's failure: unlike one of ours it may never pass. */
+/** Error of a listener. Unlike Posthorn's own errors, it may be permanent. */
 class ListenerFailed extends Error {}
 
 /**
- * Notifies of what was noted. In this order: signals are marked as a batch with the id of its event, the event is accepted
- * under that id, listeners are called, the signals are deleted. A crash in between repeats the steps behind it: the
- * event is accepted once, since its id is taken the second time; listeners may be called twice.
+ * Sends events for recorded signals in this order: it marks signals as a batch with the id of its event, accepts the
+ * event with that id, calls the listeners, and deletes the signals. After a crash, the remaining steps are repeated.
+ * The event is accepted only once because its id already exists. Listeners may be called twice.
  */
 @Injectable()
 export class Notifier {
@@ -31,7 +31,9 @@ export class Notifier {
     private readonly ids: Ids,
   ) {}
 
-  /** Notifies of everything that it may now; returns that. A batch that fails comes again and keeps no other from its turn. */
+  /**
+   * Processes all batches that are ready and returns them. A failed batch is retried and does not delay other batches.
+   */
   async notifyReady(): Promise<Batch[]> {
     const notified: Batch[] = [];
     for (const { environmentId, type } of await this.batches.ready()) {
@@ -57,12 +59,12 @@ export class Notifier {
   private async deliver(batch: Batch): Promise<void> {
     const { environmentId, type, destinationId } = batch;
     if (destinationId === null) return;
-    // What happens to the destination itself would be sent to it, fail there, and be told again.
+    // A problem of the system destination would be sent to that destination, fail there, and cause the next event.
     const event = await this.composing.compose(batch, destinationId);
     if (event) await this.destination.accept(event, destinationId, batch.expiresOnDay);
     else
       this.logger.warn(
-        `${type} of the system destination ${showId('dst', destinationId)} (environment ${environmentId}) is not sent to itself.`,
+        `${type} of the system destination ${showId('dst', destinationId)} (environment ${environmentId}) is not sent to that destination itself.`,
       );
   }
 
@@ -76,23 +78,25 @@ export class Notifier {
       throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
   }
 
-  /** Whether the batch ends here: a broken listener must not keep the next events of its type from everybody. */
+  /**
+   * Returns whether to give up on the batch, so that a broken listener does not block the following events of its type.
+   */
   private async givesUp(batch: Batch, error: Error): Promise<boolean> {
     const event = `${batch.type} ${showId('evt', batch.id)}`;
     if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {
       this.logger.error(
-        `A listener failed ${LISTENER_TRIES} times and is not told of ${event} again: ${error.message}`,
+        `A listener failed ${LISTENER_TRIES} times and is not called again for ${event}: ${error.message}`,
       );
       return true;
     }
     const pauseMs = Math.min(PAUSE_MS_FIRST * 2 ** batch.failures, PAUSE_MS_MAX);
-    this.logger.warn(`Telling ${event} failed, again in ${pauseMs} ms: ${error.message}`);
+    this.logger.warn(`Notifying of ${event} failed, retry in ${pauseMs} ms: ${error.message}`);
     await this.batches.dueAgain(batch, pauseMs);
     return false;
   }
 }
 
-/** Also a listener that throws at once, or never ends, is one that failed. */
+/** Calls a listener with a timeout. A listener that throws synchronously, or never ends, counts as failed. */
 async function within(listener: SystemEventListener, event: SystemEvent): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

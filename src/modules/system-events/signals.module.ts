@@ -3,7 +3,7 @@ import { SystemEvents } from '#modules/system-events/contract.js';
 import { NotedSignals } from './noted-signals.js';
 import { SignalsStore } from './signals.store.js';
 
-/** Where signals are noted. Global, because every context may have something to tell; it depends on none of them. */
+/** Records signals. Global, because every context can record signals. It depends on no other context. */
 @Global()
 @Module({
   providers: [NotedSignals, SignalsStore, { provide: SystemEvents, useExisting: NotedSignals }],

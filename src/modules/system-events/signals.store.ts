@@ -11,7 +11,7 @@ const INSERT: Statement = {
     values ($1, $2, $3, $4::jsonb, $5, clock_timestamp(), clock_timestamp())`,
 };
 
-/** Signals of which only the subject is known, by system_signals_unknown_idx. */
+/** Signals with only a subject and no details yet, by system_signals_unknown_idx. */
 const UNKNOWN: Statement = {
   name: 'system_signals_unknown',
   text: `
@@ -20,7 +20,7 @@ const UNKNOWN: Statement = {
     group by environment_id`,
 };
 
-/** system_signals_unknown_idx. A later look may have come first: it found the same. */
+/** system_signals_unknown_idx. Has no effect if another process added the details first, because they are the same. */
 const DESCRIBE: Statement = {
   name: 'system_signals_describe',
   text: `
@@ -36,8 +36,9 @@ const DROP: Statement = {
 };
 
 /**
- * Makes one signal of those of a subject that wait together, by system_signals_waiting_idx: however long telling takes,
- * the table holds little more than a row a subject. One statement: no count is lost or doubled, whatever is killed.
+ * Merges waiting signals of the same subject into one, by system_signals_waiting_idx. However long sending takes, the
+ * table has only a few rows per subject. A single statement, so that no count is lost or doubled if a process is
+ * killed.
  */
 const FOLD: Statement = {
   name: 'system_signals_fold',
@@ -66,7 +67,7 @@ const WAITING: Statement = {
     from system_signals`,
 };
 
-/** Signals as they are noted and wait. */
+/** Stores waiting signals. */
 @Injectable()
 export class SignalsStore {
   constructor(private readonly database: Database) {}
@@ -75,7 +76,7 @@ export class SignalsStore {
     await this.database.query(INSERT, [environmentId, type, subject, JSON.stringify(storableJson(details)), count]);
   }
 
-  /** Subjects of signals that were noted without details. */
+  /** Returns the subjects of signals that were recorded without details. */
   unknown(): Promise<{ environmentId: number; subjects: string[] }[]> {
     return this.database.query(UNKNOWN);
   }
@@ -92,7 +93,7 @@ export class SignalsStore {
     await this.database.query(DROP, [environmentId, uuidArray(subjects)]);
   }
 
-  /** Returns how many signals were made fewer. */
+  /** Returns the number of signals removed by merging. */
   async fold(): Promise<number> {
     const [row] = await this.database.query<{ folded: number }>(FOLD);
     return row?.folded ?? 0;

@@ -9,7 +9,7 @@ import type { SystemEvent } from './contract.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Where an environment's events go, and the way there: they are accepted like any other. */
+/** Resolves the destination of an environment's system events, and accepts them like any other event. */
 @Injectable()
 export class SystemDestination {
   constructor(
@@ -22,20 +22,23 @@ export class SystemDestination {
     destinations.attach((environmentId, id) => this.exists(environmentId, id));
   }
 
-  /** For an event with this id: where it goes, and when it expires. One that was deleted since it was named is none. */
+  /**
+   * Returns the destination and the expiry of an event with this id. A destination that was deleted after it was set
+   * counts as none.
+   */
   async aim(environmentId: number, eventId: Id): Promise<Pick<Batch, 'destinationId' | 'expiresOnDay'>> {
     const { systemDestinationId: id } = await this.environments.get(environmentId);
     const destinationId = id !== null && (await this.exists(environmentId, id)) ? id : null;
     return { destinationId, expiresOnDay: await this.retention.expiresOnDay(environmentId, eventId) };
   }
 
-  /** Accepts the event once, however often it is asked to. */
+  /** Accepts the event once, even if it is called repeatedly. */
   async accept(
     { id, environmentId, type, timestamp, data }: SystemEvent,
     targetId: Id,
     expiresOnDay: number,
   ): Promise<void> {
-    // One that can't be loaded right now gets its event too: the attempt finds out.
+    // If the destination cannot be loaded now, the event is accepted anyway, and the attempt reports the problem.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
     const payload = JSON.stringify({ type, timestamp, data });
     const event = {
@@ -59,12 +62,12 @@ export class SystemDestination {
     });
   }
 
-  /** A caller may name what is in the list: what belongs to an application's endpoint is not theirs to use. */
+  /** Callers may choose only registered destinations, not those owned by an application's endpoint. */
   private async exists(environmentId: number, id: Id): Promise<boolean> {
     try {
       return (await this.targets.ofListed(environmentId, id)) !== null;
     } catch {
-      // One whose headers lack a secret right now throws, and is there.
+      // Loading throws if a secret for its headers is missing, so the destination exists.
       return true;
     }
   }

@@ -5,10 +5,10 @@ import { Section } from '#http/openapi-sections.js';
 import { CATALOGUE } from './catalogue.js';
 import { presentCatalogue, SystemEventTypeList } from './system-events.dto.js';
 
-/** What the service tells of itself. */
+/** Catalogue of the events that Posthorn sends about itself. */
 @Section(
   'System events',
-  'Events of the service itself, sent to the destination that PATCH /v1/org names as `system_destination`.',
+  'Events about Posthorn itself, sent to the destination that PATCH /v1/org names as `system_destination`.',
 )
 @Controller('v1/system-events')
 export class SystemEventsController {
@@ -16,7 +16,7 @@ export class SystemEventsController {
   @Scope('read')
   @ApiOperation({
     summary: 'List system events',
-    description: 'Every event that the service tells of itself, with its schema.',
+    description: 'Returns all system event types with their schemas.',
   })
   @ApiOkResponse({ type: SystemEventTypeList, description: 'The catalogue.' })
   listSystemEvents(): SystemEventTypeList {

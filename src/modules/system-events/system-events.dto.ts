@@ -2,19 +2,19 @@ import { ApiProperty } from '@nestjs/swagger';
 import { type CatalogueEntry } from './catalogue.js';
 import { SYSTEM_EVENT_TYPES, type SystemEventType } from './contract.js';
 
-/** An event of the service's own. */
+/** A type of event that Posthorn sends about itself. */
 export class SystemEventTypeItem {
-  /** The `type` of the payload, and the event's type. */
+  /** Event type; also the `type` in the payload. */
   @ApiProperty({ enum: SYSTEM_EVENT_TYPES, example: 'circuit.opened' })
   type: SystemEventType;
 
-  /** When it is sent. */
+  /** Condition under which the event is sent. */
   @ApiProperty({
-    example: 'A target failed so often in a row that deliveries to it are held back until a probe succeeds.',
+    example: 'A target failed several times in a row, so deliveries to it are held back until a probe succeeds.',
   })
   description: string;
 
-  /** JSON Schema (2020-12) of the payload's `data`. */
+  /** JSON Schema (2020-12) of `data` in the payload. */
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
@@ -22,7 +22,7 @@ export class SystemEventTypeItem {
   })
   schema: Record<string, unknown>;
 
-  /** A payload. */
+  /** Example payload. */
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
@@ -31,9 +31,9 @@ export class SystemEventTypeItem {
   example: Record<string, unknown>;
 }
 
-/** The catalogue of the service's own events. */
+/** Catalogue of system events. */
 export class SystemEventTypeList {
-  /** Every type, by name. */
+  /** All system event types, ordered by name. */
   @ApiProperty({ type: [SystemEventTypeItem] })
   data: SystemEventTypeItem[];
 }

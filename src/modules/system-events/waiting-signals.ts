@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DestinationNames, shownTarget } from '#modules/destinations/contract.js';
 import { SignalsStore } from './signals.store.js';
 
-/** Keeps what waits in order: every signal with its details, and few of them. */
+/** Maintains waiting signals: adds missing details and merges signals of the same subject. */
 @Injectable()
 export class WaitingSignals {
   constructor(
@@ -16,8 +16,8 @@ export class WaitingSignals {
   }
 
   /**
-   * Dead letters are counted by the job that folds metrics, which knows no more than an id: whose it is, is found out
-   * here. Those of inbound endpoints are dropped: what their routes' targets did is told of the targets.
+   * The job that folds metrics records dead letters with only an id; their owner is resolved here. Dead letters of
+   * inbound endpoints are dropped, because the targets of their routes are already reported.
    */
   private async describe(): Promise<void> {
     for (const { environmentId, subjects } of await this.store.unknown()) {
