@@ -9,7 +9,7 @@ import { consentPage } from './consent-pages.js';
 import { OAuthClients } from './oauth-clients.js';
 import { originOf } from './redirect-uris.js';
 
-/** What goes from the address into the form, and is looked at again when it comes back. */
+/** Query parameters that the consent form carries. They are checked again when the form is submitted. */
 const CARRIED = [
   'response_type',
   'client_id',
@@ -20,10 +20,10 @@ const CARRIED = [
   'scope',
   'resource',
 ];
-/** Of one client address, for the question and the answer. */
+/** Limit of requests per client IP address, counting both the page and the submitted form. */
 export const TRIES = { name: 'authorize', count: 200, seconds: 60 };
 
-/** Where a person says whether an application may read (RFC 6749, section 3.1). */
+/** Asks a user whether an application may read (RFC 6749, section 3.1). */
 @ApiTags('Agents')
 @Controller('oauth/authorize')
 export class AuthorizeController {
@@ -36,19 +36,20 @@ export class AuthorizeController {
   @ServesPage()
   @RateLimit(TRIES)
   @ApiOperation({
-    summary: 'Ask a person for access',
+    summary: 'Request access from a user',
     description:
-      "A page for the person's browser: sign-in, then the question. Unknown parameters and further scopes are ignored. The answer, also a refusal, is a redirect with `iss` and `state`. A faulty request is shown on the page; it is redirected only to a client that already has a key of the organization.",
+      "A page for the user's browser: sign-in, then the consent question. Unknown parameters and further scopes are ignored. The response, including a refusal, is a redirect with `iss` and `state`. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.",
   })
   @ApiQuery({ name: 'response_type', description: '`code`.', example: 'code' })
   @ApiQuery({
     name: 'client_id',
-    description: 'A registered client, or the https URL of its metadata.',
+    description: 'Id of a registered client, or the https URL of its metadata document.',
     example: 'k3W6pQ0bT2mXcR9sY7vZ1A',
   })
   @ApiQuery({
     name: 'redirect_uri',
-    description: 'One that is registered, character by character; on the own computer the port may differ.',
+    description:
+      'One of the registered redirect URIs, compared character by character. On the local computer the port may differ.',
     example: 'http://127.0.0.1:3456/callback',
   })
   @ApiQuery({
@@ -57,32 +58,37 @@ export class AuthorizeController {
     example: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   })
   @ApiQuery({ name: 'code_challenge_method', description: '`S256`.', example: 'S256' })
-  @ApiQuery({ name: 'state', required: false, description: 'Comes back as it is.', example: 'af0ifjsldkj' })
+  @ApiQuery({
+    name: 'state',
+    required: false,
+    description: 'Returned unchanged in the redirect.',
+    example: 'af0ifjsldkj',
+  })
   @ApiQuery({
     name: 'scope',
     required: false,
-    description: 'Always `read` is granted; other scopes are ignored.',
+    description: '`read` is always granted. Other scopes are ignored.',
     example: 'read',
   })
   @ApiQuery({
     name: 'resource',
     required: false,
-    description: 'What the key is for (RFC 8707).',
+    description: 'Resource that the key is for (RFC 8707).',
     example: 'https://hooks.example.com/mcp',
   })
   @ApiOkResponse({
     description: 'The page.',
     content: { 'text/html; charset=utf-8': { schema: { type: 'string' }, example: '<!doctype html>…' } },
   })
-  @ApiFoundResponse({ description: 'Back to a client that the organization approved before, with an error.' })
-  @ApiSeeOtherResponse({ description: 'To the sign-in, and back.' })
-  @TryNeeds('a browser where you are signed in: the answer is a page')
+  @ApiFoundResponse({ description: 'Redirects an error to a client that the organization has approved before.' })
+  @ApiSeeOtherResponse({ description: 'Redirects to the sign-in page, which leads back here.' })
+  @TryNeeds('a browser in which you are signed in: the response is a page')
   async askForAccess(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @Query() query: Record<string, unknown>,
   ): Promise<void> {
-    // RFC 9700, section 4.11.2: the person is authenticated before anything of the request is looked at.
+    // RFC 9700, section 4.11.2: authenticate the user before evaluating anything in the request.
     const who = await this.consent.whoOrSignIn(request, reply);
     if (who === null) return;
     const asked = await this.consent.asked(query, who, reply);

@@ -10,7 +10,7 @@ import { Authorization } from './authorization.js';
 import { TRIES } from './authorize.controller.js';
 import { Consent } from './consent.js';
 
-/** Where the consent page sends its form; no part of the API. */
+/** Receives the form of the consent page. Not part of the API. */
 @ApiExcludeController()
 @Controller('oauth/authorize')
 export class ConsentFormController {

@@ -11,10 +11,12 @@ import { Consent } from './consent.js';
 import { deviceCodePage, deviceConsentPage, devicePage } from './consent-pages.js';
 import { DeviceGrants } from './device-grants.js';
 
-/** Guesses at codes from one address, over both forms. */
+/** Limit of user codes tried per client IP address, counting both forms. */
 const GUESSES = { name: 'device', count: 5, seconds: 60 };
 
-/** Where a person types the code that a program shows, and decides (RFC 8628, section 3.3); no part of the API. */
+/**
+ * Pages on which a user enters the code that a program shows, and decides (RFC 8628, section 3.3). Not part of the API.
+ */
 @ApiExcludeController()
 @Controller('oauth/device')
 export class DeviceController {
@@ -55,7 +57,7 @@ export class DeviceController {
         who,
         this.consent.basePath,
         '',
-        'No program waits for this code. It counts for ten minutes: look whether the program shows another one.',
+        'No program is waiting for this code. A code is valid for ten minutes: check whether the program shows a new one.',
       ),
       { status: 400 },
     );
@@ -87,7 +89,7 @@ export class DeviceController {
       ...(await this.consent.givenBy(who, form, request)),
       scope,
     });
-    if (!isApproved) throw badRequest('The program does not wait any more. Start it again.');
+    if (!isApproved) throw badRequest('The program is no longer waiting. Start it again.');
     this.consent.show(reply, devicePage(true));
   }
 }

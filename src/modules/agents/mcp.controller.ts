@@ -18,7 +18,7 @@ import { McpServer } from './mcp-server.js';
 import { ToolBox } from './tool-box.js';
 
 const BODY_BYTES_MAX = 1_048_576;
-/** Far more than a payload has, and far less than the protocol's package can walk through on the stack. */
+/** Much deeper than any payload, and shallow enough for the protocol's package, which recurses on the stack. */
 const BODY_LEVELS_MAX = 500;
 
 const CALL = {
@@ -28,10 +28,10 @@ const CALL = {
   params: { name: 'search_events', arguments: { status: 'dlq', limit: 5 } },
 };
 
-/** Where agents come in (specification, Agent transport). */
+/** Serves the MCP endpoint for agents (specification, Agent transport). */
 @Section(
   'Agents',
-  'The Model Context Protocol, and how an agent signs in: OAuth 2 with PKCE, whose token is an ordinary API key. Errors of `/oauth` have the form of RFC 6749.',
+  'The Model Context Protocol endpoint, and the sign-in of agents: OAuth 2 with PKCE, whose token is an ordinary API key. Errors of `/oauth` have the format of RFC 6749.',
 )
 @Controller()
 export class McpController implements OnModuleInit {
@@ -45,7 +45,10 @@ export class McpController implements OnModuleInit {
     private readonly config: Config,
   ) {}
 
-  /** Adds the routes that are no POST (streams and sessions, which there are none of, and preflight requests), and the path with a slash at its end. */
+  /**
+   * Adds the routes for methods other than POST, and the path with a trailing slash. Streams and sessions are not
+   * supported. Preflight requests are.
+   */
   onModuleInit(): void {
     if (!this.config.isApi) return;
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
@@ -58,7 +61,10 @@ export class McpController implements OnModuleInit {
         exposeHeadRoute: false,
         handler: async (request, reply) => {
           await this.filter.answer(
-            methodNotAllowed('MCP is spoken here in POST requests, one message each.', ['POST', 'OPTIONS']),
+            methodNotAllowed('This MCP endpoint accepts only POST requests with one message each.', [
+              'POST',
+              'OPTIONS',
+            ]),
             request,
             reply,
           );
@@ -83,7 +89,8 @@ export class McpController implements OnModuleInit {
         },
       });
     }
-    // Nest drops the slash. What its guards would refuse, the gate in front of every route has refused by the same config.
+    // Nest drops the trailing slash, so its guards do not run here. The authentication hook before every route uses the
+    // same config.
     fastify.route({
       method: 'POST',
       url: '/mcp/',
@@ -99,19 +106,19 @@ export class McpController implements OnModuleInit {
   @Post('mcp')
   @HttpCode(200)
   @Scope('read')
-  // What a tool changes is in the log as the request that it makes.
+  // The request that a tool makes is audited, so the MCP call itself is not.
   @Audit('never')
   @BodyLimit(BODY_BYTES_MAX)
   @ApiOperation({
-    summary: 'Call the agent server',
+    summary: 'Call the MCP server',
     description:
-      'The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message a request. Which tools there are depends on the scope of the key; ' +
-      'each call counts against its quota, and so do the requests that the tool makes. 401 says in `WWW-Authenticate` where an agent signs in.',
+      'The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. ' +
+      'Each call counts against the quota of the key, and so do the requests that the tool makes. On 401, `WWW-Authenticate` says where an agent signs in.',
   })
   @ApiHeader({
     name: 'MCP-Protocol-Version',
     required: false,
-    description: 'The revision of the protocol.',
+    description: 'Revision of the protocol.',
     example: '2026-07-28',
   })
   @ApiBody({
@@ -120,7 +127,7 @@ export class McpController implements OnModuleInit {
     examples: { search: { summary: 'The dead letters', value: CALL } },
   })
   @ApiOkResponse({
-    description: 'The answer to it.',
+    description: 'The response to the message.',
     schema: {
       type: 'object',
       additionalProperties: true,
@@ -134,7 +141,7 @@ export class McpController implements OnModuleInit {
   async callAgentServer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.gate.admit(request);
     if (isDeeperThan(request.body, BODY_LEVELS_MAX))
-      throw badRequest(`The message is nested too deeply: at most ${BODY_LEVELS_MAX} levels.`);
+      throw badRequest(`The message is nested too deeply: at most ${BODY_LEVELS_MAX} levels are allowed.`);
     reply.headers(this.gate.corsHeaders(request));
     const tool = this.tools.find(calledTool(request.body));
     const refused = tool && this.rules.refusal(tool.kind, request);
@@ -149,7 +156,7 @@ export class McpController implements OnModuleInit {
   }
 }
 
-/** The tool that a message calls, if it does. */
+/** Returns the name of the tool that the message calls, if it is a tool call. */
 function calledTool(body: unknown): string {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
   return method === 'tools/call' && typeof params?.name === 'string' ? params.name : '';

@@ -17,12 +17,16 @@ const RESOURCE = '/.well-known/oauth-protected-resource';
 const SERVER = '/.well-known/oauth-authorization-server';
 const OPENID = '/.well-known/openid-configuration';
 const KEYS = '/oauth/jwks';
-/** The addresses of metadata on a host that the service has for itself. Where BASE_URL has a path, it stands behind each of them, too (RFC 8414, section 3.1). */
+/**
+ * Metadata paths if the service has the host for itself. If BASE_URL has a path, it is also appended to each of them
+ * (RFC 8414, section 3.1).
+ */
 export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 
 /**
- * What clients of OAuth read first (RFC 9728 and RFC 8414). RFC 8414, section 5, and MCP also look where OpenID Connect puts it: below the path of
- * BASE_URL, which is the one place that a proxy leads to us that serves nothing else of its host.
+ * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). RFC 8414, section 5, and MCP clients also
+ * look at the location of OpenID Connect, below the path of BASE_URL. If a proxy forwards only that path to Posthorn,
+ * it is the only location that works.
  */
 @ApiTags('Agents')
 @Controller('.well-known')
@@ -57,11 +61,11 @@ export class OAuthMetadataController implements OnModuleInit {
   @Header('cache-control', CACHED)
   @Header('access-control-allow-origin', '*')
   @ApiOperation({
-    summary: 'Get the metadata of the agent server',
+    summary: 'Get the metadata of the MCP server',
     description:
-      'RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`, and where BASE_URL has a path at `/.well-known/oauth-protected-resource{path}/mcp` of the host.',
+      'RFC 9728. Also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, also at `/.well-known/oauth-protected-resource{path}/mcp` of the host.',
   })
-  @ApiOkResponse({ type: ProtectedResourceItem, description: 'Who signs agents in.' })
+  @ApiOkResponse({ type: ProtectedResourceItem, description: 'The authorization servers of the MCP server.' })
   getProtectedResource(): ProtectedResourceItem {
     const { baseUrl } = this.config;
     return {
@@ -79,10 +83,10 @@ export class OAuthMetadataController implements OnModuleInit {
   @Header('cache-control', CACHED)
   @Header('access-control-allow-origin', '*')
   @ApiOperation({
-    summary: 'Get the metadata of the agent server by its path',
-    description: 'The same, where clients look first.',
+    summary: 'Get the metadata of the MCP server by its path',
+    description: 'The same metadata at the location that clients try first.',
   })
-  @ApiOkResponse({ type: ProtectedResourceItem, description: 'Who signs agents in.' })
+  @ApiOkResponse({ type: ProtectedResourceItem, description: 'The authorization servers of the MCP server.' })
   getProtectedResourceByPath(): ProtectedResourceItem {
     return this.getProtectedResource();
   }
@@ -94,9 +98,12 @@ export class OAuthMetadataController implements OnModuleInit {
   @ApiOperation({
     summary: 'Get the metadata of the authorization server',
     description:
-      'RFC 8414. Also at `/.well-known/openid-configuration`, and where BASE_URL has a path at both with the path behind it.',
+      'RFC 8414. Also served at `/.well-known/openid-configuration`. If BASE_URL has a path, also at both locations with the path appended.',
   })
-  @ApiOkResponse({ type: AuthorizationServerItem, description: 'What it can do, and where.' })
+  @ApiOkResponse({
+    type: AuthorizationServerItem,
+    description: 'The endpoints and capabilities of the authorization server.',
+  })
   getAuthorizationServer(): AuthorizationServerItem {
     const { baseUrl } = this.config;
     return {
@@ -119,7 +126,10 @@ export class OAuthMetadataController implements OnModuleInit {
     };
   }
 
-  /** The same document with what OpenID Connect Discovery, section 3, requires of it. No ID token is issued: there are no algorithms and no keys. */
+  /**
+   * Returns the same document with the additional members that OpenID Connect Discovery, section 3, requires. No ID
+   * tokens are issued, so there are no algorithms and no keys.
+   */
   private openIdConfiguration(): object {
     return {
       ...this.getAuthorizationServer(),
@@ -129,7 +139,9 @@ export class OAuthMetadataController implements OnModuleInit {
     };
   }
 
-  /** Answers 404 under any other path than that of BASE_URL: another service of the host has other metadata. */
+  /**
+   * Answers 404 for any path other than the path of BASE_URL, because another service on the host has its own metadata.
+   */
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     await this.filter.answer(notFound('path'), request, reply);
     return reply;
@@ -142,7 +154,7 @@ export class OAuthMetadataController implements OnModuleInit {
   }
 }
 
-/** The path without the query, and without a slash at its end. */
+/** Returns the path without the query and without a trailing slash. */
 function placeOf({ url }: FastifyRequest): string {
   return (url.split('?', 1)[0] ?? '').replace(/\/$/, '');
 }

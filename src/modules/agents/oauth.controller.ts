@@ -27,7 +27,7 @@ import { METADATA_PATHS } from './oauth-metadata.controller.js';
 
 const REGISTRATION_BYTES_MAX = 8_192;
 const FORM = 'application/x-www-form-urlencoded';
-/** What pages of any origin may call, and ask about first. */
+/** Paths that pages of any origin may call, and that therefore answer preflight requests. */
 const OPEN_PATHS = [
   '/oauth/register',
   '/oauth/token',
@@ -49,9 +49,9 @@ const formOf = (properties: Record<string, unknown>, required: string[]): Parame
 });
 const CLIENT = text('The client.', 'k3W6pQ0bT2mXcR9sY7vZ1A');
 
-/** What clients of OAuth call (RFC 6749, 7591, 7009 and 8628). */
+/** OAuth endpoints for clients (RFC 6749, 7591, 7009 and 8628). */
 @ApiTags('Agents')
-@ApiBadRequestResponse({ description: 'What is wrong, in the form of RFC 6749.' })
+@ApiBadRequestResponse({ description: 'The error in the format of RFC 6749.' })
 @Controller('oauth')
 export class OAuthController implements OnModuleInit {
   constructor(
@@ -91,10 +91,10 @@ export class OAuthController implements OnModuleInit {
   @ApiOperation({
     summary: 'Register a client',
     description:
-      'RFC 7591, for public clients: no secret is issued. Ten an hour from one network (RATE_LIMIT_REGISTRATION), refused ones not counted; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant says so in `grant_types`, and needs no `redirect_uris` if it uses nothing else.',
+      'RFC 7591, for public clients: no secret is issued. Limited to ten per hour from one network (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant lists it in `grant_types`, and needs no `redirect_uris` if it uses no other grant.',
   })
   @ApiBody({
-    description: 'The client; what is not known is ignored.',
+    description: 'The client. Unknown fields are ignored.',
     examples: {
       native: {
         summary: 'A program on a computer',
@@ -108,16 +108,16 @@ export class OAuthController implements OnModuleInit {
         redirect_uris: {
           type: 'array',
           items: { type: 'string' },
-          description: 'Where it may be answered: 1 to 10.',
+          description: 'Redirect URIs of the client: 1 to 10.',
           example: ['http://127.0.0.1:3456/callback'],
         },
         grant_types: {
           type: 'array',
           items: { type: 'string' },
-          description: `How it will ask: ${CLIENT_GRANTS.map((grant) => `\`${grant}\``).join(', ')}, or both. The first when left out.`,
+          description: `Grant types that the client will use: ${CLIENT_GRANTS.map((grant) => `\`${grant}\``).join(', ')}, or both. Defaults to the first.`,
           example: ['authorization_code'],
         },
-        client_name: text('What people are shown, and told that nobody verified.', 'An assistant'),
+        client_name: text('Name shown to users, who are warned that it is not verified.', 'An assistant'),
       },
     },
   })
@@ -152,26 +152,29 @@ export class OAuthController implements OnModuleInit {
   @AnswersOAuth()
   @TakesForm()
   @ApiConsumes(FORM)
-  @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
+  @ApiUnauthorizedResponse({ description: 'The client does not exist, or it claims to have a secret.' })
   @RateLimit({ name: 'token', count: 120, seconds: 60 })
   @ApiOperation({
     summary: 'Exchange a code for a key',
     description:
-      'RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: it is listed in `GET /v1/keys` with `source` `oauth`, and revoked there. A code counts once and for 60 s; used again, it revokes the key that came of it. There are no refresh tokens.',
+      'RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: `GET /v1/keys` lists it with `source` `oauth`, and it is revoked there. A code is valid once and for 60 s. A second use revokes the key that the code was exchanged for. There are no refresh tokens.',
   })
   @ApiBody(
     formOf(
       {
         grant_type: text(`\`authorization_code\`, or \`${DEVICE_GRANT}\`.`, 'authorization_code'),
         code: text('The code.', 'Vb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR'),
-        redirect_uri: text('The same as it was asked with.', 'http://127.0.0.1:3456/callback'),
+        redirect_uri: text('The same value as in the authorization request.', 'http://127.0.0.1:3456/callback'),
         client_id: CLIENT,
         code_verifier: text(
-          'What the code_challenge was made of (RFC 7636).',
+          'The verifier from which code_challenge was computed (RFC 7636).',
           'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
         ),
-        resource: text('What the key is for (RFC 8707); may be left out.', 'https://hooks.example.com/mcp'),
-        device_code: text('Instead of the code, from a device.', 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o'),
+        resource: text('Resource that the key is for (RFC 8707). Optional.', 'https://hooks.example.com/mcp'),
+        device_code: text(
+          'The device code, instead of the code, for the device grant.',
+          'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o',
+        ),
       },
       ['grant_type', 'client_id'],
     ),
@@ -193,11 +196,12 @@ export class OAuthController implements OnModuleInit {
   @AnswersOAuth()
   @TakesForm()
   @ApiConsumes(FORM)
-  @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
+  @ApiUnauthorizedResponse({ description: 'The client does not exist, or it claims to have a secret.' })
   @RateLimit({ name: 'token', count: 120, seconds: 60 })
   @ApiOperation({
-    summary: 'Give a key back',
-    description: 'RFC 7009: 200 whether or not there is such a key. Only keys from grants are revoked here.',
+    summary: 'Revoke a key',
+    description:
+      'RFC 7009: the status is 200 whether or not the key exists. Only keys from grants can be revoked here.',
   })
   @ApiBody(
     formOf(
@@ -209,7 +213,7 @@ export class OAuthController implements OnModuleInit {
       ['token'],
     ),
   )
-  @ApiOkResponse({ description: 'It is good for nothing any more.' })
+  @ApiOkResponse({ description: 'The token is no longer valid.' })
   async revokeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<void> {
     const { token, client_id: clientId } = formIn(request, body);
     if (!token) throw oauthError('invalid_request', 'The token is missing.');
@@ -221,23 +225,20 @@ export class OAuthController implements OnModuleInit {
   @AnswersOAuth()
   @TakesForm()
   @ApiConsumes(FORM)
-  @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
+  @ApiUnauthorizedResponse({ description: 'The client does not exist, or it claims to have a secret.' })
   @RateLimit({ name: 'device-start', count: 20, seconds: 300 })
   @ApiOperation({
-    summary: 'Ask for a code for a device',
+    summary: 'Request a code for a device',
     description:
-      'RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. The page offers the person the scopes up to their own role, with the `scope` that was asked for selected. `device_name` becomes part of the name of the key. The command line is the client `posthorn-cli`.',
+      'RFC 8628: the program shows `user_code`, and polls `/oauth/token` until the user has entered it. The client must have registered for this grant, otherwise the error is `unauthorized_client`. The page offers the user the scopes up to their own role, with the requested `scope` selected. `device_name` becomes part of the name of the key. The command line tool is the client `posthorn-cli`.',
   })
   @ApiBody(
     formOf(
       {
         client_id: text('The client.', 'posthorn-cli'),
-        scope: text(
-          'What the key should be able to do: the person sees it selected, and may choose another one.',
-          'write',
-        ),
+        scope: text('Requested scope of the key. It is preselected for the user, who may choose another one.', 'write'),
         device_name: text(
-          'The machine that the program runs on: the person sees it, and the list of keys shows it.',
+          'Name of the machine on which the program runs. It is shown to the user and in the list of keys.',
           'ada-laptop',
         ),
       },
@@ -249,11 +250,11 @@ export class OAuthController implements OnModuleInit {
     const form = formIn(request, body);
     const client = await this.clients.find(form['client_id']);
     if (typeof client === 'string') throw oauthError('invalid_client', client);
-    // RFC 7591, section 2: what is not in grant_types is not the client's to use.
+    // RFC 7591, section 2: a client may use only the grants in its grant_types.
     if (!client.grantTypes.includes(DEVICE_GRANT))
       throw oauthError(
         'unauthorized_client',
-        `This client did not register for the device grant: its grant_types must have ${DEVICE_GRANT}.`,
+        `This client did not register for the device grant: its grant_types must contain ${DEVICE_GRANT}.`,
       );
     const { deviceCode, userCode } = await this.devices.begin({
       client,
@@ -273,7 +274,7 @@ export class OAuthController implements OnModuleInit {
   }
 }
 
-/** Forms only, and no secret: clients here have none. */
+/** Accepts only form bodies. Rejects requests with a client secret, because clients are public. */
 function formIn({ headers }: FastifyRequest, body: object | undefined): FormFields {
   if (!(headers['content-type'] ?? '').toLowerCase().startsWith(FORM))
     throw oauthError('invalid_request', `Send the body as ${FORM}.`);

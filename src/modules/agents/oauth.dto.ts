@@ -1,176 +1,176 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** The metadata of the protected resource (RFC 9728, section 2). */
+/** Metadata of the protected resource (RFC 9728, section 2). */
 export class ProtectedResourceItem {
-  /** What tokens are for. */
+  /** Identifier of the protected resource that tokens are issued for. */
   @ApiProperty({ example: 'https://hooks.example.com/mcp' })
   resource: string;
 
-  /** Who issues them. */
+  /** Issuer identifiers of the authorization servers that issue tokens for the resource. */
   @ApiProperty({ type: [String], example: ['https://hooks.example.com'] })
   authorization_servers: string[];
 
-  /** The scopes that an agent may ask for. */
+  /** Scopes that an agent may request. */
   @ApiProperty({ type: [String], example: ['read'] })
   scopes_supported: string[];
 
-  /** How a token is sent. */
+  /** Methods by which a request may carry a token. */
   @ApiProperty({ type: [String], example: ['header'] })
   bearer_methods_supported: string[];
 
-  /** What people know it by. */
+  /** Display name of the resource. */
   @ApiProperty({ example: 'Posthorn' })
   resource_name: string;
 
-  /** Where it is described. */
+  /** URL of the documentation. */
   @ApiProperty({ example: 'https://hooks.example.com/docs' })
   resource_documentation: string;
 }
 
-/** The metadata of the authorization server (RFC 8414, section 2). */
+/** Metadata of the authorization server (RFC 8414, section 2). */
 export class AuthorizationServerItem {
-  /** Who it is: `iss` in every answer of a person's browser. */
+  /** Issuer identifier. Equals the `iss` parameter of every authorization response. */
   @ApiProperty({ example: 'https://hooks.example.com' })
   issuer: string;
 
-  /** Where a person's browser is sent. */
+  /** URL of the authorization endpoint, to which a client sends the user's browser. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/authorize' })
   authorization_endpoint: string;
 
-  /** Where codes are exchanged. */
+  /** URL of the token endpoint, which exchanges codes for tokens. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/token' })
   token_endpoint: string;
 
-  /** Where clients register. */
+  /** URL of the client registration endpoint. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/register' })
   registration_endpoint: string;
 
-  /** Where devices ask for their codes. */
+  /** URL at which devices request their codes. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/device' })
   device_authorization_endpoint: string;
 
-  /** Where tokens are given back. */
+  /** URL at which clients revoke tokens. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/revoke' })
   revocation_endpoint: string;
 
-  /** What `response_type` may be. */
+  /** Supported values of `response_type`. */
   @ApiProperty({ type: [String], example: ['code'] })
   response_types_supported: string[];
 
-  /** Where in the redirect the answer stands. */
+  /** Supported values of `response_mode`: the part of the redirect URI that carries the response. */
   @ApiProperty({ type: [String], example: ['query'] })
   response_modes_supported: string[];
 
-  /** What `grant_type` may be. */
+  /** Supported values of `grant_type`. */
   @ApiProperty({ type: [String], example: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] })
   grant_types_supported: string[];
 
-  /** Clients are public: they have no secret. */
+  /** Supported client authentication methods of the token endpoint. Clients are public and have no secret. */
   @ApiProperty({ type: [String], example: ['none'] })
   token_endpoint_auth_methods_supported: string[];
 
-  /** The same for revocation. */
+  /** Supported client authentication methods of the revocation endpoint. */
   @ApiProperty({ type: [String], example: ['none'] })
   revocation_endpoint_auth_methods_supported: string[];
 
-  /** PKCE is asked for, with SHA-256. */
+  /** Supported PKCE methods. PKCE with SHA-256 is required. */
   @ApiProperty({ type: [String], example: ['S256'] })
   code_challenge_methods_supported: string[];
 
-  /** What a client may ask for. */
+  /** Scopes that a client may request. */
   @ApiProperty({ type: [String], example: ['read'] })
   scopes_supported: string[];
 
-  /** `iss` is in every answer (RFC 9207). */
+  /** `true`: every authorization response contains `iss` (RFC 9207). */
   @ApiProperty({ example: true })
   authorization_response_iss_parameter_supported: boolean;
 
-  /** A `client_id` may be the URL of the client's metadata. */
+  /** `true`: a `client_id` may be the URL of the client's metadata document. */
   @ApiProperty({ example: true })
   client_id_metadata_document_supported: boolean;
 
-  /** Where all of this is described. */
+  /** URL of the documentation. */
   @ApiProperty({ example: 'https://hooks.example.com/docs' })
   service_documentation: string;
 }
 
 /** A registered client (RFC 7591, section 3.2.1). */
 export class RegisteredClientItem {
-  /** The client's id. */
+  /** Id of the client. */
   @ApiProperty({ example: 'k3W6pQ0bT2mXcR9sY7vZ1A' })
   client_id: string;
 
-  /** When it was registered, in seconds since the epoch. */
+  /** Time of registration, in seconds since the epoch. */
   @ApiProperty({ type: 'integer', example: 1_795_334_400 })
   client_id_issued_at: number;
 
-  /** What it calls itself. */
+  /** Name that the client gave itself. It is not verified. */
   @ApiProperty({ example: 'An assistant' })
   client_name: string;
 
-  /** Where it may be answered. */
+  /** Redirect URIs that the client may use. */
   @ApiProperty({ type: [String], example: ['http://127.0.0.1:3456/callback'] })
   redirect_uris: string[];
 
-  /** How it may ask. */
+  /** Grant types that the client may use. */
   @ApiProperty({ type: [String], example: ['authorization_code'] })
   grant_types: string[];
 
-  /** What it is answered. */
+  /** Response types that the client may use. */
   @ApiProperty({ type: [String], example: ['code'] })
   response_types: string[];
 
-  /** It has no secret. */
+  /** Client authentication method. Always `none`: clients have no secret. */
   @ApiProperty({ example: 'none' })
   token_endpoint_auth_method: string;
 
-  /** The scope of the keys that it gets, whatever it asks for. */
+  /** Scope of the keys that the client receives, whatever scope it requests. */
   @ApiProperty({ example: 'read' })
   scope: string;
 }
 
-/** A token, which is an ordinary API key (RFC 6749, section 5.1). */
+/** An access token, which is an ordinary API key (RFC 6749, section 5.1). */
 export class TokenItem {
-  /** The key, shown in this answer only. */
+  /** The API key. Returned only in this response. */
   @ApiProperty({ example: 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
   access_token: string;
 
-  /** How it is sent. */
+  /** Token type, which says how a request carries the token. */
   @ApiProperty({ example: 'Bearer' })
   token_type: string;
 
-  /** For how long it is good, in seconds. There is no refresh token: the person is asked again. */
+  /** Lifetime of the token, in seconds. There is no refresh token: the user has to approve again. */
   @ApiProperty({ type: 'integer', example: 2_592_000 })
   expires_in: number;
 
-  /** What it may do. */
+  /** Scope of the token. */
   @ApiProperty({ example: 'read' })
   scope: string;
 }
 
-/** What a device is told (RFC 8628, section 3.2). */
+/** Response to a device authorization request (RFC 8628, section 3.2). */
 export class DeviceCodesItem {
-  /** The device's own code, to ask with at `/oauth/token`. */
+  /** Device code, with which the device polls `/oauth/token`. */
   @ApiProperty({ example: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o' })
   device_code: string;
 
-  /** The code for its person. */
+  /** Code that the user enters. */
   @ApiProperty({ example: 'WDJB-MJHT' })
   user_code: string;
 
-  /** Where the person types it. */
+  /** URL of the page on which the user enters the code. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/device' })
   verification_uri: string;
 
-  /** The same with the code filled in, to be compared and confirmed. */
+  /** URL of the same page with the code filled in, for the user to compare and confirm. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/device?user_code=WDJB-MJHT' })
   verification_uri_complete: string;
 
-  /** For how long both count, in seconds. */
+  /** Lifetime of both codes, in seconds. */
   @ApiProperty({ type: 'integer', example: 600 })
   expires_in: number;
 
-  /** How long to wait between two requests, in seconds. */
+  /** Minimum time between two polls, in seconds. */
   @ApiProperty({ type: 'integer', example: 5 })
   interval: number;
 }

@@ -8,17 +8,20 @@ import type {
 
 const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 
-/** How often, and after which waits, a delivery is tried: by numbers, or by the name of a policy. */
+/** Number of attempts per delivery and the waits between them, given as numbers or as the name of a policy. */
 export class RetryBody {
-  /** A policy that an extension brings, in place of numbers. Null goes back to numbers. */
+  /** Name of a retry policy from an extension, used instead of the numbers. `null` returns to the numbers. */
   @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 64, nullable: true, example: null })
   policy?: string | null;
 
-  /** All attempts, the first one included. Left out, what was set stays, or without that it is the length of the schedule. */
+  /**
+   * Total number of attempts, including the first. If omitted, the stored value stays. If none is stored, it is the
+   * length of the schedule.
+   */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 20, example: 8 })
   max_attempts?: number;
 
-  /** The longest wait before each attempt, in seconds; the last one repeats. */
+  /** Longest wait before each attempt, in seconds. The last value applies to all further attempts. */
   @ApiProperty({
     required: false,
     type: 'array',
@@ -30,13 +33,15 @@ export class RetryBody {
   schedule?: number[];
 }
 
-/** How often, and after which waits, a delivery is tried. */
+/** Number of attempts per delivery and the waits between them. */
 export class RetryItem {
-  /** The policy that is followed; left out where the numbers are the destination's own or the default. */
+  /** Name of the retry policy in use. Omitted if the numbers are the destination's own or the default. */
   @ApiProperty({ required: false, example: 'patient' })
   policy?: string;
 
-  /** Why the policy is not followed, and the default schedule holds: its extension is not loaded. Left out otherwise. */
+  /**
+   * Reason why the policy is not used and the default schedule applies: its extension is not loaded. Omitted otherwise.
+   */
   @ApiProperty({
     required: false,
     example:
@@ -44,41 +49,41 @@ export class RetryItem {
   })
   policy_unserved?: string;
 
-  /** All attempts, the first one included. */
+  /** Total number of attempts, including the first. */
   @ApiProperty({ type: 'integer', example: 8 })
   max_attempts: number;
 
-  /** The longest wait before each attempt, in seconds; the last one repeats. */
+  /** Longest wait before each attempt, in seconds. The last value applies to all further attempts. */
   @ApiProperty({ type: 'array', items: { type: 'integer' }, example: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000] })
   schedule: number[];
 }
 
-/** A bound on deliveries, over all workers. */
+/** A limit on the rate of deliveries, shared by all workers. */
 export class RateLimitBody {
-  /** Deliveries per second; below 1 for less than one in a second. */
+  /** Deliveries per second. Values below 1 allow less than one delivery per second. */
   @ApiProperty({ type: Number, minimum: 0.001, maximum: 1_000_000, example: 50 })
   per_second: number;
 }
 
-/** The header in which a company signed its webhooks before it moved here. */
+/** The header with which your company signed its webhooks before it moved to Posthorn. */
 export class LegacySignatureBody implements LegacySignatureSettings {
-  /** The header that carries the signature. */
+  /** Name of the header that carries the signature. */
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'X-Acme-Signature' })
   header: string;
 
-  /** The hash under the HMAC. */
+  /** Hash function of the HMAC. */
   @ApiProperty({ required: false, enum: LEGACY_ALGORITHMS, default: 'sha256', example: 'sha256' })
   algorithm?: (typeof LEGACY_ALGORITHMS)[number];
 
-  /** How the signature is written. */
+  /** Encoding of the signature. */
   @ApiProperty({ required: false, enum: LEGACY_ENCODINGS, default: 'hex', example: 'hex' })
   encoding?: (typeof LEGACY_ENCODINGS)[number];
 
-  /** What is signed: literal text, `{id}`, `{timestamp}` (Unix seconds) and, once, `{body}`. */
+  /** Template of the signed content: literal text, `{id}`, `{timestamp}` (Unix seconds) and exactly once `{body}`. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, default: '{body}', example: '{timestamp}.{body}' })
   content?: string;
 
-  /** The header's value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
+  /** Template of the header's value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
   @ApiProperty({
     required: false,
     minLength: 1,
@@ -88,7 +93,7 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   })
   format?: string;
 
-  /** A header that carries the timestamp; none when left out. */
+  /** Name of a header that carries the timestamp. No such header is sent if omitted. */
   @ApiProperty({
     required: false,
     type: String,
@@ -99,7 +104,7 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   })
   timestamp_header?: string | null;
 
-  /** A header that repeats the message's id; none when left out. */
+  /** Name of a header that repeats the id of the message. No such header is sent if omitted. */
   @ApiProperty({
     required: false,
     type: String,
@@ -110,49 +115,52 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   })
   id_header?: string | null;
 
-  /** The key of the HMAC; stored encrypted and never returned. The stored one stays when it is left out. */
+  /** Key of the HMAC. Stored encrypted and never returned. If omitted, the stored key stays. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 1024, example: 'an-old-shared-secret' })
   secret?: string;
 
-  /** How `secret` is written. */
+  /** Encoding of `secret`. */
   @ApiProperty({ required: false, enum: SECRET_ENCODINGS, default: 'utf8', example: 'utf8' })
   secret_encoding?: (typeof SECRET_ENCODINGS)[number];
 }
 
-/** A legacy signature as it is stored; its secret is never in it. */
+/** A stored legacy signature, without its secret. */
 export class LegacySignatureItem {
-  /** The header that carries the signature. */
+  /** Name of the header that carries the signature. */
   @ApiProperty({ example: 'X-Acme-Signature' })
   header: string;
 
-  /** The hash under the HMAC. */
+  /** Hash function of the HMAC. */
   @ApiProperty({ enum: LEGACY_ALGORITHMS, example: 'sha256' })
   algorithm: (typeof LEGACY_ALGORITHMS)[number];
 
-  /** How the signature is written. */
+  /** Encoding of the signature. */
   @ApiProperty({ enum: LEGACY_ENCODINGS, example: 'hex' })
   encoding: (typeof LEGACY_ENCODINGS)[number];
 
-  /** What is signed. */
+  /** Template of the signed content. */
   @ApiProperty({ example: '{timestamp}.{body}' })
   content: string;
 
-  /** The header's value. */
+  /** Template of the header's value. */
   @ApiProperty({ example: 't={timestamp},v1={signature}' })
   format: string;
 
-  /** The header that carries the timestamp, or null. */
+  /** Name of the header that carries the timestamp, or `null`. */
   @ApiProperty({ type: String, nullable: true, example: 'X-Acme-Timestamp' })
   timestamp_header: string | null;
 
-  /** The header that repeats the message's id, or null. */
+  /** Name of the header that repeats the id of the message, or `null`. */
   @ApiProperty({ type: String, nullable: true, example: null })
   id_header: string | null;
 }
 
-/** How something is delivered to: the same for a destination and for an endpoint of an application. */
+/** Delivery settings, which are the same for a destination and for an endpoint of an application. */
 export class DeliverySettingsBody implements DeliverySettings {
-  /** Headers that every delivery carries. They win over those of a received request, and those of a send win over them. */
+  /**
+   * Headers that are added to every delivery. They override the headers of a received request. Headers given with a
+   * send override them.
+   */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -161,15 +169,15 @@ export class DeliverySettingsBody implements DeliverySettings {
   })
   headers?: Record<string, string> | null;
 
-  /** The retry policy; 8 attempts over about 28 hours when left out. */
+  /** Retry policy. Defaults to 8 attempts over about 28 hours. */
   @ApiProperty({ required: false, type: RetryBody, nullable: true })
   retry?: RetryBody | null;
 
-  /** The rate limit; none when left out. */
+  /** Rate limit. Deliveries are not rate limited if omitted. */
   @ApiProperty({ required: false, type: RateLimitBody, nullable: true })
   rate_limit?: RateLimitBody | null;
 
-  /** How long one attempt may take, in milliseconds. */
+  /** Time limit for one attempt, in milliseconds. */
   @ApiProperty({
     required: false,
     type: 'integer',
@@ -181,57 +189,69 @@ export class DeliverySettingsBody implements DeliverySettings {
   })
   timeout_ms?: number | null;
 
-  /** Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out. */
+  /**
+   * Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
+   * what the target can handle, up to 512.
+   */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 1000, nullable: true, example: 10 })
   concurrency?: number | null;
 
-  /** Sign with an ed25519 key (`v1a`) beside the secret. False removes the key. */
+  /** If `true`, deliveries are also signed with an ed25519 key (`v1a`). `false` removes the key. */
   @ApiProperty({ required: false, type: Boolean, nullable: true, default: false, example: false })
   asymmetric?: boolean | null;
 
-  /** An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+  /**
+   * Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
+   * omitted.
+   */
   @ApiProperty({ required: false, type: LegacySignatureBody, nullable: true })
   legacy_signature?: LegacySignatureBody | null;
 }
 
-/** How something is delivered to, as it is in force. */
+/** The delivery settings in effect. */
 export class DeliverySettingsItem implements ShownDeliverySettings {
-  /** Headers that every delivery carries. */
+  /** Headers that are added to every delivery. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers: Record<string, string>;
 
-  /** The retry policy in force. */
+  /** The retry policy in effect. */
   @ApiProperty({ type: RetryItem })
   retry: RetryItem;
 
-  /** The rate limit in force; null when there is none. */
+  /** The rate limit in effect. `null` if there is none. */
   @ApiProperty({ type: RateLimitBody, nullable: true })
   rate_limit: RateLimitBody | null;
 
-  /** How long one attempt may take, in milliseconds. */
+  /** Time limit for one attempt, in milliseconds. */
   @ApiProperty({ type: 'integer', example: 15_000 })
   timeout_ms: number;
 
-  /** Most attempts that one worker process has under way at once; null for what the target bears. */
+  /**
+   * Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
+   * the target.
+   */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   concurrency: number | null;
 
-  /** Whether deliveries carry an ed25519 signature (`v1a`) beside the one of the secret. */
+  /** `true` if deliveries carry an ed25519 signature (`v1a`) in addition to the signature with the secret. */
   @ApiProperty({ example: false })
   asymmetric: boolean;
 
-  /** The old signature header that is sent as well; null when there is none. */
+  /** Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
   @ApiProperty({ type: LegacySignatureItem, nullable: true })
   legacy_signature: LegacySignatureItem | null;
 }
 
-/** What verifies deliveries. */
+/** The keys with which a receiver verifies deliveries. */
 export class SigningSecretItem {
-  /** `whsec_` and the key in base64: the receiver verifies `v1` signatures with it. */
+  /** `whsec_` followed by the key in base64. The receiver verifies `v1` signatures with it. */
   @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   secret: string;
 
-  /** `whpk_` and the public key in base64, which verifies `v1a` signatures; null unless `asymmetric`. */
+  /**
+   * `whpk_` followed by the public key in base64, with which the receiver verifies `v1a` signatures. `null` unless
+   * `asymmetric` is `true`.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=' })
   public_key: string | null;
 }

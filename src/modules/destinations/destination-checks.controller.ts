@@ -22,7 +22,7 @@ import { Validator } from './validator.js';
 const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
-/** Whether targets can be reached, and what signs their deliveries. */
+/** Checks the reachability of targets, and manages the secrets that sign their deliveries. */
 @ApiTags('Destinations')
 @Controller('v1/destinations')
 export class DestinationChecksController {
@@ -38,7 +38,7 @@ export class DestinationChecksController {
   @Scope('write')
   @HttpCode(200)
   @ApiOperation({ summary: 'Check a target', description: 'Nothing is stored.' })
-  @ApiOkResponse({ type: CheckResult, description: 'Whether the target can be reached.' })
+  @ApiOkResponse({ type: CheckResult, description: 'Result of the reachability check.' })
   async checkTarget(@Body() { type, url, config, credentials }: CheckBody): Promise<CheckResult> {
     return presentCheck(
       await this.reachability.try({ type, url: url ?? null, config: config ?? {}, credentials: credentials ?? null }),
@@ -51,7 +51,7 @@ export class DestinationChecksController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Check a destination again' })
   @ApiParam(ID)
-  @ApiOkResponse({ type: ValidationResult, description: 'What each check said.' })
+  @ApiOkResponse({ type: ValidationResult, description: 'Results of the individual checks.' })
   async validateDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<ValidationResult> {
     return presentCheck(await this.validator.validate(tenant, destinationId(id)));
   }
@@ -60,10 +60,10 @@ export class DestinationChecksController {
   @Scope('write')
   @ApiOperation({
     summary: 'Get the signing secret of a destination',
-    description: 'And its public key, when it signs with one.',
+    description: 'Also returns the public key, if the destination signs with a key pair.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: SigningSecretItem, description: 'The secret in force.' })
+  @ApiOkResponse({ type: SigningSecretItem, description: 'The current secret.' })
   async getDestinationSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<SigningSecretItem> {
     return presentSecret(await this.secrets.show(tenant, destinationId(id)));
   }
@@ -74,7 +74,8 @@ export class DestinationChecksController {
   @Idempotent()
   @ApiOperation({
     summary: 'Rotate the signing secret of a destination',
-    description: 'And its key pair, when it has one. Old and new sign until the grace ends.',
+    description:
+      'Also rotates the key pair, if there is one. Deliveries are signed with both the old and the new secret until the grace period ends.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: SigningSecretItem, description: 'The new secret.' })

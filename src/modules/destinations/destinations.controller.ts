@@ -27,8 +27,8 @@ import { destinationChanges, DestinationChangesBody, newDestination, NewDestinat
 
 const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** The registry of targets. */
-@Section('Destinations', 'The registry of targets: where deliveries go, how often they are tried, and what signs them.')
+/** Manages the registered targets. */
+@Section('Destinations', 'The registry of targets: URL, retry settings and signing secret of each destination.')
 @Controller('v1/destinations')
 export class DestinationsController {
   constructor(
@@ -53,7 +53,7 @@ export class DestinationsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create a destination',
-    description: 'The target is probed first; when it cannot be reached, nothing is created.',
+    description: 'The target is probed first. If it is not reachable, nothing is created.',
   })
   @ApiCreatedResponse({ type: DestinationDetail, description: 'The destination.' })
   async createDestination(
@@ -78,10 +78,10 @@ export class DestinationsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change a destination',
-    description: 'A change of where it is or how it connects is probed first.',
+    description: 'Changes of the address or of connection settings are probed before they are stored.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: DestinationDetail, description: 'The destination with the changes.' })
+  @ApiOkResponse({ type: DestinationDetail, description: 'The changed destination.' })
   async updateDestination(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -98,12 +98,12 @@ export class DestinationsController {
   @ApiOperation({
     summary: 'Delete a destination',
     description:
-      'Deliveries that wait for it become failed. 409 while a route or an endpoint of an application sends to it: `details.used_by` says which.',
+      'Deliveries that wait for the destination become `failed`. 409 while a route or an endpoint of an application sends to it: `details.used_by` lists them.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiConflictResponse({
-    description: 'Something sends to it, see `details.used_by`.',
+    description: 'A route or an endpoint of an application sends to the destination, see `details.used_by`.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   @TryAfter('Secrets')

@@ -12,13 +12,13 @@ import { STATUSES, VALIDATIONS } from './settings.dto.js';
 
 const STATES = ['closed', 'open', 'half_open'] as const;
 
-/** Filters of the destinations list. */
+/** Filters of the destination list. */
 export class DestinationListQuery {
   /** Only destinations of this type. */
   @ApiProperty({ required: false, maxLength: 64, example: 'https' })
   type?: string;
 
-  /** Only destinations whose last check said so. */
+  /** Only destinations whose last check had this result. */
   @ApiProperty({ required: false, enum: VALIDATIONS, example: 'valid' })
   validation?: Validation;
 
@@ -30,54 +30,57 @@ export class DestinationListQuery {
   @ApiProperty({ required: false, enum: STATES, example: 'open' })
   circuit?: (typeof STATES)[number];
 
-  /** Only destinations whose name begins with this, whatever the case. */
+  /** Only destinations whose name begins with this text, ignoring case. */
   @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'ord' })
   search?: string;
 
-  /** True to say beside the page how many match the filters, up to 1,000. */
+  /** If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   count?: boolean;
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /**
+   * Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
+   * first page if omitted.
+   */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** A destination in a list. */
+/** A destination as shown in a list. */
 export class DestinationItem {
-  /** The destination's id. */
+  /** Id of the destination. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ example: 'Orders' })
   name: string;
 
-  /** How it is delivered to. */
+  /** Type of the destination, which determines how it is delivered to. */
   @ApiProperty({ example: 'https' })
   type: string;
 
-  /** Where it is; null for a type that has no URL. */
+  /** URL of the destination. `null` for types without a URL. */
   @ApiProperty({ type: String, nullable: true, example: 'https://example.com/webhooks' })
   url: string | null;
 
-  /** What its last check found: `stale` was reachable once and is not now. */
+  /** Result of the last check. `stale` means that the target was reachable before and is not reachable now. */
   @ApiProperty({ enum: VALIDATIONS, example: 'valid' })
   validation: Validation;
 
-  /** `disabled` takes no deliveries until it is enabled. */
+  /** `disabled` means that no deliveries are made until the destination is enabled. */
   @ApiProperty({ enum: STATUSES, example: 'active' })
   status: 'active' | 'disabled';
 
-  /** Rises with every change of the settings. */
+  /** Version number, incremented by every change of the settings. */
   @ApiProperty({ type: 'integer', example: 1 })
   version: number;
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 }
@@ -88,50 +91,53 @@ export class DestinationPage {
   @ApiProperty({ type: [DestinationItem] })
   data: DestinationItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 
-  /** How many match the filters, over all pages; only when `count` asks for it. */
+  /** Number of items on all pages that match the filters. Present only if the request sets `count`. */
   @ApiProperty({ type: ListCount, required: false })
   count?: ListCount;
 }
 
 /** The circuit breaker of a destination. */
 export class CircuitItem {
-  /** `open` holds deliveries back, `half_open` tries one, `closed` lets them through. */
+  /** `open` holds deliveries back, `half_open` tries one delivery, `closed` lets all deliveries through. */
   @ApiProperty({ enum: STATES, example: 'closed' })
   state: (typeof STATES)[number];
 
-  /** When the outage began; null while closed. */
+  /** Time at which the outage began. `null` while the circuit is closed. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   opened_at: string | null;
 
-  /** Not before when a probe is sent, or, while one is under way, another; null while closed. */
+  /**
+   * Earliest time of the next probe. While a probe is in flight, earliest time of another one. `null` while the circuit
+   * is closed.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_probe_at: string | null;
 }
 
-/** A destination with all its settings. Credentials and secrets are never in it. */
+/** A destination with all its settings, but without credentials and secrets. */
 export class DestinationDetail extends IntersectionType(DestinationItem, DeliverySettingsItem) {
-  /** Settings of its type, and `circuit_breaker: {failure_threshold}`. */
+  /** Settings of the type, and `circuit_breaker: {failure_threshold}`. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { circuit_breaker: { failure_threshold: 10 } } })
   config: Record<string, unknown>;
 
-  /** Its circuit breaker. */
+  /** Circuit breaker of the destination. */
   @ApiProperty({ type: CircuitItem })
   circuit: CircuitItem;
 
-  /** Why it is disabled; null while it is active. */
+  /** Reason why the destination is disabled. `null` while it is active. */
   @ApiProperty({ type: String, nullable: true, example: null })
   disabled_reason: string | null;
 
-  /** Why every attempt fails until the operator acts: nothing serves its type any more; null otherwise. */
+  /** Reason why every attempt fails until the operator acts: no adapter for the type is loaded. `null` otherwise. */
   @ApiProperty({ type: String, nullable: true, example: null })
   unserved: string | null;
 }
 
-/** The destination that a path names. Throws 404 for what can't be one. */
+/** Parses the destination id in a path. Throws 404 if the text cannot be a destination id. */
 export function destinationId(text: string): Id {
   const id = parseId('dst', text);
   if (id === null) throw notFound('destination');
@@ -155,7 +161,7 @@ export function presentPage({ rows, nextCursor, count }: DestinationRows): Desti
   return { data: rows.map(presentItem), next_cursor: nextCursor, ...(count !== null && { count: listCount(count) }) };
 }
 
-/** As a caller may see it: sensitive headers are for who may write. */
+/** Presents a destination to a caller. Only callers with scope `write` see sensitive headers. */
 export function presentDestinationTo(caller: Caller, view: DestinationView): DestinationDetail {
   const shown = presentDestination(view);
   return { ...shown, headers: shownHeaders(shown.headers, caller) };

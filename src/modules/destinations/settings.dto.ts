@@ -18,9 +18,9 @@ const CREDENTIALS = {
   example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
 } as const;
 
-/** The settings of a destination that may be given when it is created and changed later. */
+/** Settings of a destination that can be given at creation and changed later. */
 export class SettingsBody extends DeliverySettingsBody {
-  /** Where it is, for types that have a URL. */
+  /** URL of the target, for types that have a URL. */
   @ApiProperty({
     required: false,
     type: String,
@@ -30,7 +30,10 @@ export class SettingsBody extends DeliverySettingsBody {
   })
   url?: string | null;
 
-  /** Settings of its type (`queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10). */
+  /**
+   * Settings of the type (for example `queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}`
+   * (1 to 1000, default 10).
+   */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
@@ -43,7 +46,7 @@ export class SettingsBody extends DeliverySettingsBody {
 /** The destination to create. */
 @Examples({
   pull: {
-    summary: 'pull: a consumer fetches it. Needs no receiver',
+    summary: 'pull: a consumer fetches the events. Needs no receiver',
     value: { name: 'Orders, to fetch', type: 'pull' },
   },
   https: {
@@ -51,8 +54,8 @@ export class SettingsBody extends DeliverySettingsBody {
     value: { name: 'Orders', type: 'https', url: 'https://example.com/webhooks' },
   },
   mirror: {
-    summary: 'mirror: received requests, forwarded as they came',
-    value: { name: 'Orders, as they came', type: 'mirror', url: 'https://example.com/webhooks' },
+    summary: 'mirror: received requests, forwarded unchanged',
+    value: { name: 'Orders, unchanged', type: 'mirror', url: 'https://example.com/webhooks' },
   },
   sqs: {
     summary: 'sqs: messages in an Amazon SQS queue',
@@ -65,19 +68,19 @@ export class SettingsBody extends DeliverySettingsBody {
   },
 })
 export class NewDestinationBody extends SettingsBody {
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'Orders' })
   name: string;
 
-  /** How it is delivered to: `https`, `mirror`, `sqs` or `pull`, or a type that an extension adds. */
+  /** Type of the destination: `https`, `mirror`, `sqs`, `pull`, or a type that an extension adds. */
   @ApiProperty({ minLength: 1, maxLength: 64, example: 'https' })
   type: string;
 
-  /** Credentials of its type; stored encrypted and never returned. */
+  /** Credentials for the type. Stored encrypted and never returned. */
   @ApiPropertyOptional({ ...CREDENTIALS })
   credentials?: Record<string, string> | null;
 
-  /** A signing secret that its receiver knows already; a new one is made when left out. */
+  /** Signing secret that the receiver already knows. If omitted, a new one is generated. */
   @ApiProperty({
     required: false,
     type: String,
@@ -88,19 +91,19 @@ export class NewDestinationBody extends SettingsBody {
   secret?: string | null;
 }
 
-/** What to change of a destination: what is left out stays, null goes back to the default. */
+/** Changes to a destination. Omitted fields keep their value. `null` restores the default. */
 @Fixed({
   type: 'cannot be changed: create another destination',
   secret: 'cannot be set: rotate it with POST …/secret/rotate',
 })
 @Examples({
-  name: { summary: 'Another name', value: { name: 'Orders of the shop' } },
+  name: { summary: 'Another name', value: { name: 'Shop orders' } },
   retry: {
-    summary: 'Fewer attempts, and a rate limit',
+    summary: 'Set fewer attempts and a rate limit',
     value: { retry: { max_attempts: 5 }, rate_limit: { per_second: 50 } },
   },
   disable: { summary: 'Stop deliveries', value: { status: 'disabled' } },
-  enable: { summary: 'Start them again, and close the circuit', value: { status: 'active' } },
+  enable: { summary: 'Resume deliveries and close the circuit', value: { status: 'active' } },
   credentials: {
     summary: 'sqs: other credentials',
     value: {
@@ -109,24 +112,24 @@ export class NewDestinationBody extends SettingsBody {
   },
 })
 export class DestinationChangesBody extends SettingsBody {
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Orders' })
   name?: string;
 
-  /** Other credentials, all of them; they are tried before they are stored, and never returned. */
+  /** New credentials, which replace all stored ones. They are checked before they are stored, and never returned. */
   @ApiPropertyOptional({ ...CREDENTIALS })
   credentials?: Record<string, string> | null;
 
-  /** `active` enables it and closes its circuit, `disabled` stops its deliveries. */
+  /** `active` enables the destination and closes its circuit. `disabled` stops its deliveries. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
   status?: 'active' | 'disabled';
 }
 
-/** A target to try. */
+/** The target to check. */
 @Examples({
   https: { summary: 'https: does anybody answer?', value: { type: 'https', url: 'https://example.com/webhooks' } },
   sqs: {
-    summary: 'sqs: is there a queue, and do the credentials fit?',
+    summary: 'sqs: check that the queue exists and the credentials are valid',
     value: {
       type: 'sqs',
       config: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/orders', region: 'eu-west-1' },
@@ -135,11 +138,11 @@ export class DestinationChangesBody extends SettingsBody {
   },
 })
 export class CheckBody {
-  /** How it would be delivered to. */
+  /** Type of the destination. */
   @ApiProperty({ minLength: 1, maxLength: 64, example: 'https' })
   type: string;
 
-  /** Where it is, for types that have a URL. */
+  /** URL of the target, for types that have a URL. */
   @ApiProperty({
     required: false,
     type: String,
@@ -149,7 +152,7 @@ export class CheckBody {
   })
   url?: string | null;
 
-  /** Settings of its type, as they would be given to create it. */
+  /** Settings of the type, in the same format as when a destination is created. */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
@@ -158,7 +161,7 @@ export class CheckBody {
   })
   config?: Record<string, unknown> | null;
 
-  /** Credentials of its type; used for this check and not stored. */
+  /** Credentials for the type. Used for this check only and not stored. */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -168,54 +171,57 @@ export class CheckBody {
   credentials?: Record<string, string> | null;
 }
 
-/** Whether a target can be reached. */
+/** Result of a reachability check. */
 export class CheckResult {
-  /** True when it can be reached. */
+  /** `true` if the target is reachable. */
   @ApiProperty({ example: true })
   ok: boolean;
 
-  /** A sentence for people; left out when there is nothing to say. */
+  /** Explanation of the result for human readers. Omitted if there is nothing to explain. */
   @ApiProperty({ required: false, example: 'The target answered with status 200.' })
   detail?: string;
 }
 
-/** What each check said. */
+/** Results of the individual checks. */
 export class ChecksItem {
-  /** The settings fit the type. */
+  /** `true` if the settings are valid for the type. */
   @ApiProperty({ example: true })
   schema: boolean;
 
-  /** The target accepts the credentials. */
+  /** `true` if the target accepts the credentials. */
   @ApiProperty({ example: true })
   credentials: boolean;
 
-  /** The target can be reached. */
+  /** `true` if the target is reachable. */
   @ApiProperty({ example: true })
   connectivity: boolean;
 }
 
-/** What a validation found. */
+/** Result of a validation. */
 export class ValidationResult {
-  /** The destination's validation from now on: `stale` was reachable once and is not now. */
+  /**
+   * New validation state of the destination. `stale` means that the target was reachable before and is not reachable
+   * now.
+   */
   @ApiProperty({ enum: VALIDATIONS, example: 'valid' })
   validation: (typeof VALIDATIONS)[number];
 
-  /** What each check said; a check behind one that failed is false too. */
+  /** Results of the individual checks. A check after a failed one is also `false`. */
   @ApiProperty({ type: ChecksItem })
   checks: ChecksItem;
 
-  /** A sentence for people; left out when there is nothing to say. */
+  /** Explanation of the result for human readers. Omitted if there is nothing to explain. */
   @ApiProperty({ required: false, example: 'The target answered with status 200.' })
   detail?: string;
 }
 
-/** How to rotate a signing secret. */
+/** Options for the rotation of a signing secret. */
 @Examples({
-  day: { summary: 'Both secrets sign for a day', value: { grace_seconds: 86_400 } },
-  now: { summary: 'The old secret ends now', value: { grace_seconds: 0 } },
+  day: { summary: 'Sign with both secrets for a day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'Stop using the old secret now', value: { grace_seconds: 0 } },
 })
 export class DestinationSecretRotationBody {
-  /** How long the old secret goes on signing beside the new one, in seconds. */
+  /** Time in seconds for which deliveries are still signed with the old secret, in addition to the new one. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
   grace_seconds?: number;
 }
@@ -234,17 +240,17 @@ export function destinationChanges(body: DestinationChangesBody): DestinationCha
   };
 }
 
-/** Credentials without a field are none. */
+/** Returns `null` for credentials without fields. */
 function someOrNull(credentials: Record<string, string> | null | undefined): Record<string, string> | null {
   return credentials && Object.keys(credentials).length > 0 ? credentials : null;
 }
 
-/** The secret as receivers are given it. */
+/** Presents a signing secret in the format that receivers get. */
 export function presentSecret({ secret, publicKey }: ShownSecret): SigningSecretItem {
   return { secret, public_key: publicKey };
 }
 
-/** Without the detail when it says nothing. */
+/** Omits `detail` if it is empty. */
 export function presentCheck<T extends { detail: string }>({
   detail,
   ...result

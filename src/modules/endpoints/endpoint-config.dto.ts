@@ -11,52 +11,67 @@ const ANSWER_CODE = 'export default (request) => ({ status: 200, body: { ok: tru
 const TRANSFORM_CODE =
   'export default (event, { secrets }) => event.body.test ? null : { ...event, body: { ...event.body, token: secrets.CRM_TOKEN } }';
 
-/** The values of `verification` beside the name of the endpoint's own preset. */
+/** Values of `verification`, besides the name of the endpoint's own preset. */
 export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
 
-/** How a sender without a preset proves itself, where it differs from the defaults. Each scheme takes the settings that are its own. */
+/**
+ * Settings for senders without a preset, where they differ from the defaults. Each scheme accepts only its own
+ * settings.
+ */
 export class VerificationConfig {
-  /** The header with the signature, key or token; `x-signature` when left out, `x-api-key` of `api-key`, `authorization` of `jwt`. */
+  /**
+   * Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for `jwt`
+   * to `authorization`.
+   */
   @ApiProperty({ required: false, maxLength: 128, example: 'x-acme-signature' })
   header?: string;
 
-  /** What stands before the signature. When left out, the name of the hash and `=` may stand there. */
+  /** Text before the signature. If omitted, the name of the hash followed by `=` is also accepted. */
   @ApiProperty({ required: false, maxLength: 64, example: 'v1=' })
   prefix?: string;
 
-  /** How the signature is written; told apart by its length when left out. */
+  /** Encoding of the signature. If omitted, it is detected from the length of the signature. */
   @ApiProperty({ required: false, enum: ['hex', 'base64'], example: 'hex' })
   encoding?: 'hex' | 'base64';
 
-  /** How the key stands in the secret: `utf8` (its own characters) when left out. */
+  /** Encoding of the key in the secret. Defaults to `utf8`, the characters of the secret itself. */
   @ApiProperty({ required: false, enum: ['utf8', 'base64', 'hex', 'whsec'], example: 'utf8' })
   keyEncoding?: 'utf8' | 'base64' | 'hex' | 'whsec';
 
-  /** The header with the time of signing, in seconds or milliseconds since the epoch; none when left out. */
+  /**
+   * Header that carries the time of signing, in seconds or milliseconds since the epoch. If omitted, no time is
+   * checked.
+   */
   @ApiProperty({ required: false, maxLength: 128, example: 'x-acme-timestamp' })
   timestampHeader?: string;
 
-  /** How far that time may be from now, in seconds; 300 when left out. */
+  /** Maximum difference between the time of signing and now, in seconds. Defaults to 300. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 86_400, example: 300 })
   toleranceSeconds?: number;
 
-  /** What is signed: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and text between them. */
+  /**
+   * Template of the signed content: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and
+   * literal text.
+   */
   @ApiProperty({ required: false, maxLength: 512, example: '{{timestamp}}.{{body}}' })
   signed?: string;
 
-  /** Of `jwt`, which needs it: where the sender publishes its keys, a JSON Web Key Set. */
+  /** Required for `jwt`: URL of the JSON Web Key Set that the sender publishes. */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://issuer.example.com/.well-known/jwks.json' })
   jwksUrl?: string;
 
-  /** Of `jwt`: what `iss` must be. */
+  /** For `jwt`: required value of `iss`. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'https://issuer.example.com' })
   issuer?: string;
 
-  /** Of `jwt`: what `aud` must be or hold. Give it, `issuer`, `claims` or `bodyHashClaim`: others have tokens by the same keys. */
+  /**
+   * For `jwt`: value that `aud` must equal or contain. Set at least one of this, `issuer`, `claims` and
+   * `bodyHashClaim`, because the same keys also sign tokens for others.
+   */
   @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'https://hooks.example.com/in/acme/orders' })
   audience?: string;
 
-  /** Of `jwt`: members that the token must have, with these texts; at most 10. */
+  /** For `jwt`: claims that the token must contain with exactly these values, at most 10. */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -64,30 +79,39 @@ export class VerificationConfig {
   })
   claims?: Record<string, string>;
 
-  /** Of `jwt`: the member that holds the SHA-256 of the body, in hex or base64url. */
+  /** For `jwt`: claim that holds the SHA-256 of the body, in hex or base64url. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'request_body_sha256' })
   bodyHashClaim?: string;
 
-  /** Of `jwt`: how old a token may be that has no `exp`, in seconds; 300 when left out. */
+  /** For `jwt`: maximum age of a token without `exp`, in seconds. Defaults to 300. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 86_400, example: 300 })
   maxAgeSeconds?: number;
 }
 
-/** What a repeat is told by: a request with an id that came before. */
+/** Source of the id by which duplicates are detected. A request with an id that was received before is a duplicate. */
 export class DeduplicationConfig {
-  /** `provider_id`: the id that the preset's provider repeats when it sends again. `header` or `body_path`: one of your own sender's. */
+  /**
+   * `provider_id`: the id that the preset's provider repeats when it resends. `header` or `body_path`: an id that your
+   * own sender sets.
+   */
   @ApiProperty({ enum: DEDUPLICATION_SOURCES, example: 'provider_id' })
   source: (typeof DEDUPLICATION_SOURCES)[number];
 
-  /** Of `header`, which needs it: the header with the id; none that authenticates. */
+  /** Required for `header`: name of the header with the id. Headers that authenticate the sender are not allowed. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 128, example: 'x-event-id' })
   name?: string;
 
-  /** Of `body_path`, which needs it: where the id stands in a JSON body of at most 128 KB, as a JSONPath like those of filters. */
+  /**
+   * Required for `body_path`: JSONPath of the id in a JSON body of at most 128 KB. The syntax is the same as in
+   * filters.
+   */
   @ApiProperty({ required: false, minLength: 1, maxLength: 1024, example: '$.event.id' })
   path?: string;
 
-  /** How long after the first one a request with its id is a repeat, in hours: at most as long as events are kept. */
+  /**
+   * Time in hours after the first request during which a request with the same id is a duplicate. It cannot exceed the
+   * retention period of events.
+   */
   @ApiProperty({
     required: false,
     type: 'integer',
@@ -99,13 +123,16 @@ export class DeduplicationConfig {
   window_hours?: number;
 }
 
-/** An answer that a rule gives. */
+/** The response of a rule. */
 export class RuleAnswer {
-  /** The status, 200 to 599; 200 when left out. */
+  /** Status code, 200 to 599. Defaults to 200. */
   @ApiProperty({ required: false, type: 'integer', minimum: 200, maximum: 599, example: 200 })
   status?: number;
 
-  /** The body, at most 64 KB; `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are filled in. */
+  /**
+   * Body, at most 64 KB. `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are replaced by values of the
+   * request.
+   */
   @ApiProperty({ required: false, maxLength: 65_536, example: '{"challenge": "{{body.challenge}}"}' })
   body?: string;
 
@@ -118,11 +145,11 @@ export class RuleAnswer {
   headers?: Record<string, string>;
 }
 
-/** What to answer to which requests. */
+/** A condition on requests and the response to requests that meet it. */
 export class ResponseRule {
   /**
-   * A condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
-   * `path` where the type has one; at most 8 levels and 64 leaves.
+   * Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
+   * `path` where the type has one. At most 8 levels and 64 leaves.
    */
   @ApiProperty({
     type: 'object',
@@ -131,87 +158,101 @@ export class ResponseRule {
   })
   when: Record<string, unknown>;
 
-  /** The answer. */
+  /** Response to the request. */
   @ApiProperty({ type: RuleAnswer })
   respond: RuleAnswer;
 }
 
-/** Synchronous answers by rules: the first rule that matches wins. */
+/** Rules for synchronous responses. The first matching rule applies. */
 export class ResponseRules {
-  /** The rules in their order, at most 50. */
+  /** Rules in order of evaluation, at most 50. */
   @ApiProperty({ required: false, type: [ResponseRule], maxItems: 50 })
   rules?: ResponseRule[];
 
-  /** The answer when no rule matches; left out or null for the endpoint's own. */
+  /** Response if no rule matches. If omitted or `null`, the endpoint's own response is sent. */
   @ApiProperty({ required: false, type: RuleAnswer, nullable: true })
   default?: RuleAnswer | null;
 }
 
-/** Whom to ask for the synchronous answer. */
+/** Proxy that produces the synchronous response. */
 export class ResponseProxyConfig {
-  /** `managed` runs `code`, `url` asks `url`. */
+  /** `managed` runs `code`, `url` sends the request to `url`. */
   @ApiProperty({ enum: HOSTS, example: 'managed' })
   target: (typeof HOSTS)[number];
 
-  /** For `managed`: JavaScript, an ES module of at most 64 KB whose default export is a function of the request. */
+  /**
+   * For `managed`: JavaScript code, an ES module of at most 64 KB whose default export is a function of the request.
+   */
   @ApiProperty({ required: false, maxLength: CODE_LENGTH_MAX, example: ANSWER_CODE })
   code?: string;
 
-  /** For `url`: where the request is sent, signed; its answer is passed on. */
+  /** For `url`: URL that receives the signed request. Its response is returned to the sender. */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/answer' })
   url?: string;
 
-  /** How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock. */
+  /**
+   * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
+   * time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
+   */
   @ApiProperty({ required: false, type: 'integer', minimum: 50, maximum: 5_000, example: 250 })
   timeoutMs?: number;
 
-  /** Without an answer in time: `fallback` goes on to the rules and the default, `error` answers 502. */
+  /**
+   * Behavior if the proxy does not respond in time: `fallback` continues with the rules and the default, `error`
+   * responds with 502.
+   */
   @ApiProperty({ required: false, enum: UNAVAILABLE, default: 'fallback', example: 'fallback' })
   onUnavailable?: (typeof UNAVAILABLE)[number];
 }
 
-/** What changes events before they are routed. */
+/** Transform that changes events before they are routed. */
 export class TransformConfig {
-  /** `managed` runs `code`, `url` asks `url`. */
+  /** `managed` runs `code`, `url` sends the body to `url`. */
   @ApiProperty({ enum: HOSTS, example: 'managed' })
   engine: (typeof HOSTS)[number];
 
-  /** For `managed`: JavaScript, an ES module of at most 64 KB whose default export is `(event, {secrets}) => event | null`. */
+  /**
+   * For `managed`: JavaScript code, an ES module of at most 64 KB whose default export is `(event, {secrets}) => event
+   * | null`.
+   */
   @ApiProperty({ required: false, maxLength: CODE_LENGTH_MAX, example: TRANSFORM_CODE })
   code?: string;
 
-  /** For `url`: where the body is sent, signed; the JSON answer replaces it. */
+  /** For `url`: URL that receives the signed body. The JSON in its response replaces the body. */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/transform' })
   url?: string;
 
-  /** When it fails: `closed` parks the event, `open` delivers it as it came. */
+  /** Behavior if the transform fails: `closed` parks the event, `open` delivers it unchanged. */
   @ApiProperty({ required: false, enum: FAIL_MODES, default: 'closed', example: 'closed' })
   failMode?: (typeof FAIL_MODES)[number];
 
-  /** How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock. */
+  /**
+   * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
+   * time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
+   */
   @ApiProperty({ required: false, type: 'integer', minimum: 50, maximum: 5_000, example: 250 })
   timeoutMs?: number;
 }
 
-/** How the endpoint answers, as far as it is not secret. */
+/** Response settings of the endpoint, without secrets. */
 export class ResponseView {
-  /** `static` answers everything in the same way, the others do the handshake of a provider. */
+  /** `static` gives every request the same response. The other types perform the handshake of a provider. */
   @ApiProperty({ enum: RESPONSE_TYPES, example: 'meta-challenge' })
   type: ResponseType;
 
-  /** Of `ebay-challenge`: the URL as eBay knows it. */
+  /** For `ebay-challenge`: the endpoint's URL as registered at eBay. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'https://hooks.example.com/in/acme/ebay' })
   endpointUrl?: string;
 
-  /** The status of the answer to what is no handshake, 200 to 599; 200 when left out. */
+  /** Status code of the response to requests that are not a handshake, 200 to 599. Defaults to 200. */
   @ApiProperty({ required: false, type: 'integer', minimum: 200, maximum: 599, example: 200 })
   status?: number;
 
-  /** Its body, at most 64 KB. */
+  /** Body of that response, at most 64 KB. */
   @ApiProperty({ required: false, maxLength: 65_536, example: 'ok' })
   body?: string;
 
-  /** Its headers, at most 32. */
+  /** Headers of that response, at most 32. */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -220,17 +261,20 @@ export class ResponseView {
   headers?: Record<string, string>;
 }
 
-/** How the endpoint answers. `verifyToken`, `secret` and `verificationToken` are stored encrypted and never returned. */
+/**
+ * Response settings of the endpoint. `verifyToken`, `secret` and `verificationToken` are stored encrypted and never
+ * returned.
+ */
 export class ResponseConfig extends ResponseView {
-  /** Of `meta-challenge`, which needs it: the text that was typed into Meta's console. */
+  /** Required for `meta-challenge`: the verify token that was entered in Meta's console. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'a-token-of-your-own' })
   verifyToken?: string;
 
-  /** Of `zoom-challenge`, `x-crc` and `twitch-challenge`, where it is not the endpoint's own secret. */
+  /** For `zoom-challenge`, `x-crc` and `twitch-challenge`: the secret, if it differs from the endpoint's own secret. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'a-secret-of-the-provider' })
   secret?: string;
 
-  /** Of `ebay-challenge`, which needs it; of `slack-challenge` the legacy token of the app. */
+  /** Required for `ebay-challenge`. For `slack-challenge`, the legacy token of the app. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'a-token-of-the-provider' })
   verificationToken?: string;
 }

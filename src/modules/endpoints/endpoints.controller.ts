@@ -25,10 +25,10 @@ import { EndpointsService } from './endpoints.service.js';
 const ID = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
-/** URLs that providers send to. */
+/** Endpoints: URLs to which providers send webhooks. */
 @Section(
   'Endpoints',
-  'URLs that providers send webhooks to: how they are verified, answered, transformed, and where they go.',
+  'URLs to which providers send webhooks, with their verification, responses, transforms and routes.',
 )
 @Controller('v1/endpoints')
 export class EndpointsController {
@@ -41,7 +41,7 @@ export class EndpointsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List endpoints', description: 'Newest first, without rules and code.' })
+  @ApiOperation({ summary: 'List endpoints', description: 'Lists endpoints newest first, without rules and code.' })
   @ApiOkResponse({ type: EndpointPage, description: 'One page of endpoints.' })
   async listEndpoints(@CurrentTenant() tenant: Tenant, @Query() query: EndpointListQuery): Promise<EndpointPage> {
     return presentPage(await this.endpoints.list(tenant, query));
@@ -53,7 +53,7 @@ export class EndpointsController {
   @ApiOperation({
     summary: 'Create an endpoint',
     description:
-      'It receives at once. Its URL is its identity: 409 when another endpoint of this installation lives there.',
+      'The endpoint receives immediately. Its URL is its identity: 409 if another endpoint of this installation has the URL.',
   })
   @ApiCreatedResponse({ type: EndpointDetail, description: 'The endpoint.' })
   async createEndpoint(@CurrentTenant() tenant: Tenant, @Body() body: NewEndpointBody): Promise<EndpointDetail> {
@@ -62,7 +62,7 @@ export class EndpointsController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get an endpoint', description: 'Its secrets are never shown.' })
+  @ApiOperation({ summary: 'Get an endpoint', description: 'The endpoint. Its secrets are never returned.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: EndpointDetail, description: 'The endpoint.' })
   async getEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EndpointDetail> {
@@ -74,10 +74,10 @@ export class EndpointsController {
   @ApiOperation({
     summary: 'Change an endpoint',
     description:
-      'What is left out stays, null clears. A `url` moves it: 409 when another endpoint of this installation lives there.',
+      'Omitted fields keep their value, `null` clears a field. A `url` moves the endpoint: 409 if another endpoint of this installation has the URL.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: EndpointDetail, description: 'The endpoint with the changes.' })
+  @ApiOkResponse({ type: EndpointDetail, description: 'The changed endpoint.' })
   async updateEndpoint(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -93,7 +93,8 @@ export class EndpointsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete an endpoint',
-    description: 'Its URL is free at once; its events stay until their retention ends.',
+    description:
+      'The URL can be reused immediately. The events of the endpoint stay until their retention period ends.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
@@ -107,10 +108,11 @@ export class EndpointsController {
   @HttpCode(204)
   @ApiOperation({
     summary: "Set the provider's secret",
-    description: 'Secrets before it go on verifying until the grace ends; at most five are kept.',
+    description:
+      'Previous secrets are still accepted for verification until the grace period ends. At most five are kept.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Stored; it is never returned.' })
+  @ApiNoContentResponse({ description: 'The secret is stored. It is never returned.' })
   async setEndpointSecret(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,

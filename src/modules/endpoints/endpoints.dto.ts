@@ -46,7 +46,7 @@ const DESTINATIONS = {
   example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
 } as const;
 
-/** Filters of the endpoints list. */
+/** Filters of the endpoint list. */
 export class EndpointListQuery {
   /** Only endpoints with this status. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
@@ -56,96 +56,104 @@ export class EndpointListQuery {
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
 
-  /** Only endpoints whose name or slug begins with this, whatever the case. */
+  /** Only endpoints whose name or slug begins with this text, ignoring case. */
   @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'stri' })
   search?: string;
 
-  /** True to say beside the page how many match the filters, up to 1,000. */
+  /** If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   count?: boolean;
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /**
+   * Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
+   * first page if omitted.
+   */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** The settings of an endpoint that may be given when it is created and changed later; null clears one. */
+/** Settings of an endpoint that can be given at creation and changed later. `null` clears a setting. */
 export class EndpointSettingsBody {
-  /** What people know it by; the part of the path behind the organization's slug when left out. */
+  /** Display name. Defaults to the part of the path after the organization's slug. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Stripe payments' })
   name?: string;
 
-  /** The provider: its signature scheme and its handshake. */
+  /** Preset of the provider, which determines the signature scheme and the handshake. */
   @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'stripe' })
   preset?: string | null;
 
-  /** Where events go, all of them: the short form of `routes`, which keeps the filters of destinations that stay. */
+  /**
+   * All destinations that receive the events: the short form of `routes`. Destinations that stay in the list keep their
+   * filters.
+   */
   @ApiProperty({ required: false, ...DESTINATIONS })
   destinations?: string[];
 
-  /** Where events go, and which of them; all routes that the endpoint is to have. */
+  /** All routes of the endpoint: destinations and filters for the events. */
   @ApiProperty({ required: false, type: [RouteConfig], maxItems: ROUTES_MAX })
   routes?: RouteConfig[];
 
-  /** Synchronous answers by rules. */
+  /** Rules for synchronous responses. */
   @ApiProperty({ required: false, type: ResponseRules, nullable: true })
   responseRules?: ResponseRules | null;
 
-  /** Whom to ask for the synchronous answer. */
+  /** Proxy that produces the synchronous response. */
   @ApiProperty({ required: false, type: ResponseProxyConfig, nullable: true })
   responseProxy?: ResponseProxyConfig | null;
 
-  /** What changes events before they are routed. */
+  /** Transform that changes events before they are routed. */
   @ApiProperty({ required: false, type: TransformConfig, nullable: true })
   transform?: TransformConfig | null;
 
-  /** How it answers; the preset's way when left out. Secrets that a change of the same type leaves out stay. */
+  /** Response settings. Defaults to the preset's response. Secrets that are omitted stay, unless the type changes. */
   @ApiProperty({ required: false, type: ResponseConfig, nullable: true })
   response?: ResponseConfig | null;
 
   /**
-   * How requests are verified: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`, `ed25519`), `jwt`,
-   * `bearer`, `basic` or `api-key`; `preset` when left out beside a preset, else `none`.
+   * Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
+   * `ed25519`), `jwt`, `bearer`, `basic` or `api-key`. Defaults to `preset` if a preset is set, otherwise to `none`.
    */
   @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'hmac-sha256' })
   verification?: string | null;
 
-  /** How the sender proves itself, for what needs no preset. `jwt` needs it. */
+  /** Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
   @ApiProperty({ required: false, type: VerificationConfig, nullable: true })
   verificationConfig?: VerificationConfig | null;
 
   /**
-   * The HTTP methods that it takes; any when left out, null or empty. Others are answered 405 and nothing is kept of them. Handshakes
-   * are requests like others: a provider that asks with GET or HEAD before it saves the URL needs them here.
+   * HTTP methods that the endpoint accepts. Any method is accepted if omitted, `null` or empty. Requests with another
+   * method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
+   * check the URL before it saves it.
    */
   @ApiProperty({ required: false, ...METHODS })
   allowed_methods?: ReceivedMethod[] | null;
 
   /**
-   * Drops what a provider sends again: a request whose id came before within the window is answered as the first one was, makes no
-   * event, and is kept as a raw request with the status `duplicate`. Nothing is dropped when left out.
+   * Drops requests that a provider resends. A request whose id was received within the window gets the response of the
+   * first request and creates no event. It is stored as a raw request with the status `duplicate`. Nothing is dropped
+   * if omitted.
    */
   @ApiProperty({ required: false, type: DeduplicationConfig, nullable: true })
   deduplicate?: DeduplicationConfig | null;
 
-  /** `paused` goes on answering, and parks what comes; a new endpoint is `active` when it is left out. */
+  /** `paused` keeps responding to requests, but parks them. Defaults to `active` for a new endpoint. */
   @ApiProperty({ required: false, enum: ['active', 'paused'], example: 'active' })
   status?: 'active' | 'paused';
 }
 
-/** The endpoint to create: `url`, `slug` or `path` says where, and those that are given must agree. */
+/** The endpoint to create. `url`, `slug` or `path` gives its address. If more than one is given, they must agree. */
 @Examples({
-  plain: { summary: 'A URL that takes everything', value: { slug: 'orders' } },
+  plain: { summary: 'A URL that accepts everything', value: { slug: 'orders' } },
   preset: {
-    summary: "A provider's webhooks, verified, to a destination",
+    summary: "A provider's webhooks, verified and sent to a destination",
     value: { slug: 'stripe', preset: 'stripe', destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] },
   },
   filter: {
-    summary: 'Only some of the events to a destination',
+    summary: 'Send only some of the events to a destination',
     value: {
       slug: 'paid',
       routes: [
@@ -153,10 +161,13 @@ export class EndpointSettingsBody {
       ],
     },
   },
-  paused: { summary: 'One that parks what comes at first', value: { slug: 'later', status: 'paused' } },
+  paused: { summary: 'An endpoint that parks all requests at first', value: { slug: 'later', status: 'paused' } },
 })
 export class NewEndpointBody extends EndpointSettingsBody {
-  /** Its URL on an ingest domain. On the platform's host `/in` and the organization's slug may be left out; on a domain of yours it is the host and the path. */
+  /**
+   * URL on an ingest domain. On the platform's host, `/in` and the organization's slug may be omitted. On your own
+   * domain, the URL consists of the host and the path.
+   */
   @ApiProperty({
     required: false,
     type: String,
@@ -166,15 +177,18 @@ export class NewEndpointBody extends EndpointSettingsBody {
   })
   url?: string | null;
 
-  /** The one segment of its path behind the organization's slug: lower-case letters, digits, - and _. */
+  /** The single path segment after the organization's slug: lower-case letters, digits, - and _. */
   @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'stripe' })
   slug?: string | null;
 
-  /** Its path; the organization's slug may be left out. */
+  /** Path of the endpoint. The organization's slug may be omitted. */
   @ApiProperty({ required: false, type: String, maxLength: 1024, nullable: true, example: 'acme/stripe' })
   path?: string | null;
 
-  /** The ingest domain: the platform's, or a verified webhook domain of yours. Left out, the host of `url` says it, or it is the platform's. */
+  /**
+   * Ingest domain: the platform's domain or one of your verified webhook domains. Defaults to the host of `url`, or
+   * without `url` to the platform's domain.
+   */
   @ApiProperty({
     required: false,
     type: String,
@@ -185,27 +199,30 @@ export class NewEndpointBody extends EndpointSettingsBody {
   domainId?: string | null;
 }
 
-/** What to change of an endpoint: what is left out stays, null clears what may be absent. */
+/** Changes to an endpoint. Omitted fields keep their value. `null` clears optional fields. */
 @Fixed({
   slug: 'cannot be changed: `url` moves the endpoint',
   path: 'cannot be changed: `url` moves the endpoint',
   domainId: 'cannot be changed: `url` moves the endpoint',
 })
 @Examples({
-  methods: { summary: 'Take POST requests only', value: { allowed_methods: ['POST'] } },
-  route: { summary: 'Where its events go', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
+  methods: { summary: 'Accept POST requests only', value: { allowed_methods: ['POST'] } },
+  route: { summary: 'Set the destinations of its events', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
   pause: { summary: 'Park what comes', value: { status: 'paused' } },
   activate: { summary: 'Take it again', value: { status: 'active' } },
 })
 export class EndpointChangesBody extends EndpointSettingsBody {
-  /** Where it moves to; the old URL stops serving it at once. Without a path it moves to the organization's slug alone. */
+  /**
+   * New URL of the endpoint. The old URL stops working immediately. A URL without a path means the organization's slug
+   * alone.
+   */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://hooks.example.com/in/acme/payments' })
   url?: string;
 }
 
-/** The provider's secret. */
+/** The signing secret of the provider. */
 export class EndpointSecretBody {
-  /** What the provider signs with, as its console shows it; stored encrypted and never returned. */
+  /** Secret with which the provider signs, as shown in the provider's console. Stored encrypted and never returned. */
   @ApiProperty({
     minLength: 1,
     maxLength: 4096,
@@ -214,62 +231,65 @@ export class EndpointSecretBody {
   })
   secret: string;
 
-  /** How long the secrets before go on verifying, in seconds. */
+  /** Time in seconds for which the previous secrets are still accepted for verification. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
   grace_seconds?: number;
 }
 
-/** An endpoint in a list. */
+/** An endpoint as shown in a list. */
 export class EndpointItem {
-  /** The endpoint's id. */
+  /** Id of the endpoint. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Its path: on the platform's host the organization's slug first; empty at the root of a domain of yours. */
+  /**
+   * Path of the endpoint. On the platform's host it begins with the organization's slug. It is empty at the root of
+   * your own domain.
+   */
   @ApiProperty({ example: 'acme/stripe' })
   path: string;
 
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ example: 'Stripe payments' })
   name: string;
 
-  /** The provider; null without one. */
+  /** Preset of the provider. `null` if there is none. */
   @ApiProperty({ type: String, nullable: true, example: 'stripe' })
   preset: string | null;
 
-  /** The URL to give to the provider. */
+  /** URL to configure at the provider. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/stripe' })
   url: string;
 
-  /** The ingest domain of the URL. */
+  /** Ingest domain of the URL. */
   @ApiProperty({ type: IngestDomainItem })
   domain: IngestDomainItem;
 
-  /** Where its events go. */
+  /** Ids of the destinations that receive the events. */
   @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   destinations: string[];
 
-  /** How signatures are verified. */
+  /** Verification scheme of the endpoint. */
   @ApiProperty({ enum: VERIFICATIONS, example: 'preset' })
   verification: string;
 
-  /** `paused` parks what comes; `disabled` was switched off by the service. */
+  /** `paused` parks requests. `disabled` means that Posthorn switched the endpoint off. */
   @ApiProperty({ enum: STATUSES, example: 'active' })
   status: (typeof STATUSES)[number];
 
-  /** Whether the provider's secret was set; it is never shown. */
+  /** `true` if the provider's secret is set. The secret is never returned. */
   @ApiProperty({ example: true })
   has_secret: boolean;
 
-  /** Rises with every change of the settings or the routes. */
+  /** Version number, incremented by every change of the settings or the routes. */
   @ApiProperty({ type: 'integer', example: 1 })
   version: number;
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it was changed last, its secret included. */
+  /** Time of the last change, including changes of the secret. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 }
@@ -280,51 +300,53 @@ export class EndpointPage {
   @ApiProperty({ type: [EndpointItem] })
   data: EndpointItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 
-  /** How many match the filters, over all pages; only when `count` asks for it. */
+  /** Number of items on all pages that match the filters. Present only if the request sets `count`. */
   @ApiProperty({ type: ListCount, required: false })
   count?: ListCount;
 }
 
-/** An endpoint with all its settings. Secrets are never in it. */
+/** An endpoint with all its settings, but without secrets. */
 export class EndpointDetail extends EndpointItem {
-  /** Where its events go, and which of them, in the order in which they are tried. */
+  /** Routes of the endpoint, in the order in which they are evaluated. */
   @ApiProperty({ type: [RouteItem] })
   routes: RouteItem[];
 
-  /** Synchronous answers by rules; null without any. */
+  /** Rules for synchronous responses. `null` if there are none. */
   @ApiProperty({ type: ResponseRules, nullable: true })
   responseRules: ResponseRules | null;
 
-  /** Whom to ask for the synchronous answer, with the defaults in force; null for nobody. */
+  /** Proxy that produces the synchronous response, with the defaults in effect. `null` if there is none. */
   @ApiProperty({ type: ResponseProxyConfig, nullable: true })
   responseProxy: ResponseProxyConfig | null;
 
-  /** What changes events before they are routed, with the defaults in force; null for nothing. */
+  /** Transform that changes events before they are routed, with the defaults in effect. `null` if there is none. */
   @ApiProperty({ type: TransformConfig, nullable: true })
   transform: TransformConfig | null;
 
-  /** How it answers, without its secrets; null for the preset's way, or the default 200. */
+  /** Response settings without secrets. `null` for the preset's response, or the default 200. */
   @ApiProperty({ type: ResponseView, nullable: true })
   response: ResponseView | null;
 
-  /** How the sender signs; null for the defaults. */
+  /** Settings of the verification scheme. `null` if the defaults apply. */
   @ApiProperty({ type: VerificationConfig, nullable: true })
   verificationConfig: VerificationConfig | null;
 
-  /** The HTTP methods that it takes; null for any. */
+  /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
   @ApiProperty(METHODS)
   allowed_methods: string[] | null;
 
-  /** What repeats are told by, with the window in force; null where they are events like others. */
+  /**
+   * Source of the id by which duplicates are detected, with the window in effect. `null` if duplicates are not dropped.
+   */
   @ApiProperty({ type: DeduplicationConfig, nullable: true })
   deduplicate: DeduplicationConfig | null;
 }
 
-/** The endpoint that a path names. Throws 404 for what can't be one. */
+/** Parses the endpoint id in a path. Throws 404 if the text cannot be an endpoint id. */
 export function endpointId(text: string): Id {
   const id = parseId('ep', text);
   if (id === null) throw notFound('endpoint');

@@ -5,7 +5,7 @@ import { cursor, id, limit } from '#modules/agents/tool-arguments.contract.js';
 
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Looking into what receives, for agents. */
+/** Tools with which agents read endpoints. */
 @Injectable()
 export class EndpointTools extends AgentTools {
   override readonly tools = [
@@ -25,7 +25,8 @@ export class EndpointTools extends AgentTools {
     readTool({
       name: 'get_endpoint',
       title: 'Get an endpoint',
-      description: 'One endpoint: routes, filters, verification, transform, answers. What it received: list_requests.',
+      description:
+        'One endpoint: routes, filters, verification, transform, responses. For received requests: list_requests.',
       input: z.object({ endpoint_id: id('ep') }),
       example: { endpoint_id: ENDPOINT },
       run: async (api, { endpoint_id: endpoint }) => ({ content: await api.get(apiPath`/v1/endpoints/${endpoint}`) }),

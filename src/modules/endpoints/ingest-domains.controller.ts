@@ -6,8 +6,8 @@ import type { Tenant } from '#kernel/tenant.js';
 import { IngestDomainList, presentDomains } from './ingest-domains.dto.js';
 import { IngestDomains } from './ingest-domains.js';
 
-/** Hosts that receive. */
-@Section('Ingest domains', 'The hosts on which endpoints receive, with what their URLs begin with.')
+/** The hosts on which endpoints receive. */
+@Section('Ingest domains', 'The hosts on which endpoints receive, with the prefix of the URLs on each host.')
 @Controller('v1/ingest-domains')
 export class IngestDomainsController {
   constructor(private readonly domains: IngestDomains) {}
@@ -17,7 +17,7 @@ export class IngestDomainsController {
   @ApiOperation({
     summary: 'List ingest domains',
     description:
-      "The platform's own host, and the verified webhook domains of the environment; and the domain that their records lead to.",
+      "Lists the platform's own host and the verified webhook domains of the environment, and returns the domain to which their DNS records point.",
   })
   @ApiOkResponse({ type: IngestDomainList, description: 'The ingest domains.' })
   async listIngestDomains(@CurrentTenant() tenant: Tenant): Promise<IngestDomainList> {

@@ -4,37 +4,40 @@ import type { IngestDomain, ListedIngestDomain } from './ingest-domains.js';
 
 /** An ingest domain. */
 export class IngestDomainItem {
-  /** The domain's id. */
+  /** Id of the domain. */
   @ApiProperty({ example: 'pdom_00000000000000000000000001' })
   id: string;
 
-  /** Its host, with the port where it is not the scheme's own. */
+  /** Host name, with the port unless it is the default port of the scheme. */
   @ApiProperty({ example: 'hooks.example.com' })
   host: string;
 
-  /** `platform` is this installation's own host, `custom` a verified domain of yours. */
+  /** `platform` is the host of this installation. `custom` is one of your verified domains. */
   @ApiProperty({ enum: ['platform', 'custom'], example: 'platform' })
   kind: 'platform' | 'custom';
 }
 
-/** An ingest domain in the list. */
+/** An ingest domain as shown in the list. */
 export class IngestDomainDetail extends IngestDomainItem {
-  /** Whether endpoints live on it that name no other. */
+  /** `true` if new endpoints are created on this domain unless another one is given. */
   @ApiProperty({ example: true })
   default: boolean;
 
-  /** What URLs of endpoints on it begin with; a slug behind it makes one. */
+  /** First part of the URLs of endpoints on this domain. Append a slug to get the URL of an endpoint. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/' })
   prefix: string;
 }
 
-/** Every ingest domain of the organization. */
+/** All ingest domains of the organization. */
 export class IngestDomainList {
   /** The ingest domains. */
   @ApiProperty({ type: [IngestDomainDetail] })
   data: IngestDomainDetail[];
 
-  /** PLATFORM_DOMAIN: what the records of custom domains lead to. `localhost` where the operator set none. */
+  /**
+   * Value of PLATFORM_DOMAIN, the name that DNS records of custom domains point to. `localhost` if the operator did not
+   * set it.
+   */
   @ApiProperty({ example: 'hooks.example.com' })
   platform_domain: string;
 }

@@ -4,7 +4,7 @@ import { PRESETS } from '#engine/inbound/presets.js';
 import { Scope } from '#http/access.js';
 import { presentPresets, PresetPage } from './presets.dto.js';
 
-/** The providers that endpoints know. */
+/** The presets for providers. */
 @ApiTags('Endpoints')
 @Controller('v1/presets')
 export class PresetsController {
@@ -13,7 +13,7 @@ export class PresetsController {
   @ApiOperation({
     summary: 'List presets',
     description:
-      'The providers that an endpoint can be made for, all of them: which secret they sign with, and what they expect.',
+      'Lists all providers for which an endpoint can be created, with the secret that they sign with and the response that they expect.',
   })
   @ApiOkResponse({ type: PresetPage, description: 'The presets.' })
   listPresets(): PresetPage {

@@ -1,44 +1,47 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Preset } from '#engine/inbound/preset.js';
 
-/** What an endpoint knows of a provider. */
+/** Settings for endpoints that receive from one provider. */
 export class PresetItem {
-  /** What `preset` of an endpoint holds. */
+  /** Value for the `preset` field of an endpoint. */
   @ApiProperty({ example: 'stripe' })
   id: string;
 
-  /** The provider. */
+  /** Name of the provider. */
   @ApiProperty({ example: 'Stripe' })
   name: string;
 
-  /** What to give as the endpoint's secret, in the words of the provider's console. */
+  /** Description of the secret that the endpoint needs, in the terms of the provider's console. */
   @ApiProperty({ example: 'The signing secret of the endpoint (whsec_…).' })
   secret: string;
 
-  /** The handshake or answer that it has (`response.type` of an endpoint); null for the default answer. */
+  /** Handshake or response of the preset (`response.type` of an endpoint). `null` for the default response. */
   @ApiProperty({ type: String, nullable: true, example: null })
   response: string | null;
 
-  /** Whether it asks for the URL with GET or HEAD, unsigned, before it saves it: answered 200, and no event. */
+  /**
+   * `true` if the provider checks the URL with an unsigned GET or HEAD request before it saves it. Such requests get
+   * 200 and create no event.
+   */
   @ApiProperty({ example: false })
   checks_url: boolean;
 
-  /** Whether it repeats an id when it sends again, so that `deduplicate` can have the source `provider_id`. */
+  /** `true` if the provider repeats an id when it resends, so that `deduplicate` can use the source `provider_id`. */
   @ApiProperty({ example: true })
   has_id: boolean;
 
-  /** What the provider does by itself when the answer is no 2xx. */
+  /** Retry behavior of the provider after a response other than 2xx. */
   @ApiProperty({ example: 'Stripe retries for up to three days in live mode, with growing waits.' })
   retries: string;
 }
 
 /** All presets. */
 export class PresetPage {
-  /** The presets; those that are alike stand together. */
+  /** The presets, with similar ones next to each other. */
   @ApiProperty({ type: [PresetItem] })
   data: PresetItem[];
 
-  /** Always null: there are no more. */
+  /** Always `null`: all presets are on one page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

@@ -27,7 +27,7 @@ import {
 const ENDPOINT = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const ROUTE = { name: 'routeId', description: 'The route.', example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Where the events of an endpoint go. */
+/** The routes of an endpoint. */
 @ApiTags('Endpoints')
 @Controller('v1/endpoints/:id/routes')
 export class RoutesController {
@@ -37,7 +37,7 @@ export class RoutesController {
   @Scope('read')
   @ApiOperation({
     summary: 'List the routes of an endpoint',
-    description: 'All of them, in the order in which they are tried.',
+    description: 'All routes, in the order in which they are evaluated.',
   })
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: RoutePage, description: 'The routes.' })
@@ -50,7 +50,7 @@ export class RoutesController {
   @Idempotent()
   @ApiOperation({
     summary: 'Add a route to an endpoint',
-    description: 'Behind the others. An endpoint has at most 100, one to each destination.',
+    description: 'The route is added at the end. An endpoint has at most 100 routes, one per destination.',
   })
   @ApiParam(ENDPOINT)
   @ApiCreatedResponse({ type: RouteItem, description: 'The route.' })
@@ -66,11 +66,11 @@ export class RoutesController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change a route',
-    description: 'What is left out stays; a filter of null lets everything through.',
+    description: 'Omitted fields keep their value. A filter of `null` lets all events through.',
   })
   @ApiParam(ENDPOINT)
   @ApiParam(ROUTE)
-  @ApiOkResponse({ type: RouteItem, description: 'The route with the changes.' })
+  @ApiOkResponse({ type: RouteItem, description: 'The changed route.' })
   async updateRoute(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -83,7 +83,7 @@ export class RoutesController {
   @Delete(':routeId')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a route', description: 'What it routed already goes on.' })
+  @ApiOperation({ summary: 'Delete a route', description: 'Deliveries that the route created already continue.' })
   @ApiParam(ENDPOINT)
   @ApiParam(ROUTE)
   @ApiNoContentResponse({ description: 'Deleted.' })

@@ -10,75 +10,81 @@ const FILTER_EXAMPLE = { path: '$.type', op: 'starts_with', value: 'invoice.' };
 
 /** A route of an endpoint. */
 export class RouteConfig {
-  /** A route to keep; left out for a new one. */
+  /** Id of an existing route to keep. Omit it for a new route. */
   @ApiProperty({ required: false, maxLength: 64, example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id?: string;
 
-  /** The destination. */
+  /** Id of the destination. */
   @ApiProperty({ maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all. */
+  /**
+   * Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
+   * selects all events.
+   */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
 }
 
 /** The route to add. */
 export class NewRouteBody {
-  /** The destination; an endpoint has at most one route to each. */
+  /** Id of the destination. An endpoint has at most one route to each destination. */
   @ApiProperty({ maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all. */
+  /**
+   * Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
+   * selects all events.
+   */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
 }
 
-/** What to change of a route: what is left out stays. */
+/** Changes to a route. Omitted fields keep their value. */
 @Examples({
   filter: {
-    summary: 'Only some of the events',
+    summary: 'Send only some of the events',
     value: { filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } },
   },
   all: { summary: 'All events', value: { filter: null } },
 })
 export class RouteChangesBody {
-  /** The destination. */
+  /** Id of the destination. */
   @ApiProperty({ required: false, maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
 
-  /** Which events; null for all. */
+  /** Condition that selects the events. `null` selects all events. */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
 }
 
-/** A route: where events go, and which of them. */
+/** A route: a destination and a filter for the events. */
 export class RouteItem {
-  /** The route's id. */
+  /** Id of the route. */
   @ApiProperty({ example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The destination. */
+  /** Id of the destination. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** Which events; null for all. */
+  /** Condition that selects the events. `null` selects all events. */
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter: Record<string, unknown> | null;
 }
 
 /** All routes of an endpoint. */
 export class RoutePage {
-  /** The routes, in the order in which they are tried. */
+  /** The routes, in the order in which they are evaluated. */
   @ApiProperty({ type: [RouteItem] })
   data: RouteItem[];
 
-  /** Always null: an endpoint has at most 100 routes. */
+  /** Always `null`: an endpoint has at most 100 routes, and all are on one page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** The route that a path names. Throws 404 for what can't be one. */
+/** Parses the route id in a path. Throws 404 if the text cannot be a route id. */
 export function routeId(text: string): Id {
   const id = parseId('rte', text);
   if (id === null) throw notFound('route');

@@ -33,7 +33,7 @@ const REQUEST = {
   example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
-/** What providers sent, as it came. */
+/** Raw requests of providers, as they were received. */
 @ApiTags('Endpoints')
 @Controller('v1/endpoints/:id')
 export class RequestsController {
@@ -48,7 +48,8 @@ export class RequestsController {
   @Scope('read')
   @ApiOperation({
     summary: 'List raw requests',
-    description: 'What the endpoint received, newest first, refused ones too. Handshakes are not kept.',
+    description:
+      'Lists the requests that the endpoint received, newest first, including rejected ones. Handshakes are not stored.',
   })
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: RequestPage, description: 'One page of requests.' })
@@ -67,7 +68,7 @@ export class RequestsController {
   @ApiOperation({
     summary: 'Get a raw request',
     description:
-      'With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`.',
+      'Returns the headers, query and body as they were received. The values of authentication headers (`authorization`, `cookie`, a token of a preset) are shown with scope `write`. With scope `read` they are `(hidden)`.',
   })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
@@ -90,7 +91,7 @@ export class RequestsController {
   @ApiOperation({
     summary: 'Replay a raw request',
     description:
-      'Runs it through the endpoint as it is set now: verification, transform and routes. It becomes a new event.',
+      'Processes the request with the current settings of the endpoint: verification, transform and routes. It becomes a new event.',
   })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
@@ -124,7 +125,7 @@ export class RequestsController {
   })
   @ApiParam(ENDPOINT)
   @ApiBody({ type: EndpointTestBody, required: false })
-  @ApiOkResponse({ type: EndpointTested, description: 'What came of it.' })
+  @ApiOkResponse({ type: EndpointTested, description: 'The result of the sample event.' })
   async testEndpoint(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,

@@ -8,9 +8,9 @@ import { shownAnswer } from './received-answer.js';
 
 const STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as const;
 
-/** Filters of the raw requests of an endpoint. */
+/** Filters for the raw requests of an endpoint. */
 export class RequestListQuery {
-  /** Only requests that this became of. */
+  /** Only requests with this status. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'quarantined' })
   status?: (typeof STATUSES)[number];
 
@@ -26,29 +26,29 @@ export class RequestListQuery {
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** How a raw request is shown. */
+/** Display options for a raw request. */
 export class RequestViewQuery {
-  /** Hides headers that authenticate from scope `write` too: for answers that somebody else reads. */
+  /** If `true`, hides authentication headers from scope `write` as well. Use it if others will see the response. */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   hide_secrets?: boolean;
 }
 
-/** A raw request in a list. */
+/** A raw request as shown in a list. */
 export class RequestItem {
-  /** The request's id. Its event has the same one, with `evt_`; a duplicate has none of its own. */
+  /** Id of the request. Its event has the same id with the prefix `evt_`. A duplicate has no event of its own. */
   @ApiProperty({ example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The event that it became; of a duplicate that of the request that it repeats. */
+  /** Id of the event that the request created. For a duplicate, the event of the original request. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string;
 
@@ -56,39 +56,53 @@ export class RequestItem {
   @ApiProperty({ example: 'POST' })
   method: string;
 
-  /** What came behind the endpoint's own path; empty when nothing did. */
+  /** Part of the path after the endpoint's own path. Empty if there is none. */
   @ApiProperty({ example: '' })
   path: string;
 
-  /** `routed` to its deliveries, `quarantined` (the signature failed), `parked` (paused, or its transform failed), `ignored`, or a `duplicate` of an earlier one. */
+  /**
+   * `routed` to its deliveries, `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or its
+   * transform failed), `ignored`, or a `duplicate` of an earlier request.
+   */
   @ApiProperty({ enum: STATUSES, example: 'routed' })
   status: string;
 
-  /** Whether the provider's signature held; null where nothing is verified. */
+  /** `true` if the provider's signature is valid. `null` if the endpoint does not verify signatures. */
   @ApiProperty({ type: Boolean, nullable: true, example: true })
   verified: boolean | null;
 
-  /** When it came. */
+  /** Time at which the request was received. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 
-  /** Size of the body. */
+  /** Size of the body in bytes. */
   @ApiProperty({ type: 'integer', example: 512 })
   size_bytes: number;
 
-  /** The provider's own id of this delivery, the same when it sends again; what repeats are told by where the endpoint's `deduplicate` says so. */
+  /**
+   * The provider's id of this delivery, which stays the same when the provider resends. The endpoint's `deduplicate`
+   * setting can use it to detect duplicates.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'evt_1NG8Du2eZvKYlo2CUI79vXWy' })
   dedupe_id: string | null;
 
-  /** What happened to it besides, in a sentence: why its signature did not hold, why it was parked, that it was transformed. */
+  /**
+   * Further processing result in one sentence: why the signature is invalid, why the request was parked, or that it was
+   * transformed.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   note: string | null;
 
-  /** The request that this one repeats: the one that the provider sent, also when a repetition was repeated. */
+  /**
+   * Id of the request that this one replays. If a replay was replayed, this is the original request from the provider.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   replay_of: string | null;
 
-  /** When it was released: it had been set aside, and a repetition of it went where the routes lead. Null until then. */
+  /**
+   * Time at which the request was released: it had been set aside, and a replay of it was then routed. `null` before
+   * that.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   released_at: string | null;
 }
@@ -99,18 +113,18 @@ export class RequestPage {
   @ApiProperty({ type: [RequestItem] })
   data: RequestItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** What a provider was answered. */
+/** The response that the provider got. */
 export class RequestAnswer {
-  /** HTTP status. */
+  /** HTTP status code. */
   @ApiProperty({ type: 'integer', example: 200 })
   status: number;
 
-  /** Headers that the endpoint's answer has; names in lower case. */
+  /** Headers that the endpoint's response sets. Names are in lower case. */
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -118,26 +132,31 @@ export class RequestAnswer {
   })
   headers: Record<string, string>;
 
-  /** The first 1 KB of the body; null where it was the error envelope of this status, or was erased with the request. */
+  /**
+   * First 1 KB of the body. `null` if the body was the error envelope of this status, or was erased with the request.
+   */
   @ApiProperty({ type: String, nullable: true, example: '{"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}' })
   body: string | null;
 
-  /** Whether the body was longer. */
+  /** `true` if the body was longer than 1 KB. */
   @ApiProperty({ example: false })
   truncated: boolean;
 }
 
-/** A raw request as it came. */
+/** A raw request as it was received. */
 export class RequestDetailItem extends RequestItem {
-  /** The URL that was called. */
+  /** URL that was called. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/stripe' })
   url: string;
 
-  /** The query as it was sent. */
+  /** Query string as it was sent. */
   @ApiProperty({ example: 'source=eu' })
   query: string;
 
-  /** The headers in their order, repeated ones too, names in lower case. Those that authenticate are `(hidden)` from scope `read`. */
+  /**
+   * Headers in their original order, including repeated ones, with names in lower case. With scope `read`, the values
+   * of authentication headers are `(hidden)`.
+   */
   @ApiProperty({
     type: 'array',
     items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },
@@ -145,80 +164,86 @@ export class RequestDetailItem extends RequestItem {
   })
   headers: [string, string][];
 
-  /** The body: text, or base64 where it is none. */
+  /** The body as text, or in base64 if it is not text. */
   @ApiProperty({ example: '{"type":"invoice.paid"}' })
   body: string;
 
-  /** How `body` is written. */
+  /** Encoding of `body`. */
   @ApiProperty({ enum: ['text', 'base64'], example: 'text' })
   body_encoding: string;
 
-  /** When it was erased with its event's payload: query, body and values of headers are empty then. Absent while they are there. */
+  /**
+   * Time at which the request was erased together with its event's payload. The query, the body and the values of the
+   * headers are then empty. Absent if the request is not erased.
+   */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   erased_at?: string;
 
-  /** The client's address. */
+  /** IP address of the client. */
   @ApiProperty({ example: '203.0.113.7' })
   ip: string;
 
-  /** What the provider was answered; null when nobody was (a replay), and for requests of versions that did not note it. */
+  /**
+   * The response that the provider got. `null` for a replay, which nobody waits for, and for requests stored by
+   * versions that did not record it.
+   */
   @ApiProperty({ type: RequestAnswer, nullable: true })
   answer: RequestAnswer | null;
 }
 
-/** What a replay of a raw request answers. */
+/** Response to the replay of a raw request. */
 export class RequestReplayed {
-  /** Id of this replay call. */
+  /** Id of this replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
-  /** The new event that came of it. */
+  /** Id of the new event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string;
 }
 
-/** A sample event to send to an endpoint. */
+/** The sample event to send to an endpoint. */
 @Examples({
-  body: { summary: 'A body of your own', value: { body: '{"type":"invoice.paid"}' } },
+  body: { summary: 'Send your own body', value: { body: '{"type":"invoice.paid"}' } },
   preset: { summary: "A provider's sample", value: { preset: 'stripe' } },
 })
 export class EndpointTestBody {
-  /** Another preset's sample than that of the endpoint. */
+  /** Preset whose sample is sent, if not the endpoint's own preset. */
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
 
-  /** The type that the sample is to have; left out, that of the preset's own. */
+  /** Type of the sample event. Defaults to the type of the preset's own sample. */
   @ApiProperty({ required: false, pattern: '^[A-Za-z0-9._:/-]{1,256}$', example: 'invoice.paid' })
   event_type?: string;
 
-  /** The body to send instead of the preset's sample, as text. */
+  /** Body to send instead of the preset's sample, as text. */
   @ApiProperty({ required: false, maxLength: 262_144, example: '{"type":"invoice.paid"}' })
   body?: string;
 }
 
-/** What came of a sample event. */
+/** Result of a sample event. */
 export class EndpointTested {
-  /** The event; null when the sample was a handshake or nothing was stored. */
+  /** Id of the event. `null` if the sample was a handshake or nothing was stored. */
   @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string | null;
 
-  /** Whether its signature held; null where nothing is verified. */
+  /** `true` if the signature is valid. `null` if the endpoint does not verify signatures. */
   @ApiProperty({ type: Boolean, nullable: true, example: true })
   verified: boolean | null;
 
-  /** HTTP status that the provider would be answered. */
+  /** HTTP status code that the provider would get. */
   @ApiProperty({ type: 'integer', example: 200 })
   status: number;
 }
 
-/** A `req_` id, or the `evt_` id of the event that it became. Throws 404. */
+/** Parses a `req_` id, or the `evt_` id of the event that the request created. Throws 404 if the text is neither. */
 export function requestId(text: string): Id {
   const id = parseId('req', text) ?? parseId('evt', text);
   if (id === null) throw notFound('request');
   return id;
 }
 
-/** The endpoint that an `ep_` id names. Throws 404. */
+/** Parses an `ep_` id of an endpoint. Throws 404 if the text cannot be one. */
 export function endpointIdOf(text: string): Id {
   const id = parseId('ep', text);
   if (id === null) throw notFound('endpoint');

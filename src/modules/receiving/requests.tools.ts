@@ -7,7 +7,7 @@ import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const BODY_PAGE = 4_000;
 
-/** Looking into what providers sent, for agents. */
+/** Tools with which agents read received requests. */
 @Injectable()
 export class RequestTools extends AgentTools {
   override readonly tools = [
@@ -15,7 +15,7 @@ export class RequestTools extends AgentTools {
       name: 'list_requests',
       title: 'List requests',
       description:
-        'What an endpoint received. `quarantined`: bad signature. `parked`: it was paused. `ignored`: no route took it. `note` says why.',
+        'Received requests. `quarantined`: invalid signature. `parked`: endpoint was paused. `ignored`: no route matched. `note` says why.',
       input: z.object({
         endpoint_id: id('ep'),
         status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('Its fate.'),
@@ -38,7 +38,7 @@ export class RequestTools extends AgentTools {
     readTool({
       name: 'get_request',
       title: 'Get a request',
-      description: `One received request: URL, headers, body (${BODY_PAGE} characters at a time), answer.`,
+      description: `One received request: URL, headers, body (${BODY_PAGE} characters at a time), response.`,
       input: z.object({
         endpoint_id: id('ep'),
         request_id: z.string().min(1).max(200).describe('`req_…` or `evt_…`.'),
@@ -46,7 +46,8 @@ export class RequestTools extends AgentTools {
       }),
       example: { endpoint_id: ENDPOINT, request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { endpoint_id: endpoint, request_id: request, body_offset: offset }) => {
-        // A model reads the answer, and strangers wrote the body beside it: an agent gets no credentials, whatever its key may do.
+        // A model reads the answer together with a body that third parties wrote. An agent therefore gets no
+        // credentials, whatever the scope of its key.
         const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`, {
           hide_secrets: true,
         });

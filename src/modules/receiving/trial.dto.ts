@@ -8,9 +8,9 @@ const TRANSFORMS = ['none', 'ran', 'dropped', 'failed'] as const;
 const FILTER_EXAMPLE = { path: '$.type', op: 'starts_with', value: 'invoice.' };
 const ROUTES_MAX = 100;
 
-/** A route to try. */
+/** A route to evaluate. */
 export class TriedRouteBody {
-  /** Its destination, to tell routes apart in the answer; it need not exist. */
+  /** Destination of the route, which only identifies the route in the response. It need not exist. */
   @ApiProperty({
     required: false,
     type: String,
@@ -20,20 +20,25 @@ export class TriedRouteBody {
   })
   destination?: string | null;
 
-  /** Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all. */
+  /**
+   * Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
+   * selects all events.
+   */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
 }
 
-/** Which request to try, and the settings to try in place of the endpoint's own; what is left out is as it is set now. */
+/**
+ * The request to try, and settings to use instead of the endpoint's own. Omitted settings are taken from the endpoint.
+ */
 @Examples({
-  now: { summary: 'As it is set now', value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+  now: { summary: 'Try the current settings', value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
   filter: {
-    summary: 'Whether a filter takes it',
+    summary: 'Check whether a filter matches',
     value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', routes: [{ filter: FILTER_EXAMPLE }] },
   },
   transform: {
-    summary: 'What a transform makes of it',
+    summary: 'Show the result of a transform',
     value: {
       request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
       transform: { engine: 'managed', code: 'export default (event) => event' },
@@ -41,45 +46,45 @@ export class TriedRouteBody {
   },
 })
 export class TrialBody {
-  /** A raw request of the endpoint, or the event (`evt_`) that it became. */
+  /** Id of a raw request of the endpoint, or of the event (`evt_`) that it created. */
   @ApiProperty({ maxLength: 64, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   request: string;
 
-  /** What changes the event before it is routed; null for nothing. A URL is asked, as it would be. */
+  /** Transform that changes the event before it is routed. `null` for none. A transform with a URL is called. */
   @ApiProperty({ required: false, type: TransformConfig, nullable: true })
   transform?: TransformConfig | null;
 
-  /** The routes. */
+  /** The routes to evaluate. */
   @ApiProperty({ required: false, type: [TriedRouteBody], maxItems: ROUTES_MAX })
   routes?: TriedRouteBody[];
 
-  /** The synchronous answers by rules; null for none. */
+  /** Rules for synchronous responses. `null` for none. */
   @ApiProperty({ required: false, type: ResponseRules, nullable: true })
   responseRules?: ResponseRules | null;
 }
 
-/** What a route makes of the event. */
+/** Result of a route for the event. */
 export class TriedRoute {
-  /** Its destination. */
+  /** Destination of the route. */
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string | null;
 
-  /** Whether it takes the event; null where its filter took too long. */
+  /** `true` if the route matches the event. `null` if its filter exceeded its time limit. */
   @ApiProperty({ type: Boolean, nullable: true, example: true })
   matches: boolean | null;
 }
 
-/** What the rules answer. */
+/** Response that the rules produce. */
 export class TriedAnswer {
-  /** The place of the rule, from 0; null for the default answer. */
+  /** Position of the rule, starting at 0. `null` for the default response. */
   @ApiProperty({ type: 'integer', nullable: true, example: 0 })
   rule: number | null;
 
-  /** HTTP status. */
+  /** HTTP status code. */
   @ApiProperty({ type: 'integer', example: 200 })
   status: number;
 
-  /** The headers; names in lower case. */
+  /** Headers of the response, with names in lower case. */
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -87,41 +92,42 @@ export class TriedAnswer {
   })
   headers: Record<string, string>;
 
-  /** The body. */
+  /** Body of the response. */
   @ApiProperty({ example: '{"challenge": "3eZbrw1aB"}' })
   body: string;
 }
 
-/** What would become of the request. */
+/** Outcome that the request would have. */
 export class TrialResult {
   /**
-   * `routed`, `quarantined` (its signature does not hold), `parked` (its transform fails, or filters or rules take too long) or `ignored` (the
-   * transform drops it, or no route takes it). What each step says is there whatever the steps before say.
+   * `routed`, `quarantined` (its signature is invalid), `parked` (its transform fails, or filters or rules exceed their
+   * time limit) or `ignored` (the transform drops it, or no route matches). The results of all steps are given, even if
+   * an earlier step fails.
    */
   @ApiProperty({ enum: OUTCOMES, example: 'routed' })
   outcome: (typeof OUTCOMES)[number];
 
-  /** Whether the signature holds with the secrets of now; null where nothing is verified. */
+  /** `true` if the signature is valid with the current secrets. `null` if the endpoint does not verify signatures. */
   @ApiProperty({ type: Boolean, nullable: true, example: true })
   verified: boolean | null;
 
-  /** Why the signature does not hold; null where it does. */
+  /** Reason why the signature is invalid. `null` if it is valid. */
   @ApiProperty({ type: String, nullable: true, example: null })
   verification_reason: string | null;
 
-  /** The event's type, after the transform. */
+  /** Type of the event after the transform. */
   @ApiProperty({ example: 'invoice.paid' })
   event_type: string;
 
-  /** What the transform did: `none` where there is none. */
+  /** Result of the transform. `none` if there is no transform. */
   @ApiProperty({ enum: TRANSFORMS, example: 'ran' })
   transform: (typeof TRANSFORMS)[number];
 
-  /** Why the transform failed, with the line of the code where it says one; null where it did not. */
+  /** Reason why the transform failed, with the line of the code if known. `null` if it did not fail. */
   @ApiProperty({ type: String, nullable: true, example: null })
   transform_error: string | null;
 
-  /** The body that the transform made; null where it stays as it came. */
+  /** Body that the transform produced. `null` if the body is unchanged. */
   @ApiProperty({ type: String, nullable: true, example: '{"amount":4200,"token":"(CRM_TOKEN)"}' })
   body: string | null;
 
@@ -129,15 +135,15 @@ export class TrialResult {
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers_set: Record<string, string>;
 
-  /** Names of headers that it takes away. */
+  /** Names of the headers that the transform removes. */
   @ApiProperty({ type: [String], example: [] })
   headers_removed: string[];
 
-  /** What each route makes of the event, in the order in which they were given. */
+  /** Result of each route for the event, in the order in which the routes were given. */
   @ApiProperty({ type: [TriedRoute] })
   routes: TriedRoute[];
 
-  /** What the rules answer; null where they answer nothing. A proxy is not asked. */
+  /** Response that the rules produce. `null` if no rule applies. A proxy is not called. */
   @ApiProperty({ type: TriedAnswer, nullable: true })
   answer: TriedAnswer | null;
 }

@@ -8,7 +8,7 @@ import { endpointIdOf, requestId } from './requests.dto.js';
 import { presentTried, TrialBody, TrialResult } from './trial.dto.js';
 import { Trial } from './trial.js';
 
-/** Filters, rules and transforms on what came already. */
+/** Tries filters, rules and transforms on requests that were already received. */
 @ApiTags('Endpoints')
 @Controller('v1/endpoints/:id')
 export class TrialsController {
@@ -23,11 +23,11 @@ export class TrialsController {
   @ApiOperation({
     summary: 'Try settings on a raw request',
     description:
-      'Says what would become of a request that the endpoint received, with a transform, routes or rules that need not be saved. Nothing is ' +
-      'stored, delivered or answered. Code is given the name of each secret in parentheses in place of its value, and headers that authenticate are hidden.',
+      'Returns the outcome that a received request would have with a transform, routes or rules that need not be saved. Nothing is ' +
+      'stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden.',
   })
   @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @ApiOkResponse({ type: TrialResult, description: 'What would become of it.' })
+  @ApiOkResponse({ type: TrialResult, description: 'The outcome of the trial.' })
   async trySettings(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,

@@ -16,7 +16,7 @@ import {
 } from './recover.dto.js';
 import { presentJob, ReplayJobItem } from './replays.dto.js';
 
-/** Jobs over everything that an application was sent. */
+/** Jobs over all events that were sent to an application. */
 @ApiTags('Replay')
 @Controller('v1/app/:app')
 export class ApplicationJobsController {
@@ -29,8 +29,8 @@ export class ApplicationJobsController {
   @ApiOperation({
     summary: 'Recover an application',
     description:
-      'Sends again, as a job in the background, every event of the time whose delivery to an endpoint of the application ended `failed` or ' +
-      '`dlq`. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints.',
+      'Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or ' +
+      '`dlq`. Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints.',
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
@@ -49,8 +49,8 @@ export class ApplicationJobsController {
   @ApiOperation({
     summary: 'Replay an application',
     description:
-      'Sends everything of the time again, as a job in the background, whatever became of it: each event to the endpoint that it was for, and to no ' +
-      'other one. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints.',
+      'Starts a background job that sends again every event of the time range, whatever its state: each event only to the endpoint that it was for. ' +
+      'Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints.',
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
@@ -69,13 +69,16 @@ export class ApplicationJobsController {
   @ApiOperation({
     summary: 'Erase an application',
     description:
-      'Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and ' +
-      'channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job ' +
-      'says what is gone. For good. An application that was deleted is erased by its `app_` id. With `dry_run` it counts at once (200) and erases nothing.',
+      'Starts a background job that permanently erases the application, its endpoints and their secrets, the payload, header values and ' +
+      'channels of every message that was sent to it, its waiting deliveries, and the responses of its receivers. Ids, types, times and states stay. `erased` of the job ' +
+      'shows the erased numbers. A deleted application is erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased.',
   })
   @ApiParam({ ...APPLICATION, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: EraseApplicationBody, required: false })
-  @ApiOkResponse({ type: EraseDryRunResult, description: 'What an erasure would delete (`dry_run: true`).' })
+  @ApiOkResponse({
+    type: EraseDryRunResult,
+    description: 'The numbers of items that an erasure would delete (`dry_run: true`).',
+  })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   @TryAfter('Replay')
   async eraseApplication(

@@ -4,36 +4,37 @@ import { EventFilterQuery } from '#modules/events/contract.dto.js';
 import type { SelectionEstimate } from './event-jobs.js';
 import { EVENTS_MAX, JOB_ACTIONS, type JobAction } from './replay-job.js';
 
-/** What to do with which events. */
+/** The action and the filter that selects the events. */
 @Examples({
   count: { summary: 'Count only', value: { action: 'recover', filter: { application: 'customer-42' }, dry_run: true } },
   recover: {
-    summary: 'What a customer did not get',
+    summary: 'Replay events that a customer did not receive',
     value: { action: 'recover', filter: { application: 'customer-42', since: '2026-11-20T00:00:00.000Z' } },
   },
   replay: {
-    summary: 'Everything of a type that timed out',
+    summary: 'Recover all events of a type that timed out',
     value: { action: 'replay', filter: { event_type: 'invoice.paid', error: 'timeout' } },
   },
   cancel: {
-    summary: 'What waits for a destination',
+    summary: 'Cancel deliveries that wait for a destination',
     value: { action: 'cancel', filter: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
   },
 })
 export class EventJobBody {
   /**
-   * `replay` sends each event again to wherever it went, whatever became of it. `recover` takes events that are `failed` or `dlq`, and sends them
-   * again to where they ended so, and nowhere else. `cancel` takes events that are `retrying`, and ends what waits of them as `failed` with
-   * reason `cancelled`. With the filter `destination`, all three mean deliveries there, and no others of the same events.
+   * `replay` resends each event to all its original targets, whatever the outcome was. `recover` takes events that are
+   * `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` takes events
+   * that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter has a
+   * `destination`, all three affect only the deliveries to it.
    */
   @ApiProperty({ enum: JOB_ACTIONS, example: 'recover' })
   action: JobAction;
 
-  /** The filters of `GET /v1/events`, `status` as a list; all events without any. */
+  /** The filters of `GET /v1/events`, with `status` as a list. Without filters, all events are selected. */
   @ApiProperty({ type: EventFilterQuery, example: { application: 'customer-42', error: 'timeout' } })
   filter: EventFilterQuery;
 
-  /** So many events at most, the newest ones. */
+  /** Maximum number of events to process. The newest events are taken first. */
   @ApiProperty({
     required: false,
     type: 'integer',
@@ -44,38 +45,41 @@ export class EventJobBody {
   })
   limit?: number;
 
-  /** Of a recovery: true to send again also what was cancelled. */
+  /** For a recovery: if `true`, cancelled deliveries are sent again as well. */
   @ApiProperty({ required: false, default: false, example: false })
   include_cancelled?: boolean;
 
-  /** True to count only: nothing is done. */
+  /** If `true`, only counts the events and changes nothing. */
   @ApiProperty({ required: false, default: false, example: false })
   dry_run?: boolean;
 }
 
-/** What a job over a list of events would look at. */
+/** Result of a dry run of a job over a list of events. */
 export class EventJobDryRun {
-  /** Always true here. */
+  /** Always `true` in this response. */
   @ApiProperty({ example: true })
   dry_run: boolean;
 
-  /** What would be done. */
+  /** Action that the job would perform. */
   @ApiProperty({ enum: JOB_ACTIONS, example: 'recover' })
   action: string;
 
-  /** Events that it would look at, in the states that the action takes: 10,000 at most, as `GET /v1/events/count` counts. */
+  /**
+   * Number of events in the states that the action takes, counted up to 10,000 in the same way as `GET
+   * /v1/events/count`.
+   */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 400 })
   count: number;
 
-  /** True when there may be more: show it as `10,000+`, or `412+`. */
+  /** `true` if there may be more events. Display the number as `10,000+` or `412+`. */
   @ApiProperty({ example: false })
   is_capped: boolean;
 
-  /** Set when it is capped because enough was looked at: everything from this time on was counted. */
+  /** Present if the count stopped at the search limit: all events from this time on were counted. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   searched_to?: string;
 
-  /** So many events at most. */
+  /** Maximum number of events that the job would process. */
   @ApiProperty({ type: 'integer', example: 1000 })
   limit: number;
 }

@@ -12,23 +12,23 @@ import { presentJob, ReplayJobItem } from './replays.dto.js';
 
 const APP = {
   name: 'app',
-  description: 'The application: its `app_` id, or your own id of it.',
+  description: 'The application: its `app_` id or the id that you assigned to it.',
   example: 'customer-42',
 };
 const ENDPOINT = {
   name: 'endpoint',
-  description: 'The endpoint: its `ep_` id, or your own id of it.',
+  description: 'The endpoint: its `ep_` id or the id that you assigned to it.',
   example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 const DESTINATION = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const RECOVERS =
-  'Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was ' +
-  'cancelled only when asked for, and nothing without a payload.';
+  'Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled ' +
+  'deliveries are included only on request. Events without a payload are never sent.';
 const CANCELS =
-  'Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. ' +
-  'What is accepted from now on is delivered.';
+  'Ends the waiting deliveries as `failed` with reason `cancelled`. An attempt in flight completes, but is not retried. ' +
+  'Events that are accepted later are delivered.';
 
-/** Sending again what failed at a target, and giving up on what waits for it. */
+/** Recovers failed deliveries to a target, and cancels deliveries that wait for it. */
 @ApiTags('Replay')
 @Controller('v1')
 export class RecoverController {
@@ -75,10 +75,10 @@ export class RecoverController {
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Cancel what waits for a destination', description: CANCELS })
+  @ApiOperation({ summary: 'Cancel the deliveries that wait for a destination', description: CANCELS })
   @ApiParam(DESTINATION)
   @ApiBody({ type: CancelBody, required: false })
-  @ApiOkResponse({ type: Cancelled, description: 'How many deliveries it was.' })
+  @ApiOkResponse({ type: Cancelled, description: 'Number of cancelled deliveries.' })
   async cancelDestination(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -91,11 +91,11 @@ export class RecoverController {
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: "Cancel what waits for an application's endpoint", description: CANCELS })
+  @ApiOperation({ summary: "Cancel the deliveries that wait for an application's endpoint", description: CANCELS })
   @ApiParam(APP)
   @ApiParam(ENDPOINT)
   @ApiBody({ type: CancelBody, required: false })
-  @ApiOkResponse({ type: Cancelled, description: 'How many deliveries it was.' })
+  @ApiOkResponse({ type: Cancelled, description: 'Number of cancelled deliveries.' })
   async cancelEndpoint(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,

@@ -3,61 +3,64 @@ import { Examples } from '#http/openapi-examples.js';
 import type { EraseDryRun } from './application-jobs.js';
 import { ErasedItem } from './replays.dto.js';
 
-/** Which failed deliveries to send again. */
+/** Filter for the failed deliveries to send again. */
 export class RecoverBody {
-  /** Events accepted at or after this time (RFC 3339). */
+  /** Only events accepted at or after this time (RFC 3339). */
   @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since: string;
 
-  /** Only events accepted at or before this time (RFC 3339); up to now when left out. */
+  /** Only events accepted at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Only deliveries that ended so; both when left out. */
+  /** Only deliveries that ended in this state. Both states if omitted. */
   @ApiProperty({ required: false, enum: ['failed', 'dlq'], example: 'dlq' })
   status?: 'failed' | 'dlq';
 
-  /** True to send again also what was cancelled. */
+  /** If `true`, cancelled deliveries are sent again as well. */
   @ApiProperty({ required: false, default: false, example: false })
   include_cancelled?: boolean;
 }
 
-/** Which events of an application to send again. */
+/** Filter for the events of an application to send again. */
 export class ApplicationReplayBody {
-  /** Events accepted at or after this time (RFC 3339). */
+  /** Only events accepted at or after this time (RFC 3339). */
   @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since: string;
 
-  /** Only events accepted at or before this time (RFC 3339); up to now when left out. */
+  /** Only events accepted at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 }
 
-/** How to erase an application. */
+/** Options for the erasure of an application. */
 @Examples({
   count: { summary: 'Count only', value: { dry_run: true } },
-  erase: { summary: 'Erase it for good', value: {} },
+  erase: { summary: 'Erase the application permanently', value: {} },
 })
 export class EraseApplicationBody {
-  /** True to count only: nothing is erased. */
+  /** If `true`, only counts the items and erases nothing. */
   @ApiProperty({ required: false, default: false, example: true })
   dry_run?: boolean;
 }
 
-/** The counts of what an erasure would remove. */
+/** Numbers of items that an erasure would remove. */
 export class EraseDryRunResult extends ErasedItem {
-  /** Always true here. */
+  /** Always `true` in this response. */
   @ApiProperty({ example: true })
   dry_run: boolean;
 
-  /** True when there may be more messages and attempts: the newest 20,000 messages and events were looked at, or a few more. */
+  /**
+   * `true` if there may be more messages and attempts. The count examines the newest 20,000 messages and events, or
+   * slightly more.
+   */
   @ApiProperty({ example: false })
   is_capped: boolean;
 }
 
-/** Which waiting deliveries to end; all that wait for the target without a field. */
+/** Filter for the waiting deliveries to end. Without fields, all deliveries that wait for the target are ended. */
 @Examples({
-  type: { summary: 'What waits of one event type', value: { event_type: 'invoice.paid' } },
+  type: { summary: 'Cancel the waiting deliveries of one event type', value: { event_type: 'invoice.paid' } },
   all: { summary: 'Everything that waits', value: {} },
 })
 export class CancelBody {

@@ -9,11 +9,11 @@ import { EventReplayBody, RedriveBody, Redriven, ReplayAccepted } from './replay
 import { ReplayService } from './replay.service.js';
 
 const REDRIVES =
-  'Sends every dead letter of the selection again, marked as a replay. Those for what is disabled or was deleted stay dead ' +
-  'letters and are counted as `skipped`; 409 when there are no others. With an `Idempotency-Key` all are sent in one transaction.';
+  'Sends all selected dead letters again, marked as replays. Dead letters whose target is disabled or was deleted stay dead ' +
+  'letters and are counted as `skipped`. 409 if there are no others. With an `Idempotency-Key` all are sent in one transaction.';
 
-/** Sending again. */
-@Section('Replay', 'Sending again what was sent before.')
+/** Sends events again. */
+@Section('Replay', 'Sends events again.')
 @Controller('v1')
 export class ReplayController {
   constructor(
@@ -28,8 +28,8 @@ export class ReplayController {
   @ApiOperation({
     summary: 'Replay an event',
     description:
-      'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. ' +
-      'Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. `destinations` narrows it to some of those that it went to.',
+      'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. ' +
+      'Targets that are disabled or were deleted get nothing. 409 if the event has no other target. `destinations` limits the replay to some of the original destinations.',
   })
   @ApiParam({
     name: 'id',
@@ -37,7 +37,7 @@ export class ReplayController {
     example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
   })
   @ApiBody({ type: EventReplayBody, required: false })
-  @ApiAcceptedResponse({ type: ReplayAccepted, description: 'The event is on its way again.' })
+  @ApiAcceptedResponse({ type: ReplayAccepted, description: 'The event is sent again.' })
   async replayEvent(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -53,7 +53,7 @@ export class ReplayController {
   @Idempotent()
   @ApiOperation({ summary: 'Redrive dead letters', description: REDRIVES })
   @ApiBody({ type: RedriveBody, required: false })
-  @ApiAcceptedResponse({ type: Redriven, description: 'How many are on their way again.' })
+  @ApiAcceptedResponse({ type: Redriven, description: 'The number of dead letters that are sent again.' })
   async redriveDeadLetters(@CurrentTenant() tenant: Tenant, @Body() body?: RedriveBody): Promise<Redriven> {
     const { made, left } = await this.replays.deadLetters(tenant, body ?? {});
     return { redriven: made, skipped: left };

@@ -1,13 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 
-/** Where to send an event again; to wherever it went without a field. */
+/** Targets of the replay. Without fields, the event is sent again to all its original targets. */
 @Examples({
   all: { summary: 'Wherever it went', value: {} },
-  one: { summary: 'One of its destinations', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
+  one: { summary: 'Send it to one of its destinations', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
 })
 export class EventReplayBody {
-  /** Only to these of the destinations that the event went to. 422 for any other one: a range replay sends to destinations that were added since. */
+  /**
+   * Sends the event only to these of its original destinations. 422 for any other destination. To send to destinations
+   * that were added later, use a range replay.
+   */
   @ApiProperty({
     required: false,
     type: [String],
@@ -18,24 +21,27 @@ export class EventReplayBody {
   destinations?: string[];
 }
 
-/** What a replay of one event answers. */
+/** Response to the replay of one event. */
 export class ReplayAccepted {
-  /** Id of this replay call. */
+  /** Id of this replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
-  /** The event that is sent again. */
+  /** Id of the event that is sent again. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string;
 }
 
-/** Which dead letters to send again; all of them without a field. */
+/** Filter for the dead letters to send again. Without fields, all dead letters are sent. */
 @Examples({
   all: { summary: 'All dead letters', value: {} },
-  destination: { summary: 'Those of a destination', value: { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+  destination: {
+    summary: 'Redrive the dead letters of a destination',
+    value: { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+  },
 })
 export class RedriveBody {
-  /** Only those of this destination, or of what this inbound endpoint (its id or path) received. */
+  /** Only dead letters of this destination, or of events that this inbound endpoint (its id or path) received. */
   @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
@@ -44,13 +50,13 @@ export class RedriveBody {
   since?: string;
 }
 
-/** What a redrive answers. */
+/** Result of a redrive. */
 export class Redriven {
-  /** How many dead letters are sent again. */
+  /** Number of dead letters that are sent again. */
   @ApiProperty({ type: 'integer', example: 3 })
   redriven: number;
 
-  /** How many stay dead letters, because what they are for is disabled or was deleted. */
+  /** Number of dead letters that stay, because their target is disabled or was deleted. */
   @ApiProperty({ type: 'integer', example: 0 })
   skipped: number;
 }

@@ -5,14 +5,14 @@ import { cursor, id, idempotencyKey, limit, since, until } from '#modules/agents
 
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Sending again, for agents. */
+/** Tools with which agents send events again. */
 @Injectable()
 export class ReplayTools extends AgentTools {
   override readonly tools = [
     readTool({
       name: 'list_replay_jobs',
       title: 'List replay jobs',
-      description: 'Range replays with their state and progress.',
+      description: 'Replay jobs with state and progress.',
       input: z.object({
         endpoint: z.string().max(64).optional().describe('`ep_…`.'),
         state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How it stands.'),
@@ -25,7 +25,7 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'get_replay_job',
       title: 'Get a replay job',
-      description: 'One replay job: state, and events sent, left out, skipped.',
+      description: 'One replay job: state, and events sent, excluded, skipped.',
       input: z.object({ job_id: id('rpj') }),
       example: { job_id: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { job_id: job }) => ({ content: await api.get(apiPath`/v1/replays/${job}`) }),
@@ -50,7 +50,7 @@ export class ReplayTools extends AgentTools {
       name: 'redrive_dead_letters',
       title: 'Redrive dead letters',
       description:
-        'Sends dead letters again: all, of one destination or endpoint, or since a time. First find out why they failed (search_events, status dlq). Status failed: replay_event.',
+        'Sends dead letters again: all, of one destination or endpoint, or since a time. First find out why they failed (search_events, status dlq). For status failed: replay_event.',
       input: z.object({
         endpoint: z.string().max(200).optional().describe('`dst_…` or `ep_…`.'),
         since,
@@ -67,7 +67,7 @@ export class ReplayTools extends AgentTools {
       name: 'replay_endpoint',
       title: 'Replay an endpoint',
       description:
-        'Sends what an endpoint received in a time again, to where its routes lead now, delivered too. Only counts unless `dry_run` is false: count first. A job (get_replay_job), one per endpoint.',
+        'Resends events that an endpoint received in a time range to its current routes, also delivered ones. Only counts unless `dry_run` is false: count first. A job (get_replay_job), one per endpoint.',
       input: z.object({
         endpoint_id: id('ep'),
         since,

@@ -27,7 +27,7 @@ import {
 
 const JOB = { name: 'id', description: 'The replay job.', example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Replays of a time range and by filter, and all jobs. */
+/** Replays by time range and by filter, and the list of all jobs. */
 @ApiTags('Replay')
 @Controller('v1')
 export class ReplaysController {
@@ -45,12 +45,12 @@ export class ReplaysController {
   @ApiOperation({
     summary: 'Replay a time range',
     description:
-      'Sends what the endpoint received between `since` and `until` to the destinations that its routes target now, as a job in the ' +
-      'background. With `dry_run` it counts at once (200) and sends nothing.',
+      'Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its ' +
+      'routes. With `dry_run` the response contains only the counts (200) and nothing is sent.',
   })
   @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: RangeReplayBody, required: false })
-  @ApiOkResponse({ type: DryRunResult, description: 'What a replay would do (`dry_run: true`).' })
+  @ApiOkResponse({ type: DryRunResult, description: 'The result of a dry run (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async replayRange(
     @CurrentTenant() tenant: Tenant,
@@ -70,13 +70,13 @@ export class ReplaysController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Release what was set aside',
+    summary: 'Release set-aside requests',
     description:
-      'Runs the requests that the endpoint quarantined or parked between `since` and `until` through it as it is set now, as a job in the ' +
-      'background: oldest first, each verified, transformed and routed, as a new event. What is released once is not released again. With `dry_run` it counts at once (200).',
+      'Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until` with its current ' +
+      'settings: oldest first, each verified, transformed and routed as a new event. A released request is not released again. With `dry_run` the response contains only the counts (200).',
   })
   @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @ApiOkResponse({ type: ReleaseDryRunResult, description: 'What a release would look at (`dry_run: true`).' })
+  @ApiOkResponse({ type: ReleaseDryRunResult, description: 'The result of a dry run (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async replayRequests(
     @CurrentTenant() tenant: Tenant,
@@ -98,12 +98,15 @@ export class ReplaysController {
   @ApiOperation({
     summary: 'Replay, recover or cancel by filter',
     description:
-      'Does it with every event that `GET /v1/events` shows with the same filters, newest first, as a job in the background that goes on after an ' +
-      'interruption and does nothing twice. What is accepted after the call is none of its. With `dry_run` it counts at once (200). 409 for a filter that names a ' +
-      'destination or an endpoint that is disabled (`details.reason: "disabled"`), and while another such job about the same destination, endpoint, application or message, ' +
-      'or with none of them about the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter what is disabled is passed by and counted.',
+      'Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an ' +
+      'interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). 409 if the filter names a ' +
+      'destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message, ' +
+      'or without any of them for the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter, disabled targets are skipped and counted.',
   })
-  @ApiOkResponse({ type: EventJobDryRun, description: 'How many events it would look at (`dry_run: true`).' })
+  @ApiOkResponse({
+    type: EventJobDryRun,
+    description: 'The number of events that the job would examine (`dry_run: true`).',
+  })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async replayEvents(
     @CurrentTenant() tenant: Tenant,
@@ -125,7 +128,7 @@ export class ReplaysController {
 
   @Get('replays/:id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a replay job', description: 'With how far it has come.' })
+  @ApiOperation({ summary: 'Get a replay job', description: 'The job with its progress.' })
   @ApiParam(JOB)
   @ApiOkResponse({ type: ReplayJobItem, description: 'The job.' })
   async getReplay(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<ReplayJobItem> {
@@ -139,7 +142,7 @@ export class ReplaysController {
   @ApiOperation({
     summary: 'Stop a replay job',
     description:
-      'It stops between two pages; what is enqueued is still delivered. A job that has not started stops at once.',
+      'The job stops between two pages. Deliveries that are already enqueued are still made. A job that has not started stops immediately.',
   })
   @ApiParam(JOB)
   @ApiOkResponse({ type: ReplayJobItem, description: 'The job with `stop_requested`.' })

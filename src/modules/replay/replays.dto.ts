@@ -8,18 +8,18 @@ import { ESTIMATE_MAX, JOB_ACTIONS, JOB_KINDS, JOB_STATES, type ReplayJob, subje
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
-/** Which of an endpoint's events to send again. */
+/** Filter for the events of an endpoint to send again. */
 @Examples({
   count: { summary: 'Count only', value: { dry_run: true } },
-  all: { summary: 'Everything that is kept', value: {} },
-  failed: { summary: 'What ended as a dead letter', value: { status: 'dlq' } },
+  all: { summary: 'Replay all stored events', value: {} },
+  failed: { summary: 'Replay the dead letters', value: { status: 'dlq' } },
 })
 export class RangeReplayBody {
-  /** Only events received at or after this time (RFC 3339); from the oldest that is kept when left out. */
+  /** Only events received at or after this time (RFC 3339). Defaults to the time of the oldest stored event. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
   since?: string;
 
-  /** Only events received at or before this time (RFC 3339); up to now when left out. */
+  /** Only events received at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
@@ -27,7 +27,7 @@ export class RangeReplayBody {
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
-  /** Only to these destinations of the endpoint's routes; to all of them when left out. */
+  /** Sends only to these destinations of the endpoint's routes. Defaults to all of them. */
   @ApiProperty({
     required: false,
     type: [String],
@@ -37,240 +37,271 @@ export class RangeReplayBody {
   })
   destinations?: string[];
 
-  /** True to count only: nothing is sent. */
+  /** If `true`, only counts the events and sends nothing. */
   @ApiProperty({ required: false, default: false, example: false })
   dry_run?: boolean;
 
-  /** For a dry run with route filters: the `next_cursor` of the call before. */
+  /** For a dry run with route filters: the `next_cursor` of the previous request. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 }
 
-/** Which of the requests that an endpoint set aside to release. */
+/** Filter for the set-aside requests of an endpoint to release. */
 export class ReleaseBody {
-  /** `quarantined`: their signatures did not hold. `parked`: the endpoint was paused, or its transform failed. */
+  /**
+   * `quarantined`: requests with an invalid signature. `parked`: requests that came while the endpoint was paused, or
+   * whose transform failed.
+   */
   @ApiProperty({ enum: ['quarantined', 'parked'], example: 'quarantined' })
   status: 'quarantined' | 'parked';
 
-  /** Only requests received at or after this time (RFC 3339); from the oldest that is kept when left out. */
+  /** Only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
   since?: string;
 
-  /** Only requests received at or before this time (RFC 3339); up to now when left out. */
+  /** Only requests received at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** True to count only: nothing is released. */
+  /** If `true`, only counts the requests and releases nothing. */
   @ApiProperty({ required: false, default: false, example: false })
   dry_run?: boolean;
 }
 
-/** What a release would look at. */
+/** Result of a dry run of a release. */
 export class ReleaseDryRunResult {
-  /** Id of this call. */
+  /** Id of this request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
-  /** Always true here. */
+  /** Always `true` in this response. */
   @ApiProperty({ example: true })
   dry_run: boolean;
 
-  /** Requests of the time in that state that were not released yet; repetitions count as what they repeat. */
+  /**
+   * Number of requests in the time range that are in the given state and were not released yet. A replay counts as the
+   * request that it replays.
+   */
   @ApiProperty({ type: 'integer', example: 42 })
   scanned: number;
 
-  /** Of those the ones that would be run through the endpoint. What becomes of each is seen then: it may be set aside once more. */
+  /**
+   * Number of these requests that would be processed by the endpoint. The outcome is known only then: a request may be
+   * set aside again.
+   */
   @ApiProperty({ type: 'integer', example: 41 })
   replayed: number;
 
-  /** Of those the ones that were erased. */
+  /** Number of these requests that were erased and cannot be released. */
   @ApiProperty({ type: 'integer', example: 1 })
   excluded: number;
 }
 
-/** What an erasure did away with. */
+/** Numbers of items that an erasure has removed. */
 export class ErasedItem {
-  /** Endpoints of the application. */
+  /** Number of endpoints of the application. */
   @ApiProperty({ type: 'integer', example: 2 })
   endpoints: number;
 
-  /** Messages whose payload, header values and channels are gone. */
+  /** Number of messages whose payload, header values and channels were erased. */
   @ApiProperty({ type: 'integer', example: 1204 })
   messages: number;
 
-  /** Deliveries that waited, and were ended. */
+  /** Number of waiting deliveries that were ended. */
   @ApiProperty({ type: 'integer', example: 3 })
   deliveries: number;
 
-  /** Attempts whose excerpt of the receiver's answer is gone. */
+  /** Number of attempts whose excerpt of the receiver's response was erased. */
   @ApiProperty({ type: 'integer', example: 2410 })
   attempts: number;
 }
 
-/** What a replay would do. */
+/** Result of a dry run of a replay. */
 export class DryRunResult {
-  /** Id of this call. */
+  /** Id of this request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
-  /** Always true here. */
+  /** Always `true` in this response. */
   @ApiProperty({ example: true })
   dry_run: boolean;
 
-  /** Events that were looked at. */
+  /** Number of events that were examined. */
   @ApiProperty({ type: 'integer', example: 120 })
   scanned: number;
 
-  /** Events that would be sent again. */
+  /** Number of events that would be sent again. */
   @ApiProperty({ type: 'integer', example: 115 })
   replayed: number;
 
-  /** Deliveries that would be made. */
+  /** Number of deliveries that would be created. */
   @ApiProperty({ type: 'integer', example: 230 })
   enqueued: number;
 
-  /** Events that no route takes. */
+  /** Number of events that match no route. */
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
 
-  /** Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more. */
+  /**
+   * Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
+   */
   @ApiProperty({ type: 'integer', example: 2 })
   excluded: number;
 
-  /** Where they would go. */
+  /** Ids of the destinations that would receive the events. */
   @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   destinations: string[];
 
-  /** With route filters: pass it as `cursor` to look at older events; null when all were looked at. */
+  /**
+   * For a replay with route filters: pass this value as `cursor` to examine older events. `null` if all events were
+   * examined.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** A replay of many events, and how far it has come. */
+/** A replay job and its progress. */
 export class ReplayJobItem {
-  /** The job's id. */
+  /** Id of the job. */
   @ApiProperty({ example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
   /**
-   * `range` for what an endpoint received in a time, `recover` for what failed at an endpoint, a destination or an application, `application` for
-   * everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application, `events` for what a list of events shows.
+   * `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
+   * destination or an application, `application` for everything that was sent to an application, `requests` for the
+   * requests that an endpoint set aside, `erase` for the erasure of an application, `events` for the events of a list.
    */
   @ApiProperty({ enum: JOB_KINDS, example: 'range' })
   kind: string;
 
-  /** What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`); null for a job over a list of events. */
+  /**
+   * Subject of the job: an endpoint, a destination (`dst_`) or an application (`app_`). `null` for a job over a list of
+   * events.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint: string | null;
 
-  /** What a job over a list of events does with them; null for any other job. */
+  /** Action of a job over a list of events. `null` for any other job. */
   @ApiProperty({ type: String, nullable: true, enum: [...JOB_ACTIONS, null], example: null })
   action: string | null;
 
-  /** The filters of that list as they were given; null for any other job. */
+  /** Filters of the list of events, as given in the request. `null` for any other job. */
   @ApiProperty({ type: EventFilterQuery, nullable: true, example: null })
   filter: EventFilterQuery | null;
 
-  /** Of a job over a list of events: at most so many, the newest ones. One that ended with `scanned` at it may have left older ones. */
+  /**
+   * Maximum number of events of a job over a list of events, newest first. If the job ended with `scanned` equal to
+   * this number, older events may remain.
+   */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   limit: number | null;
 
-  /** `pending` until a worker takes it, `running`, then `completed`, `stopped` or `failed`. */
+  /** `pending` until a worker takes the job, then `running`, finally `completed`, `stopped` or `failed`. */
   @ApiProperty({ enum: JOB_STATES, example: 'running' })
   state: string;
 
-  /** The start of the window as it was asked for. */
+  /** Start of the time range, as requested. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-14T00:00:00.000Z' })
   since: string | null;
 
-  /** The end of the window as it was asked for. */
+  /** End of the time range, as requested. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   until: string | null;
 
-  /** The state that events are filtered by. */
+  /** State by which the events are filtered. */
   @ApiProperty({ type: String, nullable: true, example: null })
   status: string | null;
 
-  /** The destinations that were named; empty for all of the routes. */
+  /** Destinations given in the request. Empty means all destinations of the routes. */
   @ApiProperty({ type: [String], example: [] })
   destinations: string[];
 
-  /** Id of the replay call. */
+  /** Id of the replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
-  /** True once it was asked to stop: it does so between two pages. */
+  /** `true` once a stop was requested. The job stops between two pages. */
   @ApiProperty({ example: false })
   stop_requested: boolean;
 
   /**
-   * Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to
-   * 100,000; of a job over a list of events as the list counts, up to 10,000.
+   * Number of items in the time range when the job was requested: for a range replay events in any state, for a release
+   * requests, for an erasure messages. Counted up to 100,000. For a job over a list of events, counted up to 10,000
+   * like the list.
    */
   @ApiProperty({ type: 'integer', example: 120 })
   total_estimate: number;
 
-  /** True when there may be more than `total_estimate`. */
+  /** `true` if there may be more than `total_estimate` items. */
   @ApiProperty({ example: false })
   total_is_capped: boolean;
 
-  /** Events that were looked at so far. */
+  /** Number of events examined so far. */
   @ApiProperty({ type: 'integer', example: 120 })
   scanned: number;
 
-  /** Events that were sent again so far, or requests that were released. */
+  /** Number of events sent again so far, or of requests released so far. */
   @ApiProperty({ type: 'integer', example: 115 })
   replayed: number;
 
-  /** Deliveries that were made so far. */
+  /** Number of deliveries created so far. */
   @ApiProperty({ type: 'integer', example: 230 })
   enqueued: number;
 
   /**
-   * Events that no route takes; of a recovery those that were cancelled; of an application also those for endpoints that take no deliveries;
-   * of a release requests that were set aside once more; of a job over a list of events those that went nowhere, that were cancelled, and
-   * those for what takes no deliveries.
+   * Number of events that were skipped because they match no route. Also counted are, for a recovery: cancelled
+   * deliveries; for an application: events for endpoints that take no deliveries; for a release: requests that were set
+   * aside again; for a job over a list of events: events without targets, cancelled events, and events for targets that
+   * take no deliveries.
    */
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
 
-  /** Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more. */
+  /**
+   * Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
+   */
   @ApiProperty({ type: 'integer', example: 2 })
   excluded: number;
 
-  /** What an erasure did away with so far; null for any other job. */
+  /** Numbers of items that an erasure has removed so far. `null` for any other job. */
   @ApiProperty({ type: ErasedItem, nullable: true, example: null })
   erased: ErasedItem | null;
 
-  /** Of a cancellation over a list of events: deliveries that it ended so far, or that end with the attempt that is under way; null for any other job. */
+  /**
+   * For a cancellation over a list of events: number of deliveries that it has ended so far, or that end with the
+   * attempt in flight. `null` for any other job.
+   */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   cancelled: number | null;
 
-  /** Of a job over a list of events: it has looked at those received since then, from the newest on; null before it looked at any, and for any other job. */
+  /**
+   * For a job over a list of events, which runs from the newest event backwards: all events received from this time on
+   * were examined. `null` before the first event is examined, and for any other job.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   searched_to: string | null;
 
-  /** What `scanned` was when the job went on after an interruption; null when there was none. */
+  /** Value of `scanned` when the job resumed after an interruption. `null` if it was not interrupted. */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   resumed_from: number | null;
 
-  /** Where events were sent so far. */
+  /** Ids of the destinations to which events were sent so far. */
   @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   destinations_used: string[];
 
-  /** Why it failed. */
+  /** Reason of the failure. */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 
-  /** When it was asked for. */
+  /** Time at which the job was requested. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When a worker took it. */
+  /** Time at which a worker took the job. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.010Z' })
   started_at: string | null;
 
-  /** When it was over. */
+  /** Time at which the job ended. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   finished_at: string | null;
 }
@@ -285,11 +316,14 @@ export class ReplayJobListQuery {
   @ApiProperty({ required: false, enum: JOB_STATES, example: 'running' })
   state?: (typeof JOB_STATES)[number];
 
-  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  /**
+   * Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
+   * first page if omitted.
+   */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
@@ -300,7 +334,7 @@ export class ReplayJobPage {
   @ApiProperty({ type: [ReplayJobItem] })
   data: ReplayJobItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

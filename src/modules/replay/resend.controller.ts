@@ -7,7 +7,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { ReplayAccepted } from './replay.dto.js';
 import { Resend } from './resend.js';
 
-/** Sending one message of an application again. */
+/** Sends one message of an application again. */
 @ApiTags('Replay')
 @Controller('v1/app/:app/messages/:message/endpoints/:endpoint/resend')
 export class ResendController {
@@ -24,12 +24,12 @@ export class ResendController {
   @ApiOperation({
     summary: 'Resend a message to an endpoint',
     description:
-      'Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. ' +
-      '404 when it did not go to the endpoint; 409 when its payload was erased, or the endpoint is disabled or goes somewhere else now.',
+      'Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. ' +
+      '404 if the message was not sent to the endpoint. 409 if its payload was erased, or if the endpoint is disabled or has another destination now.',
   })
   @ApiParam({
     name: 'app',
-    description: 'The application: its `app_` id, or your own id of it.',
+    description: 'The application: its `app_` id or the id that you assigned to it.',
     example: 'customer-42',
   })
   @ApiParam({
@@ -39,12 +39,12 @@ export class ResendController {
   })
   @ApiParam({
     name: 'endpoint',
-    description: 'The endpoint: its `ep_` id, or your own id of it.',
+    description: 'The endpoint: its `ep_` id or the id that you assigned to it.',
     example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
   })
   @ApiAcceptedResponse({
     type: ReplayAccepted,
-    description: 'The event of the message at the endpoint is on its way again.',
+    description: 'The event of the message is sent to the endpoint again.',
   })
   async resendMessage(
     @CurrentTenant() tenant: Tenant,

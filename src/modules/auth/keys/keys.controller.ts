@@ -23,8 +23,8 @@ import { KeysService } from './keys.service.js';
 const ID = { name: 'id', description: 'The key.', example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
-/** Who may call (contract, section 2). */
-@Section('Keys', 'API keys of the organization. A key is shown once, when it is made; only its SHA-256 is stored.')
+/** API keys of the organization (contract, section 2). */
+@Section('Keys', 'API keys of the organization. A key is shown once, when it is created. Only its SHA-256 is stored.')
 @Controller('v1/keys')
 export class KeysController {
   constructor(
@@ -36,7 +36,7 @@ export class KeysController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List API keys',
-    description: "Newest first; those of the calling key's environment, revoked ones included.",
+    description: "Lists the keys of the calling key's environment, newest first, including revoked keys.",
   })
   @ApiOkResponse({ type: KeyPage, description: 'One page of keys.' })
   async listKeys(@CurrentTenant() tenant: Tenant, @Query() query: KeyListQuery): Promise<KeyPage> {
@@ -46,7 +46,10 @@ export class KeysController {
   @Post()
   @Scope('admin')
   @Idempotent()
-  @ApiOperation({ summary: 'Create an API key', description: 'The answer is the only one that shows `key`.' })
+  @ApiOperation({
+    summary: 'Create an API key',
+    description: 'The key itself (`key`) is returned only in this response.',
+  })
   @ApiCreatedResponse({ type: IssuedKeyItem, description: 'The key.' })
   async createKey(@CurrentTenant() tenant: Tenant, @Body() body: NewKeyBody): Promise<IssuedKeyItem> {
     return presentIssuedKey(await this.lifecycle.create(tenant, newKey(body, tenant.mode)));
@@ -56,7 +59,7 @@ export class KeysController {
   @Scope('admin')
   @ApiOperation({ summary: 'Get an API key' })
   @ApiParam(ID)
-  @ApiOkResponse({ type: KeyItem, description: 'The key, without its text.' })
+  @ApiOkResponse({ type: KeyItem, description: 'The key without its secret text.' })
   async getKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<KeyItem> {
     return presentKey(await this.keys.find(tenant, keyId(id)), tenant.mode);
   }
@@ -64,7 +67,10 @@ export class KeysController {
   @Delete(':id')
   @Scope('admin')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Revoke an API key', description: 'At once here, and within five seconds on every node.' })
+  @ApiOperation({
+    summary: 'Revoke an API key',
+    description: 'Takes effect immediately on this node, and within five seconds on every node.',
+  })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Revoked.' })
   async revokeKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
@@ -78,7 +84,7 @@ export class KeysController {
   @ApiOperation({
     summary: 'Rotate an API key',
     description:
-      'Makes a new key like the old one, which goes on until the grace ends: a day, unless `grace_seconds` says otherwise.',
+      'Creates a new key with the settings of the old one. The old key stays valid until the grace period ends: one day, unless `grace_seconds` says otherwise.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: IssuedKeyItem, description: 'The new key.' })

@@ -11,13 +11,13 @@ import type { NewKey } from './key-lifecycle.js';
 const MODES = ['live', 'test'] as const;
 const SOURCES = ['api', 'oauth', 'bootstrap'] as const;
 
-/** Where in the list of keys. */
+/** Pagination parameters of the key list. */
 export class KeyListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
@@ -26,24 +26,24 @@ export class KeyListQuery {
 @Examples({
   write: { summary: 'A key that sends and configures', value: { name: 'Billing service', scope: 'write' } },
   read: {
-    summary: 'A key that reads, until the end of 2027',
+    summary: 'A read-only key that expires at the end of 2027',
     value: { name: 'Dashboard', scope: 'read', expires_at: '2027-12-31T23:59:59.000Z' },
   },
 })
 export class NewKeyBody {
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'Billing service' })
   name: string;
 
-  /** What it may do; each scope includes the ones before it. */
+  /** Scope of the key. Each scope includes the scopes listed before it. */
   @ApiProperty({ enum: SCOPES, example: 'write' })
   scope: Scope;
 
-  /** The environment it belongs to; that of the calling key when left out. Only a live key can make a live key. */
+  /** Environment of the key. Defaults to the environment of the calling key. Only a live key can create a live key. */
   @ApiProperty({ required: false, enum: MODES, example: 'test' })
   environment?: 'live' | 'test';
 
-  /** From when on it is refused (RFC 3339); never when left out. */
+  /** Time from which the key is rejected (RFC 3339). If omitted, the key does not expire. */
   @ApiProperty({
     required: false,
     type: String,
@@ -54,91 +54,96 @@ export class NewKeyBody {
   expires_at?: string | null;
 }
 
-/** How to rotate a key. */
+/** Options for the rotation of a key. */
 @Examples({
-  day: { summary: 'The old key goes on for a day', value: { grace_seconds: 86_400 } },
-  now: { summary: 'The old key ends now', value: { grace_seconds: 0 } },
+  day: { summary: 'Accept the old key for another day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'Revoke the old key now', value: { grace_seconds: 0 } },
 })
 export class KeyRotationBody {
-  /** How long the old key goes on, in seconds; 0 ends it at once. */
+  /** Time in seconds for which the old key is still accepted. With 0 the old key is revoked immediately. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
   grace_seconds?: number;
 }
 
-/** An API key, without its text. */
+/** An API key without its secret text. */
 export class KeyItem {
-  /** The key's id. */
+  /** Id of the key. */
   @ApiProperty({ example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ example: 'Billing service' })
   name: string;
 
-  /** What it may do. */
+  /** Scope of the key. */
   @ApiProperty({ enum: SCOPES, example: 'write' })
   scope: Scope;
 
-  /** The environment whose data it sees. */
+  /** Environment whose data the key can access. */
   @ApiProperty({ enum: MODES, example: 'live' })
   environment: 'live' | 'test';
 
-  /** The first characters of its text. */
+  /** First characters of the key's text. */
   @ApiProperty({ example: 'ek_live_4fQa' })
   prefix: string;
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When it was last used, to about a minute; null before the first time. */
+  /** Time of the last use, accurate to about one minute. `null` if the key has never been used. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T10:02:11.402Z' })
   last_used_at: string | null;
 
-  /** From when on it is refused; null when never. */
+  /** Time from which the key is rejected. `null` if the key does not expire. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   expires_at: string | null;
 
-  /** When it was revoked; null while it is not. */
+  /** Time at which the key was revoked. `null` if it is not revoked. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   revoked_at: string | null;
 
-  /** What made it: a call of this API, an OAuth grant, or the first start. */
+  /** Origin of the key: an API call, an OAuth grant, or the first start of the installation. */
   @ApiProperty({ enum: SOURCES, example: 'api' })
   source: ApiKeyEntity['source'];
 
-  /** Of a key from an OAuth grant: the client. Null otherwise. */
+  /** Id of the client, if the key comes from an OAuth grant. `null` otherwise. */
   @ApiProperty({ type: String, nullable: true, example: null })
   client_id: string | null;
 
-  /** Of a key from an OAuth grant: what the client calls itself, which nobody verified. Null otherwise. */
+  /**
+   * Name that the client gave itself, if the key comes from an OAuth grant. The name is not verified. `null` otherwise.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   client_name: string | null;
 
-  /** Of a key from an OAuth grant: who approved it, as a member's address or the name of a key. Null otherwise. */
+  /**
+   * Approver of the OAuth grant that the key comes from: a member's email address or the name of a key. `null` for
+   * other keys.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   granted_by: string | null;
 }
 
-/** A key that was just made, with its text. */
+/** A newly created key with its secret text. */
 export class IssuedKeyItem extends KeyItem {
-  /** The key itself, shown in this answer only. */
+  /** The key itself. Returned only in this response. */
   @ApiProperty({ example: 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
   key: string;
 }
 
 /** One page of keys, newest first. */
 export class KeyPage {
-  /** The keys of this page, revoked ones included. */
+  /** The keys of this page, including revoked keys. */
   @ApiProperty({ type: [KeyItem] })
   data: KeyItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** The key that a path names. Throws 404 for what can't be one. */
+/** Parses the key id in a path. Throws 404 if the text cannot be a key id. */
 export function keyId(text: string): Id {
   const id = parseId('ek', text);
   if (id === null) throw notFound('key');

@@ -25,10 +25,10 @@ import { MembersService } from './members.service.js';
 
 const ID = { name: 'id', description: 'The member.', example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Who signs in (contract, section 2). */
+/** Members of the organization (contract, section 2). */
 @Section(
   'Members',
-  "People of the organization, who sign in on the service's own pages. They belong to both environments: changes need a live admin key.",
+  "Members of the organization, who sign in on Posthorn's own pages. They belong to both environments, so changes need a live admin key.",
 )
 @Controller('v1/members')
 export class MembersController {
@@ -49,7 +49,7 @@ export class MembersController {
   @ApiOperation({
     summary: 'Add a member',
     description:
-      'Nothing is mailed: the person signs in at `{base_url}/signin` with a code, or through the identity provider.',
+      'No email is sent. The member signs in at `{base_url}/signin` with a code, or through the identity provider.',
   })
   @ApiCreatedResponse({ type: MemberItem, description: 'The member.' })
   async addMember(@CurrentTenant() tenant: Tenant, @Body() body: NewMemberBody): Promise<MemberItem> {
@@ -69,10 +69,10 @@ export class MembersController {
   @Scope('admin')
   @ApiOperation({
     summary: 'Change a member',
-    description: 'A new role counts for open sessions within five seconds, on every node.',
+    description: 'Open sessions get a new role within five seconds, on every node.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: MemberItem, description: 'The member with the changes.' })
+  @ApiOkResponse({ type: MemberItem, description: 'The changed member.' })
   async updateMember(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -87,11 +87,11 @@ export class MembersController {
   @ApiOperation({
     summary: 'Remove a member',
     description:
-      "Ends the member's sessions within five seconds, on every node. Keys that the member made stay: revoke them one by one.",
+      "Ends the member's sessions within five seconds, on every node. Keys that the member created stay valid: revoke them one by one.",
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Removed.' })
-  @ApiResponse({ status: 409, description: 'The last admin among the members.' })
+  @ApiResponse({ status: 409, description: 'The member is the last admin.' })
   async removeMember(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.members.remove(tenant, memberId(id));
   }

@@ -8,78 +8,81 @@ import { type Scope, SCOPES } from '#kernel/tenant.js';
 import type { NewMember } from './members.service.js';
 import type { MemberRow } from './members.store.js';
 
-/** Where in the list of members. */
+/** Pagination parameters of the member list. */
 export class MemberListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** Somebody who is to sign in to this organization. */
+/** The member to add. */
 @Examples({
   writer: {
-    summary: 'Somebody who sends and configures',
+    summary: 'A member who sends and configures',
     value: { email: 'ada@example.com', name: 'Ada', role: 'write' },
   },
   admin: { summary: 'Another administrator', value: { email: 'grace@example.com', role: 'admin' } },
 })
 export class NewMemberBody {
-  /** The address that codes are mailed to, and that the identity provider knows the person by; compared in lower case. */
+  /**
+   * Email address that receives sign-in codes and by which the identity provider identifies the member. Compared in
+   * lower case.
+   */
   @ApiProperty({ minLength: 3, maxLength: 254, example: 'ada@example.com' })
   email: string;
 
-  /** What people know the person by; the address when left out. */
+  /** Display name of the member. Defaults to the email address. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Ada' })
   name?: string;
 
-  /** What the member may do, in both environments; each role includes the ones before it. */
+  /** Role of the member, in both environments. Each role includes the roles listed before it. */
   @ApiProperty({ enum: SCOPES, example: 'write' })
   role: Scope;
 }
 
-/** What to change of a member; what is left out stays. */
+/** Changes to a member. Omitted fields keep their value. */
 @Fixed({ email: 'cannot be changed: remove the member and add the new address' })
 @Examples({
   name: { summary: 'Another name', value: { name: 'Ada Lovelace' } },
   admin: { summary: 'Make the member an administrator', value: { role: 'admin' } },
 })
 export class MemberChangesBody {
-  /** What people know the person by. */
+  /** Display name of the member. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Ada' })
   name?: string;
 
-  /** What the member may do from now on; it counts for open sessions within five seconds. */
+  /** New role of the member. Open sessions get the new role within five seconds. */
   @ApiProperty({ required: false, enum: SCOPES, example: 'admin' })
   role?: Scope;
 }
 
 /** One member of the organization. */
 export class MemberItem {
-  /** The member's id. */
+  /** Id of the member. */
   @ApiProperty({ example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The address, in lower case. */
+  /** Email address in lower case. */
   @ApiProperty({ example: 'ada@example.com' })
   email: string;
 
-  /** What people know the person by. */
+  /** Display name of the member. */
   @ApiProperty({ example: 'Ada' })
   name: string;
 
-  /** What the member may do. */
+  /** Role of the member. */
   @ApiProperty({ enum: SCOPES, example: 'write' })
   role: Scope;
 
-  /** When the member was added. */
+  /** Time at which the member was added. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** When the member last signed in; null before the first time. */
+  /** Time of the member's last sign-in. `null` if the member has never signed in. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T10:02:11.402Z' })
   last_signed_in_at: string | null;
 }
@@ -90,19 +93,19 @@ export class MemberPage {
   @ApiProperty({ type: [MemberItem] })
   data: MemberItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** The member that a path names. Throws 404 for what can't be one. */
+/** Parses the member id in a path. Throws 404 if the text cannot be a member id. */
 export function memberId(text: string): Id {
   const id = parseId('mbr', text);
   if (id === null) throw notFound('member');
   return id;
 }
 
-/** Throws 422 for what is no address. */
+/** Throws 422 if `email` is not an email address. */
 export function newMember({ email, name, role }: NewMemberBody): NewMember {
   const mailbox = parseMailbox(email.trim());
   if ('refusal' in mailbox) throw invalid([{ path: 'email', message: mailbox.refusal }]);

@@ -27,7 +27,7 @@ const ID = { name: 'id', description: 'The organization.', example: 'org_01KAJ5T
 /** The operator's routes (contract, section 2). */
 @Section(
   'Operator',
-  'Organizations, for whoever operates the installation: with the OPERATOR_KEY, which reaches no data of any of them.',
+  'Organizations, for the operator of the installation. Requires the OPERATOR_KEY, which gives no access to the data of any organization.',
 )
 @Controller('v1/orgs')
 export class OrgsController {
@@ -35,7 +35,10 @@ export class OrgsController {
 
   @Get()
   @OperatorOnly()
-  @ApiOperation({ summary: 'List organizations', description: 'Newest first, removed ones included.' })
+  @ApiOperation({
+    summary: 'List organizations',
+    description: 'Lists organizations newest first, including removed ones.',
+  })
   @ApiOkResponse({ type: OrgPage, description: 'One page of organizations.' })
   async listOrganizations(@Query() query: OrgListQuery): Promise<OrgPage> {
     const { rows, nextCursor } = await this.orgs.list(query);
@@ -47,10 +50,10 @@ export class OrgsController {
   @ApiOperation({
     summary: 'Make an organization',
     description:
-      'With its two environments, its first admin, and an admin key for each environment, which are shown this once.',
+      'Creates the organization with its two environments, its first admin, and one admin key per environment. The keys are returned only in this response.',
   })
   @ApiCreatedResponse({ type: MadeOrg, description: 'The organization.' })
-  @ApiConflictResponse({ description: 'The slug is taken, or a second organization would need OIDC_DOMAINS.' })
+  @ApiConflictResponse({ description: 'The slug is taken, or a second organization would require OIDC_DOMAINS.' })
   async createOrganization(@Body() body: NewOrgBody): Promise<MadeOrg> {
     return presentMadeOrg(await this.orgs.create(newOrganization(body)));
   }
@@ -70,11 +73,11 @@ export class OrgsController {
   @ApiOperation({
     summary: 'Remove an organization',
     description:
-      'Its keys, members and sessions end within five seconds on every node. What it configured is erased in the background, and cannot be brought back; what it accepted goes with its retention.',
+      'The keys, members and sessions of the organization stop working within five seconds on every node. Its configuration is erased in the background and cannot be restored. Accepted events are deleted when their retention period ends.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Removed.' })
-  @ApiConflictResponse({ description: 'The last organization of the installation.' })
+  @ApiConflictResponse({ description: 'It is the last organization of the installation.' })
   async removeOrganization(@Param('id') id: string): Promise<void> {
     await this.orgs.remove(orgId(id));
   }

@@ -6,29 +6,29 @@ import { MemberItem, newMember, presentMember } from '../members/members.dto.js'
 import type { MadeOrganization, NewOrganization } from './organizations.service.js';
 import type { OrgRow } from './organizations.store.js';
 
-/** Where in the list of organizations. */
+/** Pagination parameters of the organization list. */
 export class OrgListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** Somebody who is to be an organization's first admin. */
+/** The first admin of an organization. */
 export class FirstAdminBody {
-  /** The address that codes are mailed to. */
+  /** Email address that receives sign-in codes. */
   @ApiProperty({ minLength: 3, maxLength: 254, example: 'ada@example.com' })
   email: string;
 
-  /** What people know the person by; the address when left out. */
+  /** Display name of the member. Defaults to the email address. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Ada' })
   name?: string;
 }
 
-/** An organization that is to be made. */
+/** The organization to create. */
 @Examples({
   acme: {
     summary: 'An organization with its first admin',
@@ -36,78 +36,81 @@ export class FirstAdminBody {
   },
 })
 export class NewOrgBody {
-  /** Its part of receive URLs: lower-case letters, digits and `-`. */
+  /** Path segment of the organization in receive URLs: lower-case letters, digits and `-`. */
   @ApiProperty({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$', example: 'acme' })
   slug: string;
 
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'Acme' })
   name: string;
 
-  /** Its first admin. */
+  /** First admin of the organization. */
   admin: FirstAdminBody;
 }
 
-/** An organization, as the operator sees it. */
+/** An organization as shown to the operator. */
 export class OperatedOrg {
-  /** The organization's id. */
+  /** Id of the organization. */
   @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Its part of receive URLs; `removed-…` once it is removed. */
+  /** Path segment of the organization in receive URLs. Becomes `removed-…` when the organization is removed. */
   @ApiProperty({ example: 'acme' })
   slug: string;
 
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ example: 'Acme' })
   name: string;
 
-  /** When it was made. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** From when on nobody came in; null while it is there. */
+  /** Time from which all access was rejected. `null` if the organization is not removed. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   removed_at: string | null;
 
-  /** When what it configured was gone; null before. What it accepted goes with its retention. */
+  /**
+   * Time at which all configuration had been erased. `null` before that. Accepted events are deleted when their
+   * retention period ends.
+   */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   erased_at: string | null;
 }
 
-/** An organization that was just made, with its first keys. */
+/** A newly created organization with its first keys. */
 export class MadeOrg extends OperatedOrg {
-  /** Its first admin. */
+  /** First admin of the organization. */
   admin: MemberItem;
 
-  /** A live admin key, shown in this answer only. */
+  /** Live admin key. Returned only in this response. */
   @ApiProperty({ example: 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
   key: string;
 
-  /** An admin key of the test environment, shown in this answer only. */
+  /** Admin key of the test environment. Returned only in this response. */
   @ApiProperty({ example: 'ek_test_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
   test_key: string;
 }
 
 /** One page of organizations, newest first. */
 export class OrgPage {
-  /** The organizations of this page, removed ones included. */
+  /** The organizations of this page, including removed ones. */
   @ApiProperty({ type: [OperatedOrg] })
   data: OperatedOrg[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** The organization that a path names. Throws 404 for what can't be one. */
+/** Parses the organization id in a path. Throws 404 if the text cannot be an organization id. */
 export function orgId(text: string): Id {
   const id = parseId('org', text);
   if (id === null) throw notFound('organization');
   return id;
 }
 
-/** Throws 422 for what is no address. */
+/** Throws 422 if `email` is not an email address. */
 export function newOrganization({ slug, name, admin }: NewOrgBody): NewOrganization {
   return { slug, name, admin: newMember({ ...admin, role: 'admin' }) };
 }

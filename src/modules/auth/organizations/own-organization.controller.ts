@@ -37,15 +37,15 @@ export class OrgController {
   @Patch('org')
   @Scope('admin')
   @ApiOperation({ summary: 'Change the organization' })
-  @ApiOkResponse({ type: OrgItem, description: 'The organization with the changes.' })
+  @ApiOkResponse({ type: OrgItem, description: 'The changed organization.' })
   async updateOrganization(@CurrentTenant() tenant: Tenant, @Body() body: OrgChangesBody): Promise<OrgItem> {
     return presentOrganization(await this.organization.update(tenant, organizationChanges(body)));
   }
 
   @Get('signing-secret')
   @Scope('write')
-  @ApiOperation({ summary: 'Get the signing secret', description: 'It signs deliveries to ad-hoc URLs.' })
-  @ApiOkResponse({ type: SigningSecret, description: 'The secret in force.' })
+  @ApiOperation({ summary: 'Get the signing secret', description: 'The secret signs deliveries to ad-hoc URLs.' })
+  @ApiOkResponse({ type: SigningSecret, description: 'The current secret.' })
   async getSigningSecret(@CurrentTenant() tenant: Tenant): Promise<SigningSecret> {
     return { secret: await this.secrets.show(tenant) };
   }
@@ -54,7 +54,10 @@ export class OrgController {
   @Scope('write')
   @HttpCode(200)
   @Idempotent()
-  @ApiOperation({ summary: 'Rotate the signing secret', description: 'Both secrets sign until the grace ends.' })
+  @ApiOperation({
+    summary: 'Rotate the signing secret',
+    description: 'Deliveries are signed with both secrets until the grace period ends.',
+  })
   @ApiOkResponse({ type: SigningSecret, description: 'The new secret.' })
   async rotateSigningSecret(@CurrentTenant() tenant: Tenant, @Body() body: SecretRotationBody): Promise<SigningSecret> {
     return { secret: await this.secrets.rotate(tenant, (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000) };

@@ -3,37 +3,46 @@ import { Examples } from '#http/openapi-examples.js';
 import { showId } from '#kernel/ids.js';
 import type { OrganizationChanges, OrganizationView } from './own-organization.service.js';
 
-/** What to change of the organization; what is left out stays. */
+/** Changes to the organization. Omitted fields keep their value. */
 @Examples({
   name: { summary: 'Another name', value: { name: 'Acme' } },
-  retention: { summary: 'What is accepted is kept for 30 days', value: { retention_days: 30 } },
+  retention: { summary: 'Keep accepted events for 30 days', value: { retention_days: 30 } },
   portal: {
-    summary: "Where the customers' portal may stand in a frame",
+    summary: "Set the origins that may show the customers' portal in a frame",
     value: { portal_origins: ['https://app.example.com'] },
   },
   system: {
-    summary: "Where the service's own events go",
+    summary: "Set the destination of the service's own events",
     value: { system_destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
   },
 })
 export class OrgChangesBody {
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme' })
   name?: string;
 
-  /** Its part of receive URLs and platform addresses: unique on this installation. */
+  /** Path segment of the organization in receive URLs and platform addresses. Unique on this installation. */
   @ApiProperty({ required: false, pattern: '^[a-z0-9-]{1,40}$', example: 'acme' })
   slug?: string;
 
-  /** How many days the calling key's environment keeps what it accepts from now on; from 60 days on it may keep it longer by a thirtieth. */
+  /**
+   * Number of days for which the calling key's environment keeps what it accepts from now on. With 60 days or more,
+   * data may be kept longer by a thirtieth of the period.
+   */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 365, example: 30 })
   retention_days?: number;
 
-  /** Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`. */
+  /**
+   * `true` if the event types of the environment are public. They are published at `/catalog/{slug}` (live) or
+   * `/catalog/{slug}/test` (test).
+   */
   @ApiProperty({ required: false, type: Boolean, example: false })
   public_event_catalog?: boolean;
 
-  /** The destination that gets the service's own events of that environment (see `GET /v1/system-events`); null for none. */
+  /**
+   * Destination that receives the service's own events of the environment (see `GET /v1/system-events`). `null` for
+   * none.
+   */
   @ApiProperty({
     required: false,
     type: String,
@@ -43,7 +52,10 @@ export class OrgChangesBody {
   })
   system_destination?: string | null;
 
-  /** Which origins may show that environment's customers' portal in a frame: https, or http on the own computer in test. None for none: then it opens as a page alone. */
+  /**
+   * Origins that may show the environment's customers' portal in a frame: https, or in the test environment http on the
+   * local computer. If the list is empty, the portal opens only as a page of its own.
+   */
   @ApiProperty({
     required: false,
     type: 'array',
@@ -55,59 +67,64 @@ export class OrgChangesBody {
   portal_origins?: string[];
 }
 
-/** The organization, seen from the calling key's environment. */
+/** The organization, as seen from the calling key's environment. */
 export class OrgItem {
-  /** The organization's id. */
+  /** Id of the organization. */
   @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What people know it by. */
+  /** Display name. */
   @ApiProperty({ example: 'Acme' })
   name: string;
 
-  /** Its part of receive URLs and platform addresses. */
+  /** Path segment of the organization in receive URLs and platform addresses. */
   @ApiProperty({ example: 'acme' })
   slug: string;
 
-  /** The calling key's environment. */
+  /** Environment of the calling key. */
   @ApiProperty({ enum: ['live', 'test'], example: 'live' })
   environment: 'live' | 'test';
 
-  /** How many days that environment keeps events, attempts and dead letters. */
+  /** Number of days for which the environment keeps events, attempts and dead letters. */
   @ApiProperty({ type: 'integer', example: 30 })
   retention_days: number;
 
-  /** Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`. */
+  /**
+   * `true` if the event types of the environment are public. They are published at `/catalog/{slug}` (live) or
+   * `/catalog/{slug}/test` (test).
+   */
   @ApiProperty({ example: false })
   public_event_catalog: boolean;
 
-  /** The destination that gets the service's own events of that environment; null for none, and when it was deleted. */
+  /**
+   * Destination that receives the service's own events of the environment. `null` if there is none or it was deleted.
+   */
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   system_destination: string | null;
 
-  /** Which origins may show that environment's customers' portal in a frame. */
+  /** Origins that may show the environment's customers' portal in a frame. */
   @ApiProperty({ type: [String], example: ['https://app.example.com'] })
   portal_origins: string[];
 
-  /** When it was created. */
+  /** Time of creation. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 }
 
-/** How to rotate a signing secret. */
+/** Options for the rotation of a signing secret. */
 @Examples({
-  day: { summary: 'Both secrets sign for a day', value: { grace_seconds: 86_400 } },
-  now: { summary: 'The old secret ends now', value: { grace_seconds: 0 } },
+  day: { summary: 'Sign with both secrets for a day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'Stop using the old secret now', value: { grace_seconds: 0 } },
 })
 export class SecretRotationBody {
-  /** How long the old secret goes on signing beside the new one, in seconds. */
+  /** Time in seconds for which deliveries are still signed with the old secret, in addition to the new one. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
   grace_seconds?: number;
 }
 
-/** A signing secret of Standard Webhooks. */
+/** A signing secret in the format of Standard Webhooks. */
 export class SigningSecret {
-  /** `whsec_` and the key in base64: receivers verify with it. */
+  /** `whsec_` followed by the key in base64. Receivers verify signatures with it. */
   @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   secret: string;
 }

@@ -9,14 +9,14 @@ import { OwnSessionItem, presentOwnSession } from './own-session.dto.js';
 import { OwnSession } from './own-session.js';
 
 const NO_SESSION = {
-  description: 'A key calls, which has no session.',
+  description: 'The request was made with an API key, which has no session.',
   schema: { $ref: '#/components/schemas/Error' },
 };
 
-/** The session of whoever calls. */
+/** The session of the caller. */
 @Section(
   'Sessions',
-  "Who is signed in on the service's own pages. Twelve hours without a request end a session, and so do seven days.",
+  "Sessions of users who are signed in to Posthorn's own pages. A session ends after twelve hours without a request, and after seven days at the latest.",
 )
 @Controller('v1/session')
 export class OwnSessionController {
@@ -28,11 +28,11 @@ export class OwnSessionController {
   @ApiOperation({
     summary: 'Get your session',
     description:
-      'Who is signed in, for which organization, with which role, and until when. For pages: a key has no session.',
+      'Returns the signed-in user, the organization, the role and the expiry. For pages: an API key has no session.',
   })
   @ApiOkResponse({ type: OwnSessionItem, description: 'The session.' })
   @ApiNotFoundResponse(NO_SESSION)
-  @TryNeeds('the cookie of a session, which only the console sends')
+  @TryNeeds('Session cookie, which only the console sends.')
   async getOwnSession(@CurrentCaller() caller: Caller, @Req() { headers }: FastifyRequest): Promise<OwnSessionItem> {
     return presentOwnSession(await this.session.read(caller, headers.cookie));
   }
@@ -40,16 +40,17 @@ export class OwnSessionController {
   @Delete()
   @Scope('read')
   @AnyEnvironment()
-  // It stands in the log as the sign-out that it is.
+  // The audit log records this request as a sign-out.
   @Audit('never')
   @HttpCode(204)
   @ApiOperation({
     summary: 'Sign out',
-    description: 'Ends the session at once here, and within five seconds on every node, and takes the cookie away.',
+    description:
+      'Ends the session immediately on this node, and within five seconds on every node, and deletes the cookie.',
   })
   @ApiNoContentResponse({ description: 'Signed out.' })
   @ApiNotFoundResponse(NO_SESSION)
-  @TryNeeds('the cookie of a session, which only the console sends')
+  @TryNeeds('Session cookie, which only the console sends.')
   async signOutOfSession(
     @CurrentCaller() caller: Caller,
     @Req() { headers, ip, id }: FastifyRequest,

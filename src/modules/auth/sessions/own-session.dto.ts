@@ -7,86 +7,86 @@ import { IDLE_MS_MAX } from './cached-sessions.js';
 const WAYS = ['key', 'code', 'oidc'] as const;
 const MODES = ['live', 'test'] as const;
 
-/** The organization that somebody is signed in to. */
+/** The organization that the user is signed in to. */
 export class SessionOrganization {
-  /** Its id. */
+  /** Id of the organization. */
   @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What it is called. */
+  /** Name of the organization. */
   @ApiProperty({ example: 'Example Inc.' })
   name: string;
 
-  /** Its part of receive URLs. */
+  /** Path segment of the organization in receive URLs. */
   @ApiProperty({ example: 'example' })
   slug: string;
 }
 
 /** The member who is signed in. */
 export class SessionMember {
-  /** Its id. */
+  /** Id of the member. */
   @ApiProperty({ example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The address. */
+  /** Email address of the member. */
   @ApiProperty({ example: 'ada@example.com' })
   email: string;
 
-  /** What the member is called; empty when nobody said. */
+  /** Display name of the member. Empty if none was given. */
   @ApiProperty({ example: 'Ada' })
   name: string;
 }
 
-/** The key that somebody signed in with. */
+/** The API key that was used to sign in. */
 export class SessionKey {
-  /** Its id. */
+  /** Id of the key. */
   @ApiProperty({ example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** What it is called. */
+  /** Name of the key. */
   @ApiProperty({ example: 'Billing service' })
   name: string;
 }
 
 /** Your own session. */
 export class OwnSessionItem {
-  /** The session's id. */
+  /** Id of the session. */
   @ApiProperty({ example: 'ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** How you signed in: with an API key, with a code by email, through the identity provider. */
+  /** Sign-in method: an API key, a code sent by email, or the identity provider. */
   @ApiProperty({ enum: WAYS, example: 'code' })
   how: SignInWay;
 
-  /** What to call you: the member's name or address, or the name of the key. */
+  /** Display name for the user: the member's name or email address, or the name of the key. */
   @ApiProperty({ example: 'Ada' })
   name: string;
 
-  /** The member; null when a key opened the session. */
+  /** The signed-in member. `null` if the session was opened with a key. */
   @ApiProperty({ type: SessionMember, nullable: true })
   member: SessionMember | null;
 
-  /** The key that opened the session; null for a member's. */
+  /** The key that opened the session. `null` if a member opened it. */
   @ApiProperty({ type: SessionKey, nullable: true })
   key: SessionKey | null;
 
-  /** The organization. */
+  /** The organization of the session. */
   @ApiProperty({ type: SessionOrganization })
   organization: SessionOrganization;
 
-  /** What you may do: the member's role, or the scope of the key. */
+  /** Permissions of the session: the member's role or the scope of the key. */
   @ApiProperty({ enum: SCOPES, example: 'admin' })
   scope: Scope;
 
-  /** The environments that you may name in `X-Posthorn-Environment`. */
+  /** Environments that you may name in `X-Posthorn-Environment`. */
   @ApiProperty({ enum: MODES, isArray: true, example: ['live', 'test'] })
   environments: ('live' | 'test')[];
 
-  /** When it ends at the latest. */
+  /** Time at which the session ends at the latest. */
   @ApiProperty({ format: 'date-time', example: '2026-11-28T09:30:00.000Z' })
   expires_at: string;
 
-  /** So many seconds without a request end it before. */
+  /** Number of seconds without a request after which the session ends early. */
   @ApiProperty({ type: 'integer', example: 43_200 })
   idle_seconds: number;
 }

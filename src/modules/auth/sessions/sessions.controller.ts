@@ -9,10 +9,10 @@ import { SessionsService } from './sessions.service.js';
 
 const ID = { name: 'id', description: 'The session.', example: 'ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Who is signed in. */
+/** The sessions of signed-in users. */
 @Section(
   'Sessions',
-  "Who is signed in on the service's own pages. Twelve hours without a request end a session, and so do seven days.",
+  "Sessions of users who are signed in to Posthorn's own pages. A session ends after twelve hours without a request, and after seven days at the latest.",
 )
 @Controller('v1/sessions')
 export class SessionsController {
@@ -22,7 +22,7 @@ export class SessionsController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List sessions',
-    description: 'Those in force, newest first, of members and of keys of both environments.',
+    description: 'Lists active sessions of members and of keys of both environments, newest first.',
   })
   @ApiOkResponse({ type: SessionPage, description: 'One page of sessions.' })
   async listSessions(@CurrentTenant() tenant: Tenant, @Query() query: SessionListQuery): Promise<SessionPage> {
@@ -35,7 +35,8 @@ export class SessionsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'End a session',
-    description: 'At once here, and within five seconds on every node. Needs a live admin key.',
+    description:
+      'Takes effect immediately on this node, and within five seconds on every node. Needs a live admin key.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Ended.' })

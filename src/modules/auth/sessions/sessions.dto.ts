@@ -6,56 +6,56 @@ import type { SessionRow } from './sessions.store.js';
 
 const WAYS = ['key', 'code', 'oidc'] as const;
 
-/** Where in the list of sessions. */
+/** Pagination parameters of the session list. */
 export class SessionListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** How many to return. */
+  /** Maximum number of items to return. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
 
-/** A session that is in force. */
+/** An active session. */
 export class SessionItem {
-  /** The session's id. */
+  /** Id of the session. */
   @ApiProperty({ example: 'ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** How somebody signed in: with an API key, with a code by email, through the identity provider. */
+  /** Sign-in method: an API key, a code sent by email, or the identity provider. */
   @ApiProperty({ enum: WAYS, example: 'code' })
   how: SignInWay;
 
-  /** The member whose session it is; null when a key opened it. */
+  /** Id of the member. `null` if the session was opened with a key. */
   @ApiProperty({ type: String, nullable: true, example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   member: string | null;
 
-  /** The member's address; null when a key opened it. */
+  /** Email address of the member. `null` if the session was opened with a key. */
   @ApiProperty({ type: String, nullable: true, example: 'ada@example.com' })
   email: string | null;
 
-  /** The key that opened it; null for a member's. */
+  /** Id of the key that opened the session. `null` if a member opened it. */
   @ApiProperty({ type: String, nullable: true, example: null })
   key: string | null;
 
-  /** The network it was opened from: an IPv4 address, or the /64 of an IPv6 one. */
+  /** Network from which the session was opened: an IPv4 address or the /64 prefix of an IPv6 address. */
   @ApiProperty({ example: '203.0.113.7' })
   network: string;
 
-  /** What the browser called itself then, cut at 200 characters. */
+  /** User agent of the browser that opened the session, truncated to 200 characters. */
   @ApiProperty({ example: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' })
   user_agent: string;
 
-  /** When it was opened. */
+  /** Time at which the session was opened. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** Its last request, to about a minute. */
+  /** Time of the last request, accurate to about one minute. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T10:02:11.402Z' })
   last_seen_at: string;
 
-  /** When it ends at the latest; twelve hours without a request end it before. */
+  /** Time at which the session ends at the latest. It ends earlier after twelve hours without a request. */
   @ApiProperty({ format: 'date-time', example: '2026-11-28T09:30:00.000Z' })
   expires_at: string;
 }
@@ -66,12 +66,12 @@ export class SessionPage {
   @ApiProperty({ type: [SessionItem] })
   data: SessionItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
 
-/** The session that a path names. Throws 404 for what can't be one. */
+/** Parses the session id in a path. Throws 404 if the text cannot be a session id. */
 export function sessionId(text: string): Id {
   const id = parseId('ses', text);
   if (id === null) throw notFound('session');
