@@ -26,13 +26,13 @@ class FakeClock extends Clock {
   }
 }
 
-/** What the server of the documents answers. */
+/** Responses of the server that publishes the documents. */
 interface Answers {
   status?: number;
   cacheControl?: string;
 }
 
-/** Documents behind an agent that counts what it fetches. */
+/** Client documents behind an agent that counts downloads. */
 function served(answers: Answers = {}): {
   documents: ClientDocuments;
   clock: FakeClock;
@@ -75,7 +75,7 @@ function served(answers: Answers = {}): {
 }
 
 describe('client metadata documents', () => {
-  it('one is fetched once in an hour, and then again', async () => {
+  it('a document is downloaded at most once an hour', async () => {
     const { documents, clock, fetched } = served();
 
     await documents.find(ENDPOINT_URL);
@@ -93,7 +93,7 @@ describe('client metadata documents', () => {
     ['no-store', 300],
     ['max-age=1', 300],
     ['max-age=86400', 3_600],
-  ])('with "%s" it counts for %d s', async (cacheControl, seconds) => {
+  ])('with Cache-Control "%s", a document is cached for %d s', async (cacheControl, seconds) => {
     const { documents, clock, fetched } = served({ cacheControl });
 
     await documents.find(ENDPOINT_URL);
@@ -106,7 +106,7 @@ describe('client metadata documents', () => {
     expect([before, fetched.length]).toEqual([1, 2]);
   });
 
-  it('a fault counts for half a minute, whatever it says of itself', async () => {
+  it('an error is cached for 30 s, whatever its Cache-Control says', async () => {
     const { documents, clock, fetched, answers } = served({ status: 503, cacheControl: 'max-age=3600' });
 
     const first = await documents.find(ENDPOINT_URL);
@@ -124,7 +124,7 @@ describe('client metadata documents', () => {
     expect(fetched).toHaveLength(2);
   });
 
-  it('many who ask at once share one fetch', async () => {
+  it('concurrent lookups share one download', async () => {
     const { documents, fetched } = served();
 
     await Promise.all(Array.from({ length: 20 }, () => documents.find(ENDPOINT_URL)));
@@ -132,7 +132,7 @@ describe('client metadata documents', () => {
     expect(fetched).toHaveLength(1);
   });
 
-  it('no more than a thousand are kept: the oldest goes', async () => {
+  it('at most 1,000 documents are cached: the oldest is evicted', async () => {
     const { documents, fetched } = served();
     const place = (i: number): string => `https://client.example.com/${i}.json`;
     for (let i = 0; i <= 1_000; i += 1) await documents.find(place(i));

@@ -11,7 +11,7 @@ describe('words', () => {
     ['<b>', 'b'],
     ['…', 'without a name'],
     ['x'.repeat(100), 'x'.repeat(80)],
-  ])('%j: nothing that a mail program makes a link of', (name, expected) => {
+  ])('%j: contains nothing that a mail program turns into a link', (name, expected) => {
     expect(words(name)).toBe(expected);
   });
 });

@@ -20,6 +20,6 @@ it.each<[string | undefined, number]>([
   ['no-cache', 300],
   ['private, max-age=3600', 300],
   ['no-cache="set-cookie", max-age=3600', 300],
-])('%s is kept for %d s', (cacheControl, seconds) => {
+])('Cache-Control %s: the document is cached for %d s', (cacheControl, seconds) => {
   expect(keptSeconds(cacheControl)).toBe(seconds);
 });

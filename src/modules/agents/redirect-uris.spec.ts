@@ -34,7 +34,7 @@ describe('redirectFault', () => {
     expect(redirectFault(uri, ['cursor'])).not.toBeNull();
   });
 
-  it('a scheme that runs scripts stays refused, whatever is listed', () => {
+  it('a scheme that runs scripts is rejected even if the operator lists it', () => {
     expect(redirectFault('javascript:alert(1)', ['javascript'])).not.toBeNull();
   });
 });
@@ -83,13 +83,13 @@ describe('the host of a redirect URI', () => {
   });
 
   it.each(['https://a;script-src.example.com/', 'https://a,b.example/', "https://'none'/"])(
-    'a policy is never made of %s',
+    'no content security policy is built from %s',
     (uri) => {
       expect(() => originOf(uri)).toThrow('no host');
     },
   );
 
-  it('a policy is made of the parsed origin alone', () => {
+  it('a content security policy contains only the parsed origin', () => {
     expect([
       originOf('https://A.example/x;y'),
       originOf('https://a.example:443/?q=;'),
@@ -127,7 +127,7 @@ describe('isRegistered', () => {
   });
 });
 
-it('parameters are added to those that are there, and what is null is left out', () => {
+it('new parameters are appended to existing ones, and null values are omitted', () => {
   expect(redirectTo('https://a.example/cb?x=1', { code: 'a b', state: null })).toBe(
     'https://a.example/cb?x=1&code=a+b',
   );

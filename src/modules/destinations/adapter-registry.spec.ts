@@ -33,7 +33,7 @@ class Impostor {}
 @Module({ providers: [HttpsAdapter] })
 class BuiltIn {}
 
-/** The registry of an app with the built-in adapter and an extension that provides `extra`. */
+/** Starts an app with the built-in adapter and an extension that provides `extra`, and returns its registry. */
 async function start(extra: Type[]): Promise<AdapterRegistry> {
   @Module({ providers: extra })
   class Extension {}
@@ -46,7 +46,7 @@ async function start(extra: Type[]): Promise<AdapterRegistry> {
 }
 
 describe('AdapterRegistry', () => {
-  it("finds the adapters of every module, an extension's like a built-in one", async () => {
+  it('finds the adapters of every module, including extensions', async () => {
     const registry = await start([KafkaAdapter]);
 
     expect(registry.require('https')).toBeInstanceOf(HttpsAdapter);
@@ -54,20 +54,20 @@ describe('AdapterRegistry', () => {
     expect(registry.refusal('kafka')).toBeNull();
   });
 
-  it('does not start with two adapters of one type, and names both', async () => {
+  it('the start fails with two adapters for one type, and the error names both', async () => {
     await expect(start([OtherHttpsAdapter])).rejects.toThrow(
       /"https" has two adapters: HttpsAdapter and OtherHttpsAdapter/,
     );
   });
 
-  it('does not start with a marked class that is no adapter', async () => {
+  it('the start fails with a marked class that is not an adapter', async () => {
     await expect(start([Impostor])).rejects.toThrow(
       'Impostor is marked @Adapter() but does not extend DestinationAdapter',
     );
   });
 
   it.each(['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'])(
-    'refuses %s with 422 in the words of the specification',
+    'rejects %s with 422 and the message of the specification',
     async (type) => {
       const sentence = `${type} delivery isn't supported yet`;
       const registry = await start([]);
@@ -81,7 +81,7 @@ describe('AdapterRegistry', () => {
     },
   );
 
-  it('refuses an unknown type with 422 and names the known ones', async () => {
+  it('rejects an unknown type with 422 and names the known types', async () => {
     const registry = await start([]);
 
     const [type, message] = refusalOf(registry, 'fax');

@@ -6,14 +6,14 @@ import type { DestinationEntity } from './destinations.entities.js';
 import type { RetryPolicies } from './retry-policies.js';
 import { changed, DEFAULT_SETTINGS, retryPolicy } from './settings.js';
 
-/** Where no extension brings a policy. */
+/** Retry policies without extensions. */
 const NUMBERS = { forSettings: retryPolicy, absence: () => null } as unknown as RetryPolicies;
 
 const legacy = (given: Partial<LegacySignatureSettings>): ReturnType<typeof deliveryChanges> =>
   deliveryChanges({ legacy_signature: { header: 'X-Old', ...given } });
 
 describe('deliveryChanges', () => {
-  it('leaves what is left out, and hands on null', () => {
+  it('omitted fields stay omitted, and null is passed on', () => {
     expect(changed({ ...DEFAULT_SETTINGS, name: 'A', concurrency: 3 }, deliveryChanges({}))).toEqual({
       ...DEFAULT_SETTINGS,
       name: 'A',
@@ -25,7 +25,7 @@ describe('deliveryChanges', () => {
     });
   });
 
-  it('completes a legacy signature with the defaults, and shows it without its secret', () => {
+  it('adds the defaults of a legacy signature, and presents it without its secret', () => {
     const { legacySignature, legacyKey } = legacy({ secret: 'old', timestamp_header: null, format: 'v1={signature}' });
 
     expect(legacySignature).toEqual({ ...DEFAULT_LEGACY_SCHEME, header: 'X-Old', format: 'v1={signature}' });
@@ -42,11 +42,11 @@ describe('deliveryChanges', () => {
     });
   });
 
-  it('keeps the stored key when none is given', () => {
+  it('keeps the stored key if none is given', () => {
     expect(legacy({}).legacyKey).toBeUndefined();
   });
 
-  it('reads back every key in its encoding', () => {
+  it('decodes keys in every encoding', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1 }), fc.constantFrom('hex', 'base64'), (bytes, encoding) => {
         const key = Buffer.from(bytes);
@@ -56,19 +56,19 @@ describe('deliveryChanges', () => {
     );
   });
 
-  it('takes hex in capitals', () => {
+  it('accepts upper-case hex', () => {
     expect(legacy({ secret: 'AbCD', secret_encoding: 'hex' }).legacyKey).toEqual(Buffer.from([0xab, 0xcd]));
   });
 
   it.each<[string, Partial<LegacySignatureSettings>]>([
     ['half a byte', { secret: 'abc', secret_encoding: 'hex' }],
-    ['other characters than hex', { secret: 'abxx', secret_encoding: 'hex' }],
-    ['base64 without its padding', { secret: 'YQ', secret_encoding: 'base64' }],
+    ['non-hex characters', { secret: 'abxx', secret_encoding: 'hex' }],
+    ['base64 without padding', { secret: 'YQ', secret_encoding: 'base64' }],
     ['base64url', { secret: '-_-_', secret_encoding: 'base64' }],
     ['nothing', { secret: '', secret_encoding: 'utf8' }],
     ['half a surrogate pair', { secret: '\ud800' }],
     ['an encoding without a secret', { secret_encoding: 'utf8' }],
-  ])('refuses %s without repeating it', (_what, given) => {
+  ])('rejects %s without repeating the secret', (_what, given) => {
     expect(() => legacy(given)).toThrow(/legacy_signature\.secret/);
     if (given.secret) expect(() => legacy(given)).not.toThrow(given.secret);
   });

@@ -18,7 +18,7 @@ const KEYS: OpenedKeys = {
   legacySignature: null,
 };
 
-/** Destinations `1` to `9` of environment 7; each statement notes what it asked for. */
+/** Creates destinations `1` to `9` of environment 7. Each statement records the ids that it loads. */
 function arrange() {
   const asked: Id[][] = [];
   const world = { isAway: false, nowMs: 0 };
@@ -62,7 +62,7 @@ function arrange() {
 }
 
 describe('DestinationTargets.ofAll', () => {
-  it('loads what the cache lacks with one statement, and keeps the order of the ids', async () => {
+  it('loads all targets missing in the cache with one statement, and keeps the order of the ids', async () => {
     const { targets, asked } = arrange();
     await targets.find(7, '2');
 
@@ -72,7 +72,7 @@ describe('DestinationTargets.ofAll', () => {
     expect(asked).toEqual([['2'], ['3', 'none', '1']]);
   });
 
-  it('asks nothing for what the cache has', async () => {
+  it('runs no statement for cached targets', async () => {
     const { targets, asked } = arrange();
     const first = await targets.ofAll(7, ['1', '2']);
 
@@ -81,7 +81,7 @@ describe('DestinationTargets.ofAll', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('shares its statement with who asks for one of them meanwhile, and with nobody else', async () => {
+  it('shares its statement with a concurrent lookup of one of its targets, and with no other lookup', async () => {
     const { targets, asked } = arrange();
 
     await Promise.all([
@@ -94,11 +94,11 @@ describe('DestinationTargets.ofAll', () => {
     expect(asked).toEqual([['1', '2'], ['3'], ['4']]);
   });
 
-  it('finds none of another environment', async () => {
+  it('does not return targets of another environment', async () => {
     expect(await arrange().targets.ofAll(8, ['1'])).toEqual([null]);
   });
 
-  it('is null for one whose headers lack a secret, and that one is not remembered', async () => {
+  it('returns null for a target with a missing secret in its headers, and does not cache it', async () => {
     const { targets, asked } = arrange();
 
     expect((await targets.ofAll(7, ['8', '9'])).map((target) => target?.targetId ?? null)).toEqual(['8', null]);
@@ -108,7 +108,7 @@ describe('DestinationTargets.ofAll', () => {
     await expect(targets.find(7, '9')).rejects.toThrow('do not fit');
   });
 
-  it('rejects while storage is away, and loads again afterwards', async () => {
+  it('rejects while the database is unavailable, and loads again afterwards', async () => {
     const { targets, world } = arrange();
     world.isAway = true;
     await expect(targets.ofAll(7, ['1', '2'])).rejects.toThrow('Storage is away.');
@@ -119,7 +119,7 @@ describe('DestinationTargets.ofAll', () => {
 });
 
 describe('a target', () => {
-  it('signs with both keys until the grace of a rotation ends, however long it has been in the cache', async () => {
+  it('signs with both keys until the grace period of a rotation ends, however long it has been cached', async () => {
     const { targets, world } = arrange();
     const target = await targets.find(7, '1');
 

@@ -42,7 +42,7 @@ describe('filledIn', () => {
     expect(filledIn({ a: template }, VALUES)).toEqual({ a: value });
   });
 
-  it.each(['{{secrets.TOKEN}}', '$&', '$1', '$$', '{{secrets.SELF}}'])('takes the value %j as it is', (value) => {
+  it.each(['{{secrets.TOKEN}}', '$&', '$1', '$$', '{{secrets.SELF}}'])('inserts the value %j literally', (value) => {
     expect(
       filledIn(
         { a: '<{{secrets.SELF}}>' },
@@ -54,13 +54,13 @@ describe('filledIn', () => {
     ).toEqual({ a: `<${value}>` });
   });
 
-  it('keeps a header with the name of a prototype a header', () => {
+  it('handles a header named like a property of Object.prototype', () => {
     expect(
       Object.entries(filledIn(JSON.parse('{"__proto__": "{{secrets.TOKEN}}"}') as Record<string, string>, VALUES)),
     ).toEqual([['__proto__', 'tok_1']]);
   });
 
-  it('changes nothing in which secretNames finds nothing, and leaves no reference once all are known', () => {
+  it('changes nothing if secretNames finds nothing, and leaves no reference once all secrets are known', () => {
     const piece = fc.constantFrom('{{', '}}', '{', '}', 'secrets.', 'TOKEN', ' ', 'x', '.');
     fc.assert(
       fc.property(
@@ -90,17 +90,17 @@ describe('templateFaults', () => {
       'headers',
       /at most 32768 bytes/,
     ],
-  ])('finds what is wrong with %j, at %s', (headers, path, message) => {
+  ])('reports the error in %j, at %s', (headers, path, message) => {
     expect(templateFaults(headers, VALUES)).toEqual([{ path, message: expect.stringMatching(message) }]);
   });
 
-  it('finds nothing in what can be sent', () => {
+  it('reports nothing for valid headers', () => {
     expect(templateFaults({ a: 'Bearer {{secrets.TOKEN}}', b: '{{secrets.LONG}}', c: 'plain {{x}}' }, VALUES)).toEqual(
       [],
     );
   });
 
-  it('tells of every header, of fifty at most, and of no value', () => {
+  it('reports every header, up to fifty, without any values', () => {
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x-${i}`, `{{secrets.NONE_${i}}}`]));
 
     expect(

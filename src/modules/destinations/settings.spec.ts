@@ -24,11 +24,11 @@ const GIVEN: Settings = {
 };
 
 describe('changed', () => {
-  it('keeps what is left out', () => {
+  it('keeps omitted fields', () => {
     expect(changed(GIVEN, {})).toEqual(GIVEN);
   });
 
-  it('takes what is given, and nothing else', () => {
+  it('changes the given fields and no others', () => {
     const changes: SettingsChanges = {
       name: 'Bills',
       url: 'https://example.com/b',
@@ -47,7 +47,7 @@ describe('changed', () => {
     }
   });
 
-  it('puts what is null back to its default', () => {
+  it('null restores the default', () => {
     const cleared = changed(GIVEN, {
       url: null,
       config: null,
@@ -69,20 +69,15 @@ describe('changed', () => {
     [{}, { max_attempts: 2 }],
     [null, null],
     [undefined, { max_attempts: 2 }],
-  ])('of retry %j leaves its other member as it is', (retry, expected) => {
+  ])('retry %j keeps the omitted member', (retry, expected) => {
     expect(changed(GIVEN, { retry }).retry).toEqual(expected);
   });
 
   it.each<[string, Settings['retry'], SettingsChanges['retry'], Settings['retry']]>([
-    [
-      'a policy takes the place of numbers',
-      { max_attempts: 2, schedule: [0] },
-      { policy: 'patient' },
-      { policy: 'patient' },
-    ],
-    ['null gives a policy up', { policy: 'patient' }, { policy: null, max_attempts: 3 }, { max_attempts: 3 }],
-    ['null leaves numbers as they are', { max_attempts: 2 }, { policy: null }, { max_attempts: 2 }],
-    ['nothing leaves a policy as it is', { policy: 'patient' }, {}, { policy: 'patient' }],
+    ['a policy replaces numbers', { max_attempts: 2, schedule: [0] }, { policy: 'patient' }, { policy: 'patient' }],
+    ['null removes a policy', { policy: 'patient' }, { policy: null, max_attempts: 3 }, { max_attempts: 3 }],
+    ['null keeps numbers', { max_attempts: 2 }, { policy: null }, { max_attempts: 2 }],
+    ['an omitted policy stays', { policy: 'patient' }, {}, { policy: 'patient' }],
   ])('of retry: %s', (_title, before, retry, after) => {
     expect(changed({ ...GIVEN, retry: before }, { retry }).retry).toEqual(after);
     expect(settingsFaults({ ...GIVEN, retry: after })).toEqual([]);
@@ -93,7 +88,7 @@ describe('changed', () => {
     [null, { policy: 'patient', schedule: [0] }],
     [{ policy: 'patient' }, { max_attempts: 3 }],
     [{ max_attempts: 3 }, { policy: 'patient', max_attempts: 3 }],
-  ])('of retry %j and %j are two answers to one question: a fault', (before, retry) => {
+  ])('rejects a combination of policy and numbers: stored %j, given %j', (before, retry) => {
     const faults = settingsFaults(changed({ ...GIVEN, retry: before }, { retry }));
 
     expect(faults).toEqual([{ path: 'retry.policy', message: expect.stringMatching(/^has numbers of its own/) }]);
@@ -104,7 +99,7 @@ describe('changed', () => {
     ['https://example.com', 'https://example.com/'],
     ['https://0x7f000001/', 'https://127.0.0.1/'],
     ['not a url', 'not a url'],
-  ])('keeps the URL %s in the form in which it is called', (given, kept) => {
+  ])('normalizes the URL %s', (given, kept) => {
     expect(changed(GIVEN, { url: given }).url).toBe(kept);
   });
 });
@@ -118,7 +113,7 @@ describe('movesTarget', () => {
     ['the same URL in another spelling', { url: 'https://EXAMPLE.com/hook' }, false],
     ['the URL', { url: 'https://example.com/other' }, true],
     ['a setting of the type', { config: { queue: 'a' } }, true],
-  ])('after a change of %s: %j is %s', (_what, changes, expected) => {
+  ])('change of %s: %j needs a new probe: %s', (_what, changes, expected) => {
     expect(movesTarget(GIVEN, changed(GIVEN, changes))).toBe(expected);
   });
 });
@@ -127,7 +122,7 @@ describe('settingsFaults', () => {
   const pathsOf = (changes: SettingsChanges): string[] =>
     settingsFaults(changed(GIVEN, changes)).map(({ path }) => path);
 
-  it('finds none in good settings', () => {
+  it('reports nothing for valid settings', () => {
     expect(pathsOf({})).toEqual([]);
     expect(pathsOf({ config: { circuit_breaker: null } })).toEqual([]);
     expect(pathsOf({ headers: { a: 'Bearer {{ secrets.TOKEN }}' } })).toEqual([]);
@@ -148,8 +143,8 @@ describe('settingsFaults', () => {
   });
 });
 
-describe('the values behind the settings', () => {
-  it('opens a circuit after the given number of failures, or ten', () => {
+describe('failureThreshold and retryPolicy', () => {
+  it('a circuit opens after the given number of failures, ten by default', () => {
     expect(failureThreshold({})).toBe(10);
     expect(failureThreshold({ circuit_breaker: null })).toBe(10);
     expect(failureThreshold({ circuit_breaker: {} })).toBe(10);
@@ -162,7 +157,7 @@ describe('the values behind the settings', () => {
     [{ max_attempts: 3 }, 3, 8],
     [{ schedule: [0, 60] }, 2, 2],
     [{ max_attempts: 5, schedule: [0, 60] }, 5, 2],
-  ])('reads retry %j as %i attempts over %i steps', (retry, maxAttempts, steps) => {
+  ])('retry %j means %i attempts and %i schedule steps', (retry, maxAttempts, steps) => {
     const policy = retryPolicy(retry);
 
     expect([policy.maxAttempts, policy.scheduleSeconds.length]).toEqual([maxAttempts, steps]);

@@ -10,7 +10,7 @@ const adapterOf = (methods: { check?: unknown; probe?: unknown }): DestinationAd
 beforeAll(() => Logger.overrideLogger(false));
 
 describe('faultsOf', () => {
-  it('gives the faults of a good adapter', () => {
+  it('returns the errors that an adapter reports', () => {
     expect(faultsOf(adapterOf({ check: () => [] }), DRAFT)).toEqual([]);
     expect(faultsOf(adapterOf({ check: () => [{ path: 'url', message: 'is required' }] }), DRAFT)).toEqual([
       { path: 'url', message: 'is required' },
@@ -29,8 +29,8 @@ describe('faultsOf', () => {
     ['answers nothing', () => undefined],
     ['answers true', () => true],
     ['answers texts', () => ['url is required']],
-    ['answers faults without a path', () => [{ message: 'is required' }]],
-  ])('an adapter whose check %s finds a fault', (_what, check) => {
+    ['returns errors without a path', () => [{ message: 'is required' }]],
+  ])('reports an error if the check of an adapter %s', (_what, check) => {
     expect(faultsOf(adapterOf({ check }), DRAFT)).toEqual([
       { path: 'type', message: expect.stringContaining('the adapter of this type failed') },
     ]);
@@ -41,7 +41,7 @@ describe('probeOf', () => {
   it.each([
     { ok: true, detail: 'It answered.' },
     { ok: false, check: 'credentials', detail: 'It refused the password.' },
-  ])('gives the report of a good adapter: %j', async (report) => {
+  ])('returns the report of an adapter: %j', async (report) => {
     expect(await probeOf(adapterOf({ probe: async () => report }), DRAFT)).toEqual(report);
   });
 
@@ -55,9 +55,9 @@ describe('probeOf', () => {
     ['rejects', () => Promise.reject(new Error('secret'))],
     ['answers nothing', () => undefined],
     ['answers true', () => true],
-    ['names no check that there is', () => ({ ok: false, check: 'luck', detail: 'No.' })],
+    ['names an unknown check', () => ({ ok: false, check: 'luck', detail: 'No.' })],
     ['has no detail', () => ({ ok: true })],
-  ])('an adapter whose probe %s has not reached the target', async (_what, probe) => {
+  ])('reports an unreachable target if the probe of an adapter %s', async (_what, probe) => {
     expect(await probeOf(adapterOf({ probe }), DRAFT)).toEqual({
       ok: false,
       check: 'connectivity',
@@ -65,7 +65,7 @@ describe('probeOf', () => {
     });
   });
 
-  it('gives up one that never reports', async () => {
+  it('aborts a probe that never returns', async () => {
     expect(await probeOf(adapterOf({ probe: () => new Promise(() => undefined) }), DRAFT, 5)).toEqual({
       ok: false,
       check: 'connectivity',
@@ -73,7 +73,7 @@ describe('probeOf', () => {
     });
   });
 
-  it('cuts and cleans what is said', async () => {
+  it('truncates and sanitizes the text of a report', async () => {
     expect(
       await probeOf(adapterOf({ probe: async () => ({ ok: true, detail: `a\0${'b'.repeat(3_000_000)}` }) }), DRAFT),
     ).toEqual({ ok: true, detail: `a${'b'.repeat(1022)}` });

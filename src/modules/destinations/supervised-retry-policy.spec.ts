@@ -14,7 +14,7 @@ class Patient extends NamedRetryPolicy {
   override readonly scheduleSeconds: readonly number[] = SCHEDULE;
 }
 
-/** A policy whose code is under test, with a clock that moves as the code says. */
+/** Creates a policy with the code under test, and a clock that the code advances. */
 function arrange(code: Partial<Pick<NamedRetryPolicy, 'delaySeconds' | 'isRetryable'>>): {
   policy: RuledRetryPolicy;
   world: { nowMs: number; failures: number };
@@ -37,11 +37,11 @@ describe('a retry policy of an extension', () => {
 
   afterEach(() => jest.restoreAllMocks());
 
-  it('is asked for nothing when it is numbers alone', () => {
+  it('is not called if it has only numbers', () => {
     expect(arrange({}).policy).toEqual({ maxAttempts: 5, scheduleSeconds: SCHEDULE });
   });
 
-  it('names its waits from nothing to the step of its schedule, whose last one repeats', () => {
+  it('returns waits from 0 to the step of its schedule, whose last step repeats', () => {
     const { policy, world } = arrange({ delaySeconds: ({ number }) => [10, 0.5, 0, 20][number - 1] ?? NaN });
 
     const rulings = [1, 2, 3, 4].map((number) => policy.rule?.({ ...FAILED, number }));
@@ -50,14 +50,14 @@ describe('a retry policy of an extension', () => {
     expect(world.failures).toBe(0);
   });
 
-  it('that answers null leaves it to its schedule', () => {
+  it('uses its schedule if it returns null', () => {
     const { policy, world } = arrange({ delaySeconds: () => null });
 
     expect(policy.rule?.(FAILED)).toBeNull();
     expect(world.failures).toBe(0);
   });
 
-  it('ends what it finds not worth another attempt, and is asked with the answer', () => {
+  it('ends a delivery that it does not consider retryable, and receives the response', () => {
     const { policy } = arrange({ isRetryable: ({ status }) => status !== 413 });
 
     expect(policy.rule?.({ ...FAILED, status: 413 })).toBe('never');
@@ -74,16 +74,19 @@ describe('a retry policy of an extension', () => {
       },
     ],
     ['answers NaN', { delaySeconds: () => NaN }],
-    ['answers less than nothing', { delaySeconds: () => -1 }],
-    ['answers more than its step', { delaySeconds: () => 10.001 }],
+    ['returns a negative number', { delaySeconds: () => -1 }],
+    ['returns more than its step', { delaySeconds: () => 10.001 }],
     ['answers for ever', { delaySeconds: () => Infinity }],
     ['answers a text', { delaySeconds: () => '5' as unknown as number }],
     ['answers nothing', { delaySeconds: () => undefined as unknown as number }],
-    ['answers a promise that rejects', { delaySeconds: () => Promise.reject(new Error('a bug')) as unknown as number }],
-    ['does not know whether', { isRetryable: () => 'no' as unknown as boolean }],
-    ['promises to know whether', { isRetryable: async () => false } as unknown as { isRetryable: () => boolean }],
-    ['writes into what it is asked with', { delaySeconds: (failed) => (failed.number = 5) }],
-  ])('that %s leaves it to its schedule, is counted each time and logged once a minute', (_what, code) => {
+    ['returns a promise that rejects', { delaySeconds: () => Promise.reject(new Error('a bug')) as unknown as number }],
+    ['returns neither true nor false', { isRetryable: () => 'no' as unknown as boolean }],
+    [
+      'returns a promise for isRetryable',
+      { isRetryable: async () => false } as unknown as { isRetryable: () => boolean },
+    ],
+    ['modifies its argument', { delaySeconds: (failed) => (failed.number = 5) }],
+  ])('that %s uses its schedule, is counted each time and logged once a minute', (_what, code) => {
     const { policy, world } = arrange(code);
 
     const rulings = [FAILED, FAILED, FAILED].map((failed) => policy.rule?.(failed));
@@ -96,7 +99,7 @@ describe('a retry policy of an extension', () => {
     expect(logged[0]).toMatch(/^The retry policy Patient failed, its schedule holds: /);
   });
 
-  it('that is slow is not followed, and not asked again for a minute', () => {
+  it('that is slow is ignored and not called again for a minute', () => {
     let asked = 0;
     const { policy, world } = arrange({
       delaySeconds: () => {
@@ -124,7 +127,7 @@ describe('a retry policy of an extension', () => {
     ['scheduleSeconds is no list', { scheduleSeconds: [604_801] }],
     ['scheduleSeconds is no list', { scheduleSeconds: [-1] }],
     ['scheduleSeconds is no list', { scheduleSeconds: undefined }],
-  ])('stops the start when %s: %j', (sentence, numbers) => {
+  ])('makes the start fail if %s: %j', (sentence, numbers) => {
     const policy = Object.assign(new Patient(), numbers);
 
     expect(() => supervised(policy, { elapsedMs: () => 0, failed: () => undefined })).toThrow(sentence);

@@ -4,7 +4,7 @@ import { verdict } from './validator.js';
 const PASSED = { schema: true, credentials: true, connectivity: true };
 
 describe('verdict', () => {
-  it('of a target that may not be connected to is invalid, whatever it was before', () => {
+  it('a target to which connecting is not allowed is invalid, whatever its previous state was', () => {
     expect(verdict({ checks: { ...PASSED, connectivity: false }, isRefused: true }, 'valid')).toBe('invalid');
   });
 

@@ -6,33 +6,33 @@ const known = (secret: string, untilMs: number | null = null): ProviderSecret =>
 
 it.each<[string, ProviderSecret[], number, ProviderSecret[]]>([
   ['the first one', [], 5_000, [known('new')]],
-  ['one before it, for the grace', [known('a')], 5_000, [known('new'), known('a', 1_005_000)]],
-  ['none before it, without a grace', [known('a'), known('b', 1_009_000)], 0, [known('new')]],
+  ['the previous secret, for the grace period', [known('a')], 5_000, [known('new'), known('a', 1_005_000)]],
+  ['no previous secret, without a grace period', [known('a'), known('b', 1_009_000)], 0, [known('new')]],
   [
-    'older ones, for no longer than they had',
+    'older secrets, for no longer than before',
     [known('a'), known('b', 1_002_000)],
     5_000,
     [known('new'), known('a', 1_005_000), known('b', 1_002_000)],
   ],
   [
-    'older ones, for less when the grace is short',
+    'older secrets, for less time if the grace period is short',
     [known('a'), known('b', 1_009_000)],
     5_000,
     [known('new'), known('a', 1_005_000), known('b', 1_005_000)],
   ],
   [
-    'none whose grace has ended',
+    'no secret whose grace period has ended',
     [known('a'), known('b', 1_000_000), known('c', 999_999)],
     5_000,
     [known('new'), known('a', 1_005_000)],
   ],
   [
-    'itself once, when it is known',
+    'itself once, if it is already known',
     [known('a'), known('new', 1_002_000)],
     5_000,
     [known('new'), known('a', 1_005_000)],
   ],
-  ['itself alone, when it is in force', [known('new')], 5_000, [known('new')]],
+  ['only itself, if it is the current secret', [known('new')], 5_000, [known('new')]],
   [
     'five, the newest',
     [known('a'), known('b', 1_004_000), known('c', 1_003_000), known('d', 1_002_000), known('e', 1_001_000)],

@@ -27,7 +27,7 @@ const pathsOf = (changes: SettingsChanges, before = NEW): string[] =>
   changed(before, changes).faults.map(({ path }) => path);
 
 describe('changed', () => {
-  it('keeps what is left out', () => {
+  it('keeps omitted fields', () => {
     expect(changed(FULL, {})).toEqual({ settings: FULL, faults: [] });
   });
 
@@ -41,11 +41,11 @@ describe('changed', () => {
     [{ response: { type: 'static', status: 202 } }],
     [{ allowedMethods: ['GET', 'POST'] }],
     [{ deduplicate: { source: 'header', name: 'x-id', window_hours: 1 } }],
-  ])('takes %j, and nothing else', (changes) => {
+  ])('applies %j and changes nothing else', (changes) => {
     expect(changed(FULL, changes)).toEqual({ settings: { ...FULL, ...changes }, faults: [] });
   });
 
-  it('clears what is null', () => {
+  it('null clears fields', () => {
     const nulls = {
       preset: null,
       verification: null,
@@ -62,7 +62,7 @@ describe('changed', () => {
     expect(changed(NEW, nulls)).toEqual({ settings: NEW, faults: [] });
   });
 
-  it('keeps URLs in the form in which they are called', () => {
+  it('normalizes URLs', () => {
     const { settings } = changed(NEW, {
       responseProxy: { target: 'url', url: 'HTTPS://Example.com:443/a/../b' },
       transform: { engine: 'url', url: 'no url' },
@@ -107,15 +107,15 @@ describe('verification', () => {
     },
   );
 
-  it.each(['nobody', '', 'Stripe', '__proto__', 'constructor'])('the preset %j is refused', (preset) => {
+  it.each(['nobody', '', 'Stripe', '__proto__', 'constructor'])('the preset %j is rejected', (preset) => {
     expect(pathsOf({ preset })).toEqual(['preset']);
   });
 
-  it('takes every preset there is, under its own name too', () => {
+  it('accepts every preset, also by its own name', () => {
     for (const preset of PRESETS.keys()) expect(pathsOf({ preset, verification: preset })).toEqual([]);
   });
 
-  it('has settings for the HMACs only, and loses them with them', () => {
+  it('only HMAC schemes have settings, and removing the scheme removes them', () => {
     expect(pathsOf({ verificationConfig: { header: 'x-a' } })).toEqual(['verificationConfig']);
     expect(pathsOf({ verificationConfig: {}, preset: 'stripe' })).toEqual(['verificationConfig']);
     expect(pathsOf({ verificationConfig: { header: 'x a', colour: 'red' }, verification: 'hmac-sha1' })).toEqual([
@@ -132,14 +132,14 @@ describe('response', () => {
   const after = (response: Settings['response']): Settings['response'] =>
     changed(before, { response }).settings.response;
 
-  it('of the same type keeps the secrets that it leaves out, and nothing else', () => {
+  it('keeps omitted secrets if the type stays the same, and nothing else', () => {
     expect(after({ type: 'zoom-challenge' })).toEqual({ type: 'zoom-challenge', secret: 'kept' });
     expect(after({ type: 'zoom-challenge', secret: 'new' })).toEqual({ type: 'zoom-challenge', secret: 'new' });
     expect(after({ type: 'x-crc' })).toEqual({ type: 'x-crc' });
     expect(after({ type: 'static', body: 'ok' })).toEqual({ type: 'static', body: 'ok' });
   });
 
-  it('needs the secrets of its type only where none is kept', () => {
+  it('requires the secrets of its type only if none are stored', () => {
     expect(pathsOf({ response: { type: 'meta-challenge' } })).toEqual(['response.verifyToken']);
     expect(
       pathsOf(
@@ -152,7 +152,7 @@ describe('response', () => {
     );
   });
 
-  it('is not judged again by a change of something else', () => {
+  it('is not validated by a change of something else', () => {
     expect(pathsOf({ name: 'b' }, { ...NEW, response: { type: 'meta-challenge' } })).toEqual([]);
   });
 });
@@ -176,7 +176,7 @@ describe('rules, proxies and transforms', () => {
     expect(pathsOf(changes)).toEqual([path]);
   });
 
-  it('say what holds for what they leave out', () => {
+  it('are returned with their defaults', () => {
     expect(proxyInForce({ target: 'managed', code: 'c' })).toEqual({
       target: 'managed',
       code: 'c',

@@ -32,7 +32,7 @@ describe('resolveAddress', () => {
     ['https://hooks.example.com/in/acme/a/b/c/d/e/f/g', 'acme/a/b/c/d/e/f/g'],
     ['https://hooks.example.com/in/acme/a.b_c~d-E9', 'acme/a.b_c~d-E9'],
     ['https://hooks.example.com/in/acme/...', 'acme/...'],
-  ])('reads the URL %s as %s', (url, path) => {
+  ])('parses the URL %s as %s', (url, path) => {
     expect(pathOf({ url })).toBe(path);
   });
 
@@ -46,7 +46,7 @@ describe('resolveAddress', () => {
     [{ path: '/acme/stripe' }, 'acme/stripe', 'acme/stripe'],
     [{ path: 'a/b/c/d/e/f/g/h' }, 'a/b/c/d/e/f/g/h', 'a/b/c/d/e/f/g/h'],
     [{ url: 'https://hooks.customer.example/stripe', slug: 'stripe', path: 'stripe' }, 'stripe', 'stripe'],
-  ])("on a customer's own host, reads %j as %j", (given, path, name) => {
+  ])('on a custom host, parses %j as %j', (given, path, name) => {
     expect(resolveAddress(given, { ...BASE, customHost: 'hooks.customer.example' })).toEqual({ path, name });
   });
 
@@ -57,7 +57,7 @@ describe('resolveAddress', () => {
     [{ path: '' }],
     [{ path: 'a/b/c/d/e/f/g/h/i' }],
     [{ url: 'https://hooks.customer.example/../a' }],
-  ])("on a customer's own host, refuses %j", (given) => {
+  ])('on a custom host, rejects %j', (given) => {
     expect(resolveAddress(given, { ...BASE, customHost: 'hooks.customer.example' })).toEqual({
       faults: [expect.anything()],
     });
@@ -70,7 +70,7 @@ describe('resolveAddress', () => {
     ['http://localhost:3000/hooks/', 'acme'],
     ['http://localhost:3000/stripe', 'acme/stripe'],
     ['http://localhost:3000/hooksy/stripe', 'acme/hooksy/stripe'],
-  ])('below a base URL with a path, reads %s as %s', (url, path) => {
+  ])('with a path in BASE_URL, parses %s as %s', (url, path) => {
     expect(pathOf({ url }, BELOW)).toBe(path);
   });
 
@@ -98,7 +98,7 @@ describe('resolveAddress', () => {
     expect(resolveAddress(given, BASE)).toMatchObject({ name });
   });
 
-  it('leaves an endpoint where it is when its organization has another slug by now', () => {
+  it('keeps the path of an endpoint whose organization has changed its slug', () => {
     const base = { ...BASE, organizationSlug: 'apex', currentPath: 'acme/stripe' };
 
     expect(pathOf({ url: 'https://hooks.example.com/in/acme/stripe' }, base)).toBe('acme/stripe');
@@ -150,7 +150,7 @@ describe('resolveAddress', () => {
     expect(pathOf(given)).toEqual([{ path, message: expect.stringMatching(message) }]);
   });
 
-  it('says of everything that is given what is wrong with it', () => {
+  it('reports the errors in all given parts', () => {
     expect(pathOf({ url: 'x', slug: 'X', path: '%' })).toMatchObject([
       { path: 'url' },
       { path: 'slug' },
@@ -158,7 +158,7 @@ describe('resolveAddress', () => {
     ]);
   });
 
-  it('never throws, and what it takes is a path of its own organization that stays the same when read again', () => {
+  it('never throws, and an accepted path belongs to its own organization and stays the same when parsed again', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.webUrl(),
@@ -180,7 +180,7 @@ describe('resolveAddress', () => {
 });
 
 describe('where requests go', () => {
-  it('is below the base URL', () => {
+  it('the URL of an endpoint is below BASE_URL', () => {
     expect(receiveUrl('https://example.com/hooks', 'acme/stripe')).toBe('https://example.com/hooks/in/acme/stripe');
     expect(ingestHost(BELOW.baseUrl)).toBe('localhost:3000');
   });

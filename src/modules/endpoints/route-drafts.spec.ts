@@ -19,14 +19,14 @@ const BEFORE = [
 ];
 
 describe('draftRoutes', () => {
-  it('leaves the routes alone when nothing is asked for', () => {
+  it('keeps the routes if none are given', () => {
     expect(draftRoutes(BEFORE, {})).toEqual({ drafts: null, faults: [] });
   });
 
   it.each<[string, AskedRoutes, object[]]>([
     ['no destinations', { destinations: [] }, []],
     [
-      'destinations: those that stay keep id and filter',
+      'destinations: those that stay keep their id and filter',
       { destinations: [dst(3), dst(1)] },
       [
         { id: null, destinationId: uuid(3), filter: null, at: 'destinations.0' },
@@ -34,22 +34,22 @@ describe('draftRoutes', () => {
       ],
     ],
     [
-      'routes: with an id they stay, and only what is said holds',
+      'routes: routes with an id stay, and only the given fields apply',
       { routes: [route(1, { id: rte(11) })] },
       [{ id: uuid(11), destinationId: uuid(1), filter: null, at: 'routes.0.destination' }],
     ],
     [
-      'routes: an id can lead elsewhere',
+      'routes: the destination of an id can change',
       { routes: [route(3, { id: rte(12), filter: FILTER })] },
       [{ id: uuid(12), destinationId: uuid(3), filter: FILTER, at: 'routes.0.destination' }],
     ],
     [
-      'routes: without an id they are new',
+      'routes: routes without an id are new',
       { routes: [route(1)] },
       [{ id: null, destinationId: uuid(1), filter: null, at: 'routes.0.destination' }],
     ],
     [
-      'both, when they agree',
+      'both, if they agree',
       { destinations: [dst(1)], routes: [route(1, { id: rte(11) })] },
       [{ id: uuid(11), destinationId: uuid(1), filter: null, at: 'routes.0.destination' }],
     ],

@@ -10,7 +10,7 @@ const isUsable = (text: string): boolean => text !== 'a page';
 
 interface Scene {
   certificates: Certificates;
-  /** What is there now, by URL; nothing is a 404. */
+  /** Current texts by URL. A missing URL returns 404. */
   published: Map<string, string>;
   calls: string[];
   nowMs: number;
@@ -47,7 +47,7 @@ function arrange(): Scene {
 }
 
 describe('Certificates', () => {
-  it('is fetched once an hour, by however many at once and of whatever organization', async () => {
+  it('a text is downloaded once an hour, by any number of concurrent callers of any organization', async () => {
     const scene = arrange();
     scene.published.set('u', 'first');
 
@@ -64,7 +64,7 @@ describe('Certificates', () => {
     expect(scene.calls).toEqual(['u', 'u']);
   });
 
-  it('is fetched anew for who wants a younger one, once in that time', async () => {
+  it('a caller that needs a newer text causes one download per maximum age', async () => {
     const scene = arrange();
     scene.published.set('u', 'first');
     await scene.text('u');
@@ -81,9 +81,9 @@ describe('Certificates', () => {
 
   it.each([
     ['away', undefined],
-    ['answering with something else', 'a page'],
+    ['responding with something else', 'a page'],
   ])(
-    'with the server %s what was fetched last stands in for six hours, looked for again once a minute',
+    'with the server %s, the last text is used for six hours, and a download is tried once a minute',
     async (_what, instead) => {
       const scene = arrange();
       scene.published.set('u', 'first');
@@ -106,7 +106,7 @@ describe('Certificates', () => {
     },
   );
 
-  it("a younger one that can't be had takes nothing away: the older one is still what it was", async () => {
+  it('a failed attempt to get a newer text keeps the older one', async () => {
     const scene = arrange();
     scene.published.set('u', 'first');
     await scene.text('u');
@@ -118,7 +118,7 @@ describe('Certificates', () => {
     expect(await scene.text('u')).toBe('first');
   });
 
-  it('what could not be fetched is tried again after ten seconds, and no sooner', async () => {
+  it('a failed download is tried again after ten seconds, and no sooner', async () => {
     const scene = arrange();
 
     expect([await scene.text('u'), await scene.text('u')]).toEqual([undefined, undefined]);
@@ -130,7 +130,7 @@ describe('Certificates', () => {
     expect(scene.calls).toHaveLength(2);
   });
 
-  it('URLs that one sender invents, thousands of them, cost another tenant neither its downloads nor what it has', async () => {
+  it("one sender's thousands of invented URLs affect neither the downloads nor the texts of another tenant", async () => {
     const scene = arrange();
     for (const url of ['kept', 'new']) scene.published.set(url, url);
     await scene.text('kept', { asker: TWO });
@@ -145,7 +145,7 @@ describe('Certificates', () => {
     ]);
   });
 
-  it('nor do those that exist: what one tenant has many of makes room for itself', async () => {
+  it('a tenant with many existing URLs evicts only its own texts', async () => {
     const scene = arrange();
     scene.published.set('kept', 'kept');
     await scene.text('kept', { asker: TWO });
@@ -168,7 +168,7 @@ describe('Certificates', () => {
     expect(scene.calls).toHaveLength(calls + 1);
   });
 
-  it('what is known is looked at again although its tenant has had all its downloads', async () => {
+  it('a known text is refreshed even if its tenant has used up its downloads', async () => {
     const scene = arrange();
     scene.published.set('u', 'first');
     await scene.text('u');

@@ -32,14 +32,14 @@ const request = (
   remoteAddress = '10.0.0.1',
 ): HostedRequest => ({ url, headers: { ...(host !== undefined && { host }), ...more }, socket: { remoteAddress } });
 
-describe('HostsCalled', () => {
+describe('CustomHostRouter', () => {
   it.each([
     'hooks.customer.example',
     'HOOKS.Customer.Example',
     'hooks.customer.example:8443',
     'hooks.customer.example.',
     'hooks.customer.example.:443',
-  ])('leads %s to the ingest route, and says where it was led from', (host) => {
+  ])('routes %s to the ingest route, and returns the original host', (host) => {
     const { called } = arrange();
     const came = request(host);
 
@@ -48,7 +48,7 @@ describe('HostsCalled', () => {
   });
 
   it.each(['/v1/keys', '/docs', '/in/acme/stripe', '/health/live', '/', '//x', '/%2e%2e/x'])(
-    'leads every path there: %s',
+    'routes every path of a custom host: %s',
     (url) => {
       expect(arrange().called.urlOf(request('hooks.customer.example', url))).toBe(`/in/${url.slice(1)}`);
     },
@@ -62,7 +62,7 @@ describe('HostsCalled', () => {
     ['xhooks.customer.example', '/a'],
     ['hooks.customer.example', '*'],
     ['hooks.customer.example', 'http://hooks.customer.example/a'],
-  ])('leaves host %j with %s alone', (host, url) => {
+  ])('does not route host %j with %s', (host, url) => {
     const { called } = arrange();
     const came = request(host, url);
 
@@ -70,7 +70,7 @@ describe('HostsCalled', () => {
     expect(called.findHost(came)).toBeNull();
   });
 
-  it('believes X-Forwarded-Host of a proxy that is trusted, the last of its words, and nobody else', () => {
+  it('accepts only the last value of X-Forwarded-Host, and only from a trusted proxy', () => {
     const forwarded = (said: string, from: string) =>
       request('10.0.0.9:3000', '/a', { 'x-forwarded-host': said }, from);
     const { called } = arrange({ trustProxy: ['10.0.0.0/8'] });
@@ -82,13 +82,13 @@ describe('HostsCalled', () => {
     expect(arrange().called.urlOf(forwarded('hooks.customer.example', '10.0.0.1'))).toBeNull();
   });
 
-  it('looks at no request while there is no such host', () => {
+  it('examines no requests while there are no custom hosts', () => {
     const { called, world } = arrange({ hosts: [] });
 
     expect([called.urlOf(request('hooks.customer.example')), world.looks]).toEqual([null, 0]);
   });
 
-  it('remembers where a request was led from when the host has gone meanwhile: its path is not one of the platform', () => {
+  it('keeps the custom host of a request even if the host is deleted, because its path is not a path of the platform', () => {
     const { called, world } = arrange();
     const came = request('hooks.customer.example');
     called.urlOf(came);

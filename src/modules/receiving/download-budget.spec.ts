@@ -6,7 +6,7 @@ const asker = (organization: number, endpoint = organization): { organizationId:
   endpointId: `e${endpoint}`,
 });
 
-/** How many of `tries` one may have. */
+/** Returns the number of downloads that are allowed out of `tries`. */
 function had(budget: DownloadBudget, organization: number, { tries = 1_000, endpoints = 1, nowMs = 0 } = {}): number {
   let count = 0;
   for (let n = 0; n < tries; n += 1)
@@ -15,7 +15,7 @@ function had(budget: DownloadBudget, organization: number, { tries = 1_000, endp
 }
 
 describe('DownloadBudget', () => {
-  it('an endpoint has ten a minute, its organization forty', () => {
+  it('an endpoint has ten downloads a minute, its organization forty', () => {
     const budget = new DownloadBudget();
 
     expect([had(budget, 1), had(budget, 1, { endpoints: 100 })]).toEqual([10, 30]);
@@ -23,7 +23,7 @@ describe('DownloadBudget', () => {
     expect(had(budget, 1, { nowMs: 60_000 })).toBe(10);
   });
 
-  it('however many organizations take all that they may, others have theirs', () => {
+  it('if any number of organizations use their whole limit, others still get downloads', () => {
     const budget = new DownloadBudget();
 
     const taken = Array.from({ length: 20 }, (_, n) => had(budget, n, { endpoints: 50 }));
@@ -33,7 +33,7 @@ describe('DownloadBudget', () => {
     expect(Array.from({ length: 20 }, (_, n) => had(budget, 100 + n))).toEqual(Array.from({ length: 20 }, () => 2));
   });
 
-  it("whoever asks whenever: never more than a total in a minute, nor than one's own", () => {
+  it('the limits per minute hold for the total and for each organization, whoever makes requests at any time', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(30), fc.nat(5)), { maxLength: 2_000 }), (asks) => {
         const budget = new DownloadBudget();

@@ -13,7 +13,7 @@ const request = (more: Partial<ReceivedRequest>): ReceivedRequest => ({
 });
 
 describe('guestRequest', () => {
-  it('shows method, path, verdict, the first of repeated queries, and repeated headers joined; nothing else', () => {
+  it('contains method, path, verification result, the first value of each query parameter, and joined headers; nothing else', () => {
     const seen = guestRequest(
       request({
         method: 'PUT',
@@ -50,7 +50,7 @@ describe('guestRequest', () => {
     expect(guestRequest(request({ body }), 'none').body).toEqual(expected);
   });
 
-  it('names like properties of objects are names like any other', () => {
+  it('handles names like properties of Object.prototype', () => {
     const { query, headers } = guestRequest(
       request({ query: '__proto__=q&constructor=c', headers: [['__proto__', 'h']] }),
       'none',

@@ -50,7 +50,7 @@ interface Scene {
   nowMs: number;
 }
 
-/** A proxy whose code and whose URL always answer the same. */
+/** Creates a proxy whose code and URL always return the same. */
 function arrange({
   outcome = returned(null),
   answer = answered(200),
@@ -72,7 +72,7 @@ function arrange({
 }
 
 describe('ResponseProxy', () => {
-  it("without one the answer is somebody else's", async () => {
+  it('returns no response for an endpoint without a proxy', async () => {
     expect(await arrange().ask(null)).toEqual({ kind: 'fallback' });
   });
 
@@ -89,7 +89,7 @@ describe('ResponseProxy', () => {
       { status: 200, headers: { 'content-type': 'application/json' }, body: '[1,null]' },
     ],
     [
-      'a type of its own',
+      'its own content type',
       { body: {}, headers: { 'Content-Type': 'application/x', 'X-A': 'b' } },
       { status: 200, headers: { 'content-type': 'application/x', 'x-a': 'b' }, body: '{}' },
     ],
@@ -118,12 +118,12 @@ describe('ResponseProxy', () => {
     ['nothing: it failed', { ok: false, reason: 'timeout', message: 'It ran into its deadline.' }],
   ];
 
-  it.each(NONE)('managed: %s is no answer', async (_title, outcome) => {
+  it.each(NONE)('managed: %s is not a response', async (_title, outcome) => {
     expect(await arrange({ outcome }).ask(MANAGED)).toEqual({ kind: 'fallback' });
     expect(await arrange({ outcome }).ask({ ...MANAGED, onUnavailable: 'error' })).toEqual({ kind: 'unavailable' });
   });
 
-  it('url: the body is posted signed, without what the provider authenticates itself with; of the answer little is passed on', async () => {
+  it('url: the body is posted signed, without the credentials of the provider, and only a few headers of the response are passed on', async () => {
     const scene = arrange({
       answer: answered(302, 'x', {
         'content-type': 'a/b',
@@ -162,8 +162,8 @@ describe('ResponseProxy', () => {
     ['103', answered(103)],
     ['too much', answered(200, 'a', {}, true)],
     ['nothing', { kind: 'error', error: 'timeout', detail: '', durationMs: 1 }],
-    ['at an address that is closed', answered(200), { target: 'url', url: 'https://127.0.0.1/' }],
-  ])('url: %s is no answer', async (_title, answer, settings = BY_URL) => {
+    ['at a blocked address', answered(200), { target: 'url', url: 'https://127.0.0.1/' }],
+  ])('url: %s is not a response', async (_title, answer, settings = BY_URL) => {
     const scene = arrange({ answer });
 
     expect(await scene.ask(settings)).toEqual({ kind: 'fallback' });
@@ -171,7 +171,7 @@ describe('ResponseProxy', () => {
     expect(scene.calls).toHaveLength(settings === BY_URL ? 2 : 0);
   });
 
-  it('after any number of failures the next event is tried', async () => {
+  it('after any number of failures, the next event is tried', async () => {
     const scene = arrange({ outcome: returned(null) });
 
     for (let i = 0; i < 5; i += 1) await scene.ask(MANAGED);

@@ -58,7 +58,7 @@ function watch(): {
 }
 
 describe('VerificationWatch', () => {
-  it('notes the tenth failure in a row, and not the ninth', async () => {
+  it('reports the tenth failure in a row, and not the ninth', async () => {
     const { noted, fail } = watch();
 
     await fail(9);
@@ -81,7 +81,7 @@ describe('VerificationWatch', () => {
     ]);
   });
 
-  it('begins again after a signature that holds', async () => {
+  it('starts again after a valid signature', async () => {
     const { noted, fail, succeed } = watch();
 
     await fail(9);
@@ -91,7 +91,7 @@ describe('VerificationWatch', () => {
     expect(noted.signals).toEqual([]);
   });
 
-  it('is quiet for an hour, and then says how many it were in between', async () => {
+  it('reports at most once an hour, with the number of failures in between', async () => {
     const { noted, clock, fail } = watch();
 
     await fail(500);
@@ -115,7 +115,7 @@ describe('VerificationWatch', () => {
     expect(noted.signals).toEqual([]);
   });
 
-  it('says with the next failure what storage did not take', async () => {
+  it('reports failures that could not be stored with the next failure', async () => {
     const { noted, fail } = watch();
     noted.fails = true;
     await fail(10);
@@ -126,7 +126,7 @@ describe('VerificationWatch', () => {
     expect(noted.signals.map(({ count }) => count)).toEqual([11]);
   });
 
-  it('remembers ten thousand endpoints at most', async () => {
+  it('tracks at most 10,000 endpoints', async () => {
     const { noted, fail } = watch();
     await fail(9);
     for (let i = 0; i < 10_000; i += 1) await fail(1, { ...ENDPOINT, id: `other ${i}` });

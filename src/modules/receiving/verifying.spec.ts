@@ -15,9 +15,9 @@ const SCHEME = genericScheme('jwt', { jwksUrl: 'https://issuer.example/jwks', is
 const KEYS = Object.fromEntries(['one', 'two', 'stranger'].map((kid) => [kid, generateKeyPairSync('ed25519')]));
 
 interface Scene {
-  /** What a token with this `kid` comes to; `stranger` is a key that is never published. */
+  /** Returns the result for a token with this `kid`. `stranger` is a key that is never published. */
   verdict(kid: string): Promise<string>;
-  /** Names of the keys of the set that is published; null while the server is away. */
+  /** Names of the published keys. `null` while the server is unavailable. */
   published: string[] | null;
   downloads: number;
   nowMs: number;
@@ -85,8 +85,8 @@ function arrange(): Scene {
   return scene;
 }
 
-describe('a set of keys that is rotated', () => {
-  it('a new key verifies with one more download, however many requests name it', async () => {
+describe('a key set that is rotated', () => {
+  it('a new key verifies after one more download, however many requests name it', async () => {
     const scene = arrange();
     expect(await scene.verdict('one')).toBe('verified');
     scene.published = ['one', 'two'];
@@ -98,7 +98,7 @@ describe('a set of keys that is rotated', () => {
     expect([await scene.verdict('one'), scene.downloads]).toEqual(['verified', 2]);
   });
 
-  it('a key that was taken out verifies no more once the set was looked at again: with the next new key, or after an hour', async () => {
+  it('a removed key no longer verifies after the next download: with the next new key, or after an hour', async () => {
     const scene = arrange();
     await scene.verdict('one');
     scene.published = ['two'];
@@ -114,7 +114,7 @@ describe('a set of keys that is rotated', () => {
     expect(await scene.verdict('two')).toBe('failed');
   });
 
-  it('keys that nobody published force one download a minute, and are refused', async () => {
+  it('unpublished keys cause at most one download a minute, and are rejected', async () => {
     const scene = arrange();
     await scene.verdict('one');
 
@@ -127,7 +127,7 @@ describe('a set of keys that is rotated', () => {
     expect(await scene.verdict('one')).toBe('verified');
   });
 
-  it('with the server away: known keys verify for six hours, and nobody can say anything of unknown ones', async () => {
+  it('with the server unavailable, known keys verify for six hours, and the validity of unknown keys is undetermined', async () => {
     const scene = arrange();
     await scene.verdict('one');
     scene.published = null;
@@ -146,7 +146,7 @@ describe('a set of keys that is rotated', () => {
     expect(await scene.verdict('one')).toBe('verified');
   });
 
-  it('an unknown key while the server is away takes nothing from those that are known', async () => {
+  it('an unknown key while the server is unavailable does not affect known keys', async () => {
     const scene = arrange();
     await scene.verdict('one');
     scene.published = null;

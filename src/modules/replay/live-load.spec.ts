@@ -7,7 +7,7 @@ it.each([
   ['a full machine', 1_000, 8_000, 1_000],
   ['a page with nothing to send', 0, 8_000, 0],
 ])(
-  '%s: %d deliveries beside %d events a second are followed by a rest of %d ms',
+  '%s: %d deliveries next to %d live events per second are followed by a pause of %d ms',
   (_what, enqueued, livePerSecond, expected) => {
     expect(restMs(enqueued, livePerSecond)).toBeCloseTo(expected, 6);
   },

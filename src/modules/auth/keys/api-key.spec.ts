@@ -5,14 +5,14 @@ import { generateApiKey, hasApiKeyForm, hashApiKey, keyMode, keyPrefix } from '.
 const random32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 const mode = fc.constantFrom('live', 'test');
 
-/** The numbers behind base62, computed apart from the code under test. */
+/** Decodes base62 independently of the code under test. */
 function valueOf(digits: string): bigint {
   const order = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   return [...digits].reduce((sum, digit) => sum * 62n + BigInt(order.indexOf(digit)), 0n);
 }
 
 describe('generateApiKey', () => {
-  it('gives the prefix, 43 characters that hold all 32 bytes, and the checksum of what stands before it', () => {
+  it('returns the prefix, 43 characters that encode all 32 bytes, and the checksum of the preceding text', () => {
     fc.assert(
       fc.property(random32, mode, (random, keysMode) => {
         const key = generateApiKey(keysMode, random);
@@ -32,25 +32,25 @@ describe('generateApiKey', () => {
     );
   });
 
-  it('stays as it is: a key that was given out must never change its form', () => {
+  it('the format of existing keys never changes', () => {
     expect(generateApiKey('live', Buffer.alloc(32))).toBe('ek_live_00000000000000000000000000000000000000000003YcplW');
     expect(generateApiKey('test', Buffer.alloc(32, 0xff))).toBe(
       'ek_test_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp11oILAw',
     );
   });
 
-  it('takes 32 bytes and no other number', () => {
+  it('throws unless there are exactly 32 bytes', () => {
     expect(() => generateApiKey('live', Buffer.alloc(31))).toThrow(RangeError);
     expect(() => generateApiKey('live', Buffer.alloc(33))).toThrow(RangeError);
   });
 });
 
 describe('hasApiKeyForm', () => {
-  it('is true of every key that was generated', () => {
+  it('returns true for every generated key', () => {
     fc.assert(fc.property(random32, mode, (random, keysMode) => hasApiKeyForm(generateApiKey(keysMode, random))));
   });
 
-  it('is true of a key that an operator made up, from 20 letters and digits on', () => {
+  it('returns true for a key that an operator made up, with at least 20 letters and digits', () => {
     expect(hasApiKeyForm(`ek_test_${'a1'.repeat(10)}`)).toBe(true);
     expect(hasApiKeyForm(`ek_test_${'a1'.repeat(9)}b`)).toBe(false);
   });
@@ -59,9 +59,9 @@ describe('hasApiKeyForm', () => {
     ['nothing', ''],
     ['the prefix alone', 'ek_live_'],
     ['another environment', generateApiKey('live', Buffer.alloc(32, 1)).replace('live', 'prod')],
-    ['more than any key has', `ek_live_${'a'.repeat(101)}`],
+    ['a text longer than any key', `ek_live_${'a'.repeat(101)}`],
     ['a dash', `ek_live_${'a'.repeat(20)}-${'b'.repeat(20)}`],
-    ['a line break behind it', `${generateApiKey('live', Buffer.alloc(32, 1))}\n`],
+    ['a key followed by a line break', `${generateApiKey('live', Buffer.alloc(32, 1))}\n`],
     ['a signing secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   ])('is false of %s', (_what, text) => {
     expect(hasApiKeyForm(text)).toBe(false);
@@ -71,11 +71,11 @@ describe('hasApiKeyForm', () => {
 describe('the parts of a key', () => {
   const key = generateApiKey('test', Buffer.alloc(32, 3));
 
-  it('stores the SHA-256 of the whole text', () => {
+  it('hashApiKey returns the SHA-256 of the whole text', () => {
     expect(hashApiKey(key)).toEqual(createHash('sha256').update(key).digest());
   });
 
-  it('shows the first twelve characters', () => {
+  it('keyPrefix returns the first twelve characters', () => {
     expect(keyPrefix(key)).toBe(key.slice(0, 12));
     expect(keyPrefix(key)).toMatch(/^ek_test_.{4}$/);
   });

@@ -11,7 +11,7 @@ import type { KeyFacts, KeysStore, KeyUse } from './keys.store.js';
 const KEY = generateApiKey('live', Buffer.alloc(32, 1));
 const OTHER = generateApiKey('live', Buffer.alloc(32, 2));
 
-/** The authenticator on a table in memory, a clock that stands still, and announcements that arrive at once. */
+/** Creates the authenticator with an in-memory table, a fixed clock, and notifications without delay. */
 function arrange(change: Partial<KeyFacts> = {}) {
   const facts: KeyFacts = {
     id: '0190f0a0-0000-0000-0000-000000000001',
@@ -54,7 +54,7 @@ function arrange(change: Partial<KeyFacts> = {}) {
 }
 
 describe('KeyAuthenticator', () => {
-  it('tells who is behind a key', async () => {
+  it('returns the caller of a key', async () => {
     const { authenticator, facts } = arrange();
 
     expect(await authenticator.authenticate(KEY)).toEqual({
@@ -64,7 +64,7 @@ describe('KeyAuthenticator', () => {
     });
   });
 
-  it('asks the database once for a key that it knows, and once for one that does not exist', async () => {
+  it('queries the database once for a known key, and once for a key that does not exist', async () => {
     const { authenticator, table } = arrange();
 
     for (let i = 0; i < 3; i += 1) {
@@ -76,7 +76,7 @@ describe('KeyAuthenticator', () => {
   });
 
   it.each(['', 'ek_live_', `${KEY}-`, `${KEY}\n`, KEY.replace('live', 'prod'), 'a'.repeat(500)])(
-    'refuses %j without asking the database',
+    'rejects %j without querying the database',
     async (bearer) => {
       const { authenticator, table } = arrange();
 
@@ -85,13 +85,13 @@ describe('KeyAuthenticator', () => {
     },
   );
 
-  it('refuses a revoked key', async () => {
+  it('rejects a revoked key', async () => {
     const { authenticator } = arrange({ revoked_at: new Date(1) });
 
     expect(await authenticator.authenticate(KEY)).toBeNull();
   });
 
-  it('refuses a key from its expiry on, to the millisecond, without asking again', async () => {
+  it('rejects a key from its expiry on, to the millisecond, without another query', async () => {
     const { authenticator, time, table } = arrange({ expires_at: new Date(1_001_000) });
 
     time.nowMs = 1_000_999;
@@ -101,7 +101,7 @@ describe('KeyAuthenticator', () => {
     expect(table.queries).toBe(1);
   });
 
-  it('forgets a key whose change is announced, and everything when announcements were missed', async () => {
+  it('invalidates a key when its change is announced, and all keys when notifications were missed', async () => {
     for (const announced of [createHash('sha256').update(KEY).digest('hex'), '*']) {
       const { authenticator, facts, announce } = arrange();
       await authenticator.authenticate(KEY);
@@ -113,7 +113,7 @@ describe('KeyAuthenticator', () => {
     }
   });
 
-  it('looks again after five seconds even when no announcement arrives', async () => {
+  it('queries again after five seconds even if no notification arrives', async () => {
     const { authenticator, facts, time } = arrange();
     await authenticator.authenticate(KEY);
 
@@ -123,7 +123,7 @@ describe('KeyAuthenticator', () => {
     expect(await authenticator.authenticate(KEY)).toBeNull();
   });
 
-  it('throws while storage is away, and does not remember that', async () => {
+  it('throws while the database is unavailable, and does not cache the error', async () => {
     const { authenticator, table } = arrange();
 
     table.isAway = true;
@@ -133,7 +133,7 @@ describe('KeyAuthenticator', () => {
     expect(await authenticator.authenticate(KEY)).not.toBeNull();
   });
 
-  it('notes a use at most once a minute', async () => {
+  it('records a use at most once a minute', async () => {
     const { authenticator, time, uses } = arrange({ last_used_at: new Date(1_000_000 - 30_000) });
 
     for (let second = 0; second < 120; second += 1) {

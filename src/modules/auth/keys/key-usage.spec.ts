@@ -4,7 +4,7 @@ import type { KeysStore, KeyUse } from './keys.store.js';
 
 const use = (keyId: string, atMs: number): KeyUse => ({ environmentId: 1, keyId, at: new Date(atMs) });
 
-/** The usage of keys on a store that remembers what was written, and can be away. */
+/** Creates the key usage with a store that records writes and can be made unavailable. */
 function arrange(): { usage: KeyUsage; written: KeyUse[][]; store: { isAway: boolean } } {
   const written: KeyUse[][] = [];
   const store = { isAway: false };
@@ -19,7 +19,7 @@ function arrange(): { usage: KeyUsage; written: KeyUse[][]; store: { isAway: boo
 }
 
 describe('KeyUsage', () => {
-  it('writes the last use of every key in one statement, and nothing when there is none', async () => {
+  it('writes the last use of every key in one statement, and runs none if there are no uses', async () => {
     const { usage, written } = arrange();
 
     usage.note(use('a', 1));
@@ -31,7 +31,7 @@ describe('KeyUsage', () => {
     expect(written).toEqual([[use('a', 3), use('b', 2)]]);
   });
 
-  it('keeps what could not be written, and a newer use over it', async () => {
+  it('keeps uses that could not be written, and replaces them by newer ones', async () => {
     const { usage, written, store } = arrange();
     usage.note(use('a', 1));
     usage.note(use('b', 1));
@@ -46,7 +46,7 @@ describe('KeyUsage', () => {
     expect(written).toEqual([[use('a', 5), use('b', 1)]]);
   });
 
-  it('never holds more than 10,000 keys, and still hears of those it holds', async () => {
+  it('holds at most 10,000 keys, and still updates the keys that it holds', async () => {
     const { usage, written } = arrange();
 
     for (let i = 0; i < 10_500; i += 1) usage.note(use(`key ${i}`, 1));

@@ -30,7 +30,7 @@ class SetClock extends Clock {
   }
 }
 
-/** One member's session over a store in memory, by a clock that is set. */
+/** Creates one member's session with an in-memory store and a manual clock. */
 function scene(more: Partial<SessionFacts> = {}) {
   const clock = new SetClock();
   const facts = {
@@ -75,7 +75,7 @@ function scene(more: Partial<SessionFacts> = {}) {
 }
 
 describe('CachedSessions', () => {
-  it('ends after twelve hours without a request', async () => {
+  it('a session ends after twelve hours without a request', async () => {
     const { clock, isIn } = scene();
     expect(await isIn()).toBe(true);
     clock.at += 12 * HOUR_MS;
@@ -84,7 +84,7 @@ describe('CachedSessions', () => {
     expect(await isIn()).toBe(false);
   });
 
-  it('ends after seven days, however busy it was', async () => {
+  it('a session ends after seven days even if it is in use', async () => {
     const { clock, isIn } = scene();
     for (let hours = 0; hours < 7 * 24; hours += 6) {
       expect(await isIn()).toBe(true);
@@ -93,7 +93,7 @@ describe('CachedSessions', () => {
     expect(await isIn()).toBe(false);
   });
 
-  it('ends with the key that opened it', async () => {
+  it('a session ends with the key that opened it', async () => {
     const { clock, isIn } = scene({ key_id: 'k', member_id: null, key_expires_at: new Date(SIGNED_IN_MS + HOUR_MS) });
     clock.at += HOUR_MS - 1;
     expect(await isIn()).toBe(true);
@@ -101,7 +101,7 @@ describe('CachedSessions', () => {
     expect(await isIn()).toBe(false);
   });
 
-  it('a request is noted once a minute, and what asks by itself is no request', async () => {
+  it('a request is recorded once a minute, and background polling does not count as a request', async () => {
     const { clock, sessions, counted } = scene();
     for (let i = 0; i < 60; i += 1) {
       expect(await sessions.peek(COOKIE)).not.toBeNull();
@@ -115,7 +115,7 @@ describe('CachedSessions', () => {
     expect(counted.touches).toBe(1);
   });
 
-  it('is asked of the database once in five seconds, and what is no token never', async () => {
+  it('a session is queried once in five seconds, and text that is not a token never', async () => {
     const { clock, sessions, counted } = scene();
     for (const cookie of [COOKIE, COOKIE, undefined, '', `${NAME}=short`, `${NAME}=${TOKEN}x`])
       await sessions.read(cookie);
