@@ -6,25 +6,28 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Against pages that make a browser call us: with an `Origin` that is not ours, or under a name that was led to our address (DNS
- * rebinding). Programs send no `Origin`.
+ * Protects `/mcp` against web pages that make a browser send requests: with a foreign `Origin`, or under a host name
+ * that was pointed to our address (DNS rebinding). Programs send no `Origin`.
  */
 @Injectable()
 export class AgentGate {
   constructor(private readonly config: Config) {}
 
-  /** Throws 403 for a foreign `Origin` or `Host`, and 400 for a token in the URL, where logs would keep it. */
+  /** Throws 403 for a foreign `Origin` or `Host`, and 400 for a token in the URL, which would end up in logs. */
   admit(request: FastifyRequest): void {
     const { origin, host = '' } = request.headers;
     if (origin !== undefined && !this.admitsOrigin(origin))
-      throw forbidden('This Origin may not call /mcp. MCP_ALLOWED_ORIGINS names those that may.');
+      throw forbidden('This Origin may not call /mcp. MCP_ALLOWED_ORIGINS lists the allowed origins.');
     if (!this.admitsHost(host))
-      throw forbidden('This Host is not served at /mcp. MCP_ALLOWED_HOSTS names those that are.');
+      throw forbidden('This Host is not served at /mcp. MCP_ALLOWED_HOSTS lists the allowed hosts.');
     if (new URLSearchParams(request.url.split('?')[1]).has('access_token'))
       throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
-  /** Returns the CORS headers of an answer at `/mcp`. Errors have them, too: without them a browser shows the page no status and no challenge. */
+  /**
+   * Returns the CORS headers of a response at `/mcp`. Errors have them as well, because without them a page in the
+   * browser could read neither the status nor the challenge.
+   */
   corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
     if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
     return {
@@ -35,14 +38,14 @@ export class AgentGate {
     };
   }
 
-  /** Our own, those of MCP_ALLOWED_ORIGINS, and on a laptop those of the laptop. */
+  /** Accepts our own origin, those of MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);
     if (origin === base.origin || this.config.mcpAllowedOrigins.includes(origin)) return true;
     return LOOPBACK.has(base.hostname) && URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname);
   }
 
-  /** Any, unless MCP_ALLOWED_HOSTS says which; on a laptop those of the laptop. */
+  /** Accepts any host unless MCP_ALLOWED_HOSTS is set. A loopback installation accepts only loopback hosts. */
   private admitsHost(host: string): boolean {
     const base = new URL(this.config.baseUrl);
     const { mcpAllowedHosts } = this.config;
@@ -51,7 +54,7 @@ export class AgentGate {
     return this.config.configuredBaseUrl !== null || LOOPBACK.has(name) || !this.isOnLoopback;
   }
 
-  /** Nobody else can reach a listener there, but for a browser that was led to it. */
+  /** A loopback listener can be reached from outside only through a browser (DNS rebinding). */
   private get isOnLoopback(): boolean {
     return this.config.host === '127.0.0.1' || this.config.host === '::1' || this.config.host === 'localhost';
   }

@@ -1,16 +1,22 @@
-/** What an answer may take, of the 25 KB that it has with its frame and its notices. */
+/** Maximum size of a tool's answer in bytes. The whole message, with its frame and notices, may have 25 KB. */
 export const ANSWER_BYTES_MAX = 24_000;
 
-/** What a page or a text may take of it: whoever answers adds to it. */
+/** Maximum size of a page or a text within an answer. The rest is left for what the tool adds. */
 const PART_BYTES_MAX = 18_000;
 
-/** What a value takes in an answer, which carries it twice: for programs, and as text for models. In bytes, since a character may have four. */
+/**
+ * Returns the size in bytes that a value takes in an answer. An answer contains the value twice: as JSON for programs
+ * and as text for models. The size is in bytes because a character may have four.
+ */
 export function answerBytes(value: unknown): number {
   const json = JSON.stringify(value);
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
 }
 
-/** The text from character `offset` on: at most `charactersMax`, and fewer where they would take more than `bytesMax` of an answer. */
+/**
+ * Returns the text from character `offset` on: at most `charactersMax` characters, or fewer if they would take more
+ * than `bytesMax` bytes of an answer.
+ */
 export function partOf(
   text: string,
   offset: number,

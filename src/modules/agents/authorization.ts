@@ -12,14 +12,17 @@ import { OAuthClients } from './oauth-clients.js';
 import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
 import { isRegistered, redirectFault, redirectTo } from './redirect-uris.js';
 
-/** How long a code counts. */
+/** Lifetime of a code in seconds. */
 const CODE_SECONDS = 60;
 const STATE_LENGTH_MAX = 1_000;
 
-/** RFC 6749, section 3.3. Which scopes are named does not matter: a client gets `GRANTED_SCOPE`, and the token's answer says so. */
+/**
+ * RFC 6749, section 3.3. The requested scopes do not matter: a client gets `GRANTED_SCOPE`, and the token response says
+ * so.
+ */
 const SCOPE_FORM = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** A request for a grant that may be put to a person. */
+/** A valid request for a grant, which can be shown to the user. */
 export interface AuthorizationRequest {
   client: OAuthClient;
   redirectUri: string;
@@ -27,30 +30,36 @@ export interface AuthorizationRequest {
   codeChallenge: string;
 }
 
-/** What a request comes to: a question to a person, a fault that the client is told, or one that only the person is told. */
+/**
+ * The outcome of a request: a question to the user, an error that the client is told, or an error shown only to the
+ * user.
+ */
 export type ReadRequest =
   | { kind: 'asked'; request: AuthorizationRequest }
   | { kind: 'refused'; client: OAuthClient; location: string; message: string }
   | { kind: 'unsafe'; message: string };
 
-/** A token, as the client gets it. */
+/** A token in the form that the client receives. */
 export interface IssuedToken {
   text: string;
   scope: string;
   lifetimeSeconds: number;
 }
 
-/** What a person chose to grant. */
+/** The user's choices on the consent page. */
 export interface ConsentGiven {
   environmentId: number;
   lifetimeSeconds: number;
   grantedBy: string;
   granter: KeyGranter;
-  /** For the audit log: who, and from where. */
+  /** For the audit log: the approver and their address. */
   approval: Approval;
 }
 
-/** The authorization code grant (RFC 6749, section 4.1) with PKCE (RFC 7636), `iss` (RFC 9207) and `resource` (RFC 8707). */
+/**
+ * The authorization code grant (RFC 6749, section 4.1) with PKCE (RFC 7636), `iss` (RFC 9207) and `resource` (RFC
+ * 8707).
+ */
 @Injectable()
 export class Authorization {
   constructor(
@@ -63,20 +72,23 @@ export class Authorization {
     private readonly config: Config,
   ) {}
 
-  /** Nobody is sent to an address before it is known to be the client's: until then a fault is told to the person. */
+  /**
+   * Validates an authorization request. Redirects only to addresses that are known to be the client's. Until then,
+   * errors are shown to the user.
+   */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
     if (typeof clientId !== 'string' || typeof redirectUri !== 'string')
-      return unsafe('The client_id or the redirect_uri is missing, or is there twice.');
+      return unsafe('The client_id or the redirect_uri is missing, or is given twice.');
     const client = await this.clients.find(clientId);
     if (typeof client === 'string') return unsafe(client);
     if (!client.grantTypes.includes('authorization_code'))
       return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris))
-      return unsafe('The application asks to be answered at an address that it did not register.');
-    // Also for whoever registered before there was a rule.
+      return unsafe('The application requests a redirect to an address that it did not register.');
+    // The rule also applies to clients that registered before it existed.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
-      return unsafe('The application asks to be answered at an address that nobody may be sent to.');
+      return unsafe('The application requests a redirect to an address that is not allowed.');
     const state =
       typeof given['state'] === 'string' && given['state'].length <= STATE_LENGTH_MAX ? given['state'] : null;
     const fault = this.faultOf(given);
@@ -85,7 +97,7 @@ export class Authorization {
     return { kind: 'asked', request: { client, redirectUri, state, codeChallenge: given['code_challenge'] as string } };
   }
 
-  /** Where the person's browser takes a refusal. */
+  /** Returns the redirect address for a refusal. */
   refusal(
     { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
     error: OAuthErrorCode,
@@ -94,7 +106,7 @@ export class Authorization {
     return redirectTo(redirectUri, { error, error_description: description, state, iss: this.config.baseUrl });
   }
 
-  /** Where the person's browser takes the code, which is bound to everything that was asked and chosen. */
+  /** Returns the redirect address for a code, which is bound to the whole request and the user's choices. */
   async approve(
     { client, redirectUri, state, codeChallenge }: AuthorizationRequest,
     { approval, ...given }: ConsentGiven,
@@ -118,7 +130,9 @@ export class Authorization {
     return redirectTo(redirectUri, { code, state, iss: this.config.baseUrl });
   }
 
-  /** Exchanges a code for a key. One answer for everything that is wrong with a code; one that is used again revokes its key. */
+  /**
+   * Exchanges a code for a key. All errors of a code get the same answer. A code that is used again revokes its key.
+   */
   async exchange(form: Readonly<Record<string, string>>, origin: AuditOrigin): Promise<IssuedToken> {
     const { code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, resource } = form;
     if (!code || !clientId || !redirectUri || !verifier)
@@ -129,7 +143,8 @@ export class Authorization {
     const issued = await this.database.transaction(async () => {
       const taken = await this.codes.take(hash);
       if (taken === null) return null;
-      // Committed although the exchange fails: whoever shows a code that is not his, or shows it twice, has spent it.
+      // Committed although the exchange fails: a code that is presented by the wrong client or for the second time is
+      // used up.
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
       const grant = {
@@ -147,13 +162,16 @@ export class Authorization {
     if (issued === null)
       throw oauthError(
         'invalid_grant',
-        'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier; or who granted it may not any more.',
+        'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier; or the approver no longer has the permission.',
       );
     void this.notice.tell(issued.grant);
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }
 
-  /** Ends the grant that a key is of, when a client was granted it; nothing otherwise (RFC 7009). The commit has its entry in the audit log. */
+  /**
+   * Revokes the grant of a key, if the key was granted to a client; does nothing otherwise (RFC 7009). The audit log
+   * entry is in the same transaction.
+   */
   async giveBack(token: string, clientId: string | null, origin: AuditOrigin): Promise<void> {
     await this.database.transaction(async () => {
       const key = await this.keys.revokeText(token, clientId);
@@ -182,7 +200,7 @@ export class Authorization {
 
   private faultOf(given: Readonly<Record<string, unknown>>): [OAuthErrorCode, string] | null {
     const repeated = Object.entries(given).find(([name, value]) => typeof value !== 'string' && name !== 'resource');
-    if (repeated) return ['invalid_request', `${repeated[0]} is there twice.`];
+    if (repeated) return ['invalid_request', `${repeated[0]} is given twice.`];
     const {
       response_type: type,
       code_challenge: challenge,
@@ -225,7 +243,7 @@ function fits(taken: TakenCode, given: { clientId: string; redirectUri: string; 
   );
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in constant time. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b));
 }

@@ -6,12 +6,12 @@ import type { ApiError } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
 import { GRANTED_SCOPE } from './client-metadata.js';
 
-/** The paths of the agent server: people also type the slash. */
+/** Paths of the MCP server. The path with a trailing slash works as well, because users also enter it. */
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 
 /**
- * Adds to every refusal at `/mcp` where agents sign in (RFC 9728, section 5.1; RFC 6750, section 3), and for browsers whether the page may read it: a
- * page that cannot read the 401 cannot sign in.
+ * Adds to every 401 and 403 at `/mcp` the location where agents sign in (RFC 9728, section 5.1; RFC 6750, section 3),
+ * and the CORS headers, because a page that cannot read the 401 cannot sign in.
  */
 @Injectable()
 export class Challenge implements OnModuleInit {
@@ -40,7 +40,7 @@ export class Challenge implements OnModuleInit {
     }
     const { required } = error.details;
     if (error.type !== 'insufficient_scope' || typeof required !== 'string') return null;
-    // A scope that is never granted would send the agent, and its person, through the sign-in again for nothing.
+    // Naming a scope that is never granted would send the agent and its user through the sign-in again for nothing.
     const scope =
       required === GRANTED_SCOPE
         ? `scope="${required}"`

@@ -10,7 +10,7 @@ import { isHost } from './redirect-uris.js';
 const BYTES_MAX = 5_120;
 const FETCH_MS_MAX = 5_000;
 const ENTRIES_MAX = 1_000;
-/** How long a fault counts: whoever mends his document sees that soon. */
+/** How long an error is cached. Short, so that developers see corrections of their document soon. */
 const FAULT_KEPT_MS = 30_000;
 
 interface Known {
@@ -18,19 +18,22 @@ interface Known {
   untilMs: number;
 }
 
-/** What a document came to, and for how long its server lets it be kept. */
+/** The result of a download, and how long its server allows it to be cached. */
 interface Downloaded {
   client: OAuthClient | string;
   keptMs: number;
 }
 
 /**
- * Clients whose id is the URL of their metadata (OAuth Client ID Metadata Documents): fetched through the SSRF gate, without
- * redirects, and never shown but for what a client may say of itself.
+ * Clients whose id is the URL of their metadata (OAuth Client ID Metadata Documents). Documents are fetched through the
+ * SSRF protection and without redirects. Only the metadata that a client may have are ever shown.
  */
 @Injectable()
 export class ClientDocuments {
-  /** Not the kernel's cache: what stands here changes elsewhere, tells nobody, and says itself for how long it counts. The oldest stand first. */
+  /**
+   * The kernel's cache does not fit: documents change on other servers without a notification, and set their own cache
+   * lifetime. The oldest entries come first.
+   */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();
 
@@ -41,7 +44,10 @@ export class ClientDocuments {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether an id can be the URL of a document: https with a path, and nothing that two readers might read differently. */
+  /**
+   * Returns true if an id can be the URL of a document: https with a path, and without parts that parsers interpret
+   * differently.
+   */
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
     const { href, hostname, pathname, username, password, hash } = new URL(id);
@@ -56,7 +62,7 @@ export class ClientDocuments {
     );
   }
 
-  /** The client, or a sentence that says why there is none. Fetched once, however many ask meanwhile. */
+  /** Returns the client, or a sentence with the reason why there is none. Concurrent calls share one download. */
   async find(url: string): Promise<OAuthClient | string> {
     const found = this.known.get(url);
     if (found !== undefined && found.untilMs > this.clock.monotonicMs()) return found.client;
@@ -78,7 +84,7 @@ export class ClientDocuments {
 
   private async download(url: string): Promise<Downloaded> {
     const verdict = this.gate.check(url);
-    // Why an address is refused would tell strangers what our network looks like.
+    // The reason why an address is rejected would reveal the structure of our network.
     if (!verdict.ok) return fault('The client metadata document may not be fetched from there.');
     const answer = await this.agent.exchange({
       method: 'GET',

@@ -1,23 +1,23 @@
 import type { OAuthErrorCode } from '#http/oauth-answers.js';
 import { redirectFault } from './redirect-uris.js';
 
-/** What is known of a client: what it says of itself, and nobody verified. */
+/** The metadata that a client gave about itself, unverified. */
 export interface OAuthClient {
   id: string;
   name: string;
   uri: string | null;
-  /** Empty for a client of the device grant alone. */
+  /** Empty for a client that uses only the device grant. */
   redirectUris: string[];
-  /** The grants that it registered for. */
+  /** Grants that the client registered for. */
   grantTypes: ClientGrant[];
-  /** Whether its id is the URL of its metadata, so that its host is known. */
+  /** True if the client's id is the URL of its metadata, so that its host is known. */
   isDocument: boolean;
 }
 
-/** The scope of every key that a client gets by a code. A device's person chooses another one. */
+/** Scope of every key that a client gets with a code. In the device grant, the user chooses the scope. */
 export const GRANTED_SCOPE = 'read' as const;
 
-/** The device grant's name (RFC 8628, section 3.4). */
+/** Name of the device grant (RFC 8628, section 3.4). */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CODE_GRANT = 'authorization_code';
 /** The grants that a client may register for. */
@@ -27,7 +27,10 @@ export const CLIENT_GRANTS: readonly ClientGrant[] = [CODE_GRANT, DEVICE_GRANT];
 const NAME_LENGTH_MAX = 100;
 const REDIRECTS_MAX = 10;
 
-/** What a client may say of itself (RFC 7591, section 2), or what is wrong with it. What we do not use is ignored, and nothing that it names is ever fetched. */
+/**
+ * Validates client metadata (RFC 7591, section 2) and returns the metadata or an error. Unused fields are ignored, and
+ * no URL in them is ever fetched.
+ */
 export function clientMetadata(
   given: unknown,
   privateSchemes: readonly string[],
@@ -44,7 +47,7 @@ export function clientMetadata(
   } = given as Record<string, unknown>;
   const grantTypes = CLIENT_GRANTS.filter((grant) => Array.isArray(grants) && grants.includes(grant));
   if (grantTypes.length === 0)
-    return { code: 'invalid_client_metadata', fault: `grant_types must have ${CLIENT_GRANTS.join(' or ')}.` };
+    return { code: 'invalid_client_metadata', fault: `grant_types must contain ${CLIENT_GRANTS.join(' or ')}.` };
   const takesCodes = grantTypes.includes(CODE_GRANT);
   const redirects = uris === undefined && !takesCodes ? [] : uris;
   if (!Array.isArray(redirects) || (takesCodes && redirects.length < 1) || redirects.length > REDIRECTS_MAX)
@@ -59,7 +62,7 @@ export function clientMetadata(
       fault: 'Only public clients are registered: token_endpoint_auth_method must be none.',
     };
   if (takesCodes && responses !== undefined && !(Array.isArray(responses) && responses.includes('code')))
-    return { code: 'invalid_client_metadata', fault: 'response_types must have code.' };
+    return { code: 'invalid_client_metadata', fault: 'response_types must contain code.' };
   if (name !== undefined && (typeof name !== 'string' || name.length > NAME_LENGTH_MAX))
     return {
       code: 'invalid_client_metadata',
@@ -73,7 +76,10 @@ export function clientMetadata(
   };
 }
 
-/** Without what turns text around, hides in it or breaks lines: a name is shown to people who decide by it. */
+/**
+ * Removes characters that reverse the text direction, are invisible or break lines, because users decide by the
+ * displayed name.
+ */
 function plain(name: unknown): string {
   return typeof name === 'string' ? name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim() : '';
 }

@@ -7,15 +7,15 @@ import { LIFETIMES } from './consent.js';
 import type { WaitingDevice } from './oauth-devices.store.js';
 import { isLoopback, originOf } from './redirect-uris.js';
 
-const MODES = { live: 'Live: what really goes to your customers', test: 'Test' } as const;
+const MODES = { live: 'Live: real deliveries to your customers', test: 'Test' } as const;
 
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
-  read: 'Read only: look at everything, change nothing',
+  read: 'Read only: see everything, change nothing',
   write: 'Read and write: also send, replay, and change destinations and endpoints',
   admin: 'Everything: also keys, members and domains',
 };
 
-/** What an application that asks in the browser would get. */
+/** Renders the consent page for an application that requests access in the browser. */
 export function consentPage(
   { client, redirectUri }: AuthorizationRequest,
   asked: Readonly<Record<string, string>>,
@@ -28,7 +28,7 @@ export function consentPage(
     body: html`<p><strong>“${client.name}”</strong> asks to read your data in Posthorn.</p>
 <p class="notice">The application chose this name itself. Nobody verified it.</p>
 <dl><dt>Your answer goes to</dt><dd><strong>${target}</strong><br><span class="quiet">${redirectUri}</span></dd>
-<dt>${client.isDocument ? 'The application is described at' : 'The application'}</dt><dd>${client.isDocument ? client.id : 'registered itself, without saying more'}</dd>
+<dt>${client.isDocument ? 'The application is described at' : 'The application'}</dt><dd>${client.isDocument ? client.id : 'registered itself without further information'}</dd>
 <dt>You</dt><dd>${nameOf(who)}, ${who.organizationName}</dd></dl>
 ${
   isLoopback(redirectUri)
@@ -49,7 +49,7 @@ ${elsewhere(who, basePath)}`,
   };
 }
 
-/** Where a person types the code that a program shows. */
+/** Renders the page on which a user enters the code that a program shows. */
 export function deviceCodePage(who: SignedIn, basePath: string, userCode: string, fault: string | null): Page {
   return {
     title: 'Sign in a program',
@@ -68,7 +68,7 @@ ${elsewhere(who, basePath)}`,
   };
 }
 
-/** What a program that showed a code would get. */
+/** Renders the consent page for a program that showed a code. */
 export function deviceConsentPage(device: WaitingDevice, userCode: string, who: SignedIn, basePath: string): Page {
   const offered = SCOPES.filter((scope) => grants(who.role, scope));
   const { requestedScope, deviceName } = device;
@@ -111,7 +111,7 @@ ${choices(who)}
   };
 }
 
-/** The end of it. */
+/** Renders the final page. */
 export function devicePage(isAllowed: boolean): Page {
   return isAllowed
     ? {

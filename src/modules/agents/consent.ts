@@ -10,11 +10,11 @@ import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { Authorization, type AuthorizationRequest, type ConsentGiven } from './authorization.js';
 
-/** How long a key may live, in days; the first is offered. */
+/** Lifetimes of a key that the page offers, in days. The first is preselected. */
 export const LIFETIMES = [30, 1, 7, 90] as const;
 const DAY_SECONDS = 86_400;
 
-/** What both pages need on which people grant keys: who is there, and what he chose. */
+/** Shared by the two pages on which users grant keys: the signed-in user and the submitted choices. */
 @Injectable()
 export class Consent {
   constructor(
@@ -24,7 +24,9 @@ export class Consent {
     private readonly config: Config,
   ) {}
 
-  /** Who is signed in; null when nobody is, who was sent to the sign-in and comes back here afterwards. */
+  /**
+   * Returns the signed-in user. If there is none, redirects to the sign-in, which leads back here, and returns `null`.
+   */
   async whoOrSignIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | null> {
     const who = await this.sessions.read(request.headers.cookie);
     if (who !== null) return who;
@@ -33,17 +35,20 @@ export class Consent {
     return null;
   }
 
-  /** Who sent a form of his own session. Throws 401 and 403. */
+  /** Returns the user who submitted a form of their own session. Throws 401 and 403. */
   async whoSent(request: FastifyRequest, form: FormFields): Promise<SignedIn> {
     const who = await this.sessions.read(request.headers.cookie);
     if (who === null)
-      throw new ApiError('unauthenticated', 'You are not signed in any more. Start again from the application.');
+      throw new ApiError('unauthenticated', 'You are no longer signed in. Start again from the application.');
     if (!this.sessions.holdsCsrfToken(who, form['csrf_token']))
-      throw new ApiError('insufficient_scope', 'This form is not of your session. Start again from the application.');
+      throw new ApiError(
+        'insufficient_scope',
+        'This form does not belong to your session. Start again from the application.',
+      );
     return who;
   }
 
-  /** What a person chose. Throws 400 for what the page does not offer him. */
+  /** Returns the user's choices. Throws 400 for a choice that the page does not offer the user. */
   async givenBy(
     who: SignedIn,
     { environment, lifetime }: FormFields,
@@ -68,9 +73,10 @@ export class Consent {
   }
 
   /**
-   * Returns the request of a client to a person who is signed in, or null if the client's fault was answered with a redirect. Throws 400 for
-   * faults that are shown on our own page. Anybody can register a client, so a fault redirects only to clients that the person's organization
-   * approved (RFC 9700, section 4.11.2: no automatic redirect to a URI that the server does not trust).
+   * Returns the client's request for a signed-in user, or `null` if an error was answered with a redirect. Throws 400
+   * for errors that are shown on our own page. Anyone can register a client, so an error redirects only to clients that
+   * the user's organization has approved (RFC 9700, section 4.11.2: no automatic redirect to a URI that the server does
+   * not trust).
    */
   async asked(
     given: Readonly<Record<string, unknown>>,
@@ -83,7 +89,7 @@ export class Consent {
     const isApproved = await this.keys.hasKeyOf(who.organizationId, read.client.id);
     if (!isApproved)
       throw badRequest(
-        `The application's request is faulty: ${read.message} Tell its developer, or start again from the application.`,
+        `The application's request is invalid: ${read.message} Report it to the application's developer, or start again from the application.`,
       );
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(read.location, 302);
     return null;

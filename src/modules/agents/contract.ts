@@ -1,17 +1,20 @@
 import type { z } from 'zod';
 import { badRequest } from '#kernel/errors.js';
 
-/** Values of a query string; what is undefined is left out. */
+/** Query parameters. `undefined` values are omitted. */
 export type ApiQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** What a JSON object of the API was parsed to. */
+/** A parsed JSON object of the API. */
 export type ApiObject = Record<string, unknown>;
 
-/** A path of the API whose values are one segment each: no value leads anywhere else. Made by `apiPath`. */
+/**
+ * A path of the API in which each inserted value is exactly one segment, so no value can lead to another path. Created
+ * by `apiPath`.
+ */
 export class ApiPath {
   private constructor(readonly text: string) {}
 
-  /** Throws 400 for a value that is no segment: an empty one, `.` and `..`. */
+  /** Throws 400 for a value that cannot be a segment: an empty one, `.` and `..`. */
   static from(parts: readonly string[], segments: readonly string[]): ApiPath {
     const encoded = segments.map((segment) => {
       if (segment === '' || segment === '.' || segment === '..' || segment.length > 512)
@@ -22,90 +25,102 @@ export class ApiPath {
   }
 }
 
-/** A path of the API, as in ``apiPath`/v1/events/${id}` ``. */
+/** Builds a path of the API, as in ``apiPath`/v1/events/${id}` ``. */
 export const apiPath = (parts: TemplateStringsArray, ...segments: string[]): ApiPath => ApiPath.from(parts, segments);
 
-/** Bytes of the API as text, as far as they were asked for. */
+/** The requested part of a response body, as text. */
 export interface TextPart {
-  /** Null where the bytes are no text. */
+  /** `null` if the bytes are not text. */
   text: string | null;
   contentType: string;
   sizeBytes: number;
-  /** Where the rest begins, in characters; null when this is the end. */
+  /** Offset of the rest, in characters. `null` at the end of the text. */
   nextOffset: number | null;
 }
 
-/** What a tool that reads may do: GET requests with the caller's own key, and nothing else. Each throws what the API refused. */
+/**
+ * API access of a read tool: GET requests with the caller's own key, and nothing else. All methods throw the API's
+ * errors.
+ */
 export interface ApiReader {
   get(path: ApiPath, query?: ApiQuery): Promise<ApiObject>;
 
-  /** A page of a list, with fewer items than asked for where more would not fit into an answer. */
+  /** Returns one page of a list, with fewer items than requested if more would not fit into an answer. */
   page(path: ApiPath, query: ApiQuery): Promise<ApiObject>;
 
-  /** A body that is not JSON, or whose very characters count, from character `offset` on. */
+  /** Returns a body from character `offset` on. For bodies that are not JSON, or whose exact characters matter. */
   text(path: ApiPath, offset: number, charactersMax: number): Promise<TextPart>;
 
-  /** Asks `look` once a second until it finds something; null when the time (at most 25 s) is over. */
+  /** Calls `look` once a second until it returns a result. Returns `null` after the given time (at most 25 s). */
   until<T>(seconds: number, look: () => Promise<T | null>): Promise<T | null>;
 }
 
-/** What a tool that writes may do besides: POST requests with the caller's own key. */
+/** API access of a write tool: additionally POST requests with the caller's own key. */
 export interface ApiWriter extends ApiReader {
-  /** With `idempotencyKey`, a uuid, the same call is done once. */
+  /** Sends a POST request. With an `idempotencyKey` (a UUID), a repeated call is executed only once. */
   post(path: ApiPath, body: ApiObject | undefined, idempotencyKey: string | undefined): Promise<ApiObject>;
 }
 
-/** What a tool answers. */
+/** The answer of a tool. */
 export interface ToolAnswer {
   content: ApiObject;
-  /** Where in it stands what strangers wrote, as in `attempts[].response_excerpt`: the model is told to take it for data. */
+  /**
+   * Paths of the parts that third parties wrote, as in `attempts[].response_excerpt`. The model is instructed to treat
+   * them as data.
+   */
   untrusted?: readonly string[];
 }
 
-/** What a model reads of a tool. */
+/** The texts about a tool that a model reads. */
 interface ToolTexts<Input extends z.ZodObject> {
-  /** In snake_case, and no other tool's. */
+  /** Unique name of the tool, in snake_case. */
   name: string;
-  /** For people. */
+  /** Title for human readers. */
   title: string;
-  /** What it does, what it needs and what comes back, in a few sentences: nothing else tells a model how to use it. */
+  /**
+   * Description in a few sentences: what the tool does, what it needs and what it returns. Models have no other
+   * documentation.
+   */
   description: string;
-  /** Every field described. */
+  /** Schema of the arguments, with a description for every field. */
   input: Input;
-  /** Arguments that work, shown where others did not. */
+  /** Example of valid arguments, shown in the error for invalid ones. */
   example: z.input<Input>;
 }
 
-/** A tool that looks and changes nothing; it cannot. */
+/** A tool that only reads. It has no means to change anything. */
 export interface ReadTool<Input extends z.ZodObject = z.ZodObject> extends ToolTexts<Input> {
   run(api: ApiReader, args: z.output<Input>): Promise<ToolAnswer>;
 }
 
-/** A tool that changes something; only keys of scope `write` see it. */
+/** A tool that changes something. Only keys with scope `write` see it. */
 export interface WriteTool<Input extends z.ZodObject = z.ZodObject> extends ToolTexts<Input> {
-  /** Whether something may be lost by it. */
+  /** `true` if the tool may destroy data. */
   isDestructive: boolean;
-  /** Whether the same call twice does no more than once, whatever `idempotency_key` says. */
+  /** `true` if a repeated call has no further effect, whatever `idempotency_key` is given. */
   isIdempotent: boolean;
   run(api: ApiWriter, args: z.output<Input>): Promise<ToolAnswer>;
 }
 
-/** A tool of either kind. */
+/** A read tool or a write tool. */
 export type AgentTool = { kind: 'read'; tool: ReadTool } | { kind: 'write'; tool: WriteTool };
 
-/** Declares a tool that reads. */
+/** Declares a read tool. */
 export const readTool = <Input extends z.ZodObject>(tool: ReadTool<Input>): AgentTool => ({
   kind: 'read',
   tool: tool as unknown as ReadTool,
 });
 
-/** Declares a tool that writes. */
+/** Declares a write tool. */
 export const writeTool = <Input extends z.ZodObject>(tool: WriteTool<Input>): AgentTool => ({
   kind: 'write',
   tool: tool as unknown as WriteTool,
 });
 
-/** Providers of this class, in any module, give tools to `/mcp`. Two tools of one name stop the start. */
+/**
+ * Extension point for tools of `/mcp`: providers of this class in any module are found. Two tools with the same name
+ * make the start fail.
+ */
 export abstract class AgentTools {
   abstract readonly tools: readonly AgentTool[];
 }

@@ -16,33 +16,36 @@ import {
   type WaitingDevice,
 } from './oauth-devices.store.js';
 
-/** Consonants: no word is spelt by accident, and none is taken for another (RFC 8628, section 6.1). */
+/**
+ * Consonants only, so that codes do not form words, and without letters that are easily confused (RFC 8628, section
+ * 6.1).
+ */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LETTERS_COUNT = 8;
 
-/** How long a person has, and how often a device may ask meanwhile. */
+/** Lifetime of both codes, and minimum time between two polls of a device, in seconds. */
 export const DEVICE_SECONDS = 600;
 export const POLL_SECONDS = 5;
 
 const DEVICE_NAME_LENGTH_MAX = 64;
 
-/** What a device says of itself when it asks. */
+/** The parameters of a device's request. */
 export interface DeviceRequest {
   client: OAuthClient;
   address: string;
-  /** `scope` of RFC 8628, section 3.1: scopes with spaces between them. */
+  /** `scope` of RFC 8628, section 3.1: scopes separated by spaces. */
   scope: string | undefined;
-  /** `device_name`, a parameter of our own: the machine that the program runs on. */
+  /** `device_name`, a parameter that Posthorn adds: the machine that the program runs on. */
   deviceName: string | undefined;
 }
 
-/** What a device is told: one code for itself, one for its person. */
+/** The codes that a device receives: one for itself, one for its user. */
 export interface DeviceCodes {
   deviceCode: string;
   userCode: string;
 }
 
-/** The device grant (RFC 8628): a program shows a code, and a person types it on a page of ours. */
+/** The device grant (RFC 8628): a program shows a code, and the user enters it on one of Posthorn's pages. */
 @Injectable()
 export class DeviceGrants {
   constructor(
@@ -70,12 +73,12 @@ export class DeviceGrants {
     }
   }
 
-  /** Who waits for a code that a person typed; null when nobody does. */
+  /** Returns the device that waits for the code a user entered, or `null` if there is none. */
   waiting(userCode: string): Promise<WaitingDevice | null> {
     return this.devices.waiting(sha256(normal(userCode)));
   }
 
-  /** False when nobody waits for it any more. */
+  /** Returns false if no device waits for the code any more. */
   async approve(
     userCode: string,
     { approval, ...decision }: DeviceDecision & { approval: Approval },
@@ -98,7 +101,7 @@ export class DeviceGrants {
     await this.devices.decide(sha256(normal(userCode)), null);
   }
 
-  /** The key, once. Throws what a device is to do instead, by RFC 8628, section 3.5. */
+  /** Returns the key, once. Throws the error for the device according to RFC 8628, section 3.5. */
   async poll(form: Readonly<Record<string, string>>): Promise<IssuedToken> {
     const { device_code: code, client_id: clientId } = form;
     if (!code || !clientId) throw oauthError('invalid_request', 'Send device_code and client_id.');
@@ -114,7 +117,7 @@ export class DeviceGrants {
     throw whyNot(outcome);
   }
 
-  /** Null when who approved it is out meanwhile: the code is used up then, too. */
+  /** Returns `null` if the approver was removed in the meantime. The code is then used up as well. */
   private async issue({
     environmentId,
     scope,
@@ -154,28 +157,30 @@ function whyNot(device: PolledDevice | null): Error {
   if (device === null || device.state === 'used')
     return oauthError(
       'invalid_grant',
-      'The device_code is unknown or used, or is not of this client; or who approved it may not any more.',
+      'The device_code is unknown or used, or does not belong to this client; or the approver no longer has the permission.',
     );
-  if (device.isExpired) return oauthError('expired_token', 'The device_code has expired. Ask for another one.');
+  if (device.isExpired) return oauthError('expired_token', 'The device_code has expired. Request another one.');
   if (device.state === 'denied') return oauthError('access_denied', 'The person refused.');
   if (device.isTooSoon)
-    return oauthError('slow_down', 'Ask less often: five seconds more between two requests from now on.');
-  return oauthError('authorization_pending', 'Nobody has typed the code yet.');
+    return oauthError('slow_down', 'Poll less often: wait five seconds longer between two requests from now on.');
+  return oauthError('authorization_pending', 'The user has not entered the code yet.');
 }
 
-/** Returns the scope that includes all others that are asked for. Names that are no scope of ours are ignored; null when none is left. */
+/** Returns the requested scope that includes all others. Unknown names are ignored. Returns `null` if none is left. */
 function highestOf(scope: string | undefined): Scope | null {
   const asked = new Set(scope?.split(' '));
   return SCOPES.findLast((one) => asked.has(one)) ?? null;
 }
 
-/** Returns the name in characters that can neither break a line nor change the order in which text is read; null when none is left. */
+/**
+ * Returns the name without characters that break lines or change the text direction. Returns `null` if nothing is left.
+ */
 function plainName(name: string | undefined): string | null {
   const plain = (name ?? '').replace(/[^\p{L}\p{N} ._'-]/gu, '').trim();
   return plain === '' ? null : [...plain].slice(0, DEVICE_NAME_LENGTH_MAX).join('');
 }
 
-/** Typed as people type: in any case, with spaces or without the hyphen. */
+/** Accepts codes as users type them: in any case, with spaces or without the hyphen. */
 const normal = (userCode: string): string => userCode.toUpperCase().replace(/[^A-Z0-9]/g, '');
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -3,14 +3,14 @@ import { type AuditActor, type AuditOrigin, AuditTrail } from '#kernel/audit.js'
 import { type Id, showId } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/contract.js';
 
-/** Who approved, and from where. */
+/** The approver and their address. */
 export interface Approval {
   organizationId: Id;
   actor: AuditActor;
   origin: AuditOrigin;
 }
 
-/** Writes what people granted into the audit log. */
+/** Records grants in the audit log. */
 @Injectable()
 export class GrantAudit {
   constructor(
@@ -18,7 +18,7 @@ export class GrantAudit {
     private readonly environments: Environments,
   ) {}
 
-  /** In the caller's transaction: no grant without its entry. */
+  /** Runs in the caller's transaction, so that there is no grant without its entry. */
   async granted(
     { organizationId, actor, origin }: Approval,
     environmentId: number,
@@ -38,7 +38,7 @@ export class GrantAudit {
     });
   }
 
-  /** A client gave its key back. In the transaction of the revocation. */
+  /** Records that a client revoked its key. Runs in the transaction of the revocation. */
   async givenBack(
     environmentId: number,
     keyId: Id,
@@ -48,7 +48,10 @@ export class GrantAudit {
     await this.revoked('oauth.revoked', environmentId, keyId, what, origin);
   }
 
-  /** A code came a second time, and the key that came of it was revoked: somebody has what was another's. In the transaction of the revocation. */
+  /**
+   * Records that a code was used a second time and its key was revoked, because the code may have been stolen. Runs in
+   * the transaction of the revocation.
+   */
   async reused(
     environmentId: number,
     keyId: Id,

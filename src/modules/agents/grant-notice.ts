@@ -6,21 +6,24 @@ import { Environments } from '#modules/auth/contract.js';
 import { Memberships } from '#modules/auth/members.contract.js';
 import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 
-/** So many people of an organization are told, whoever approved among them. */
+/** Maximum number of recipients of a notice. The approver is always among them. */
 const TOLD_MAX = 20;
 
-/** A key that an application has now. */
+/** A key that was granted to an application. */
 export interface Grant {
   environmentId: number;
   keyId: Id;
   scope: string;
-  /** As the client calls itself. */
+  /** Name that the client gave itself. */
   clientName: string;
   grantedBy: string;
   lifetimeSeconds: number;
 }
 
-/** Tells the admins, and the member who approved it, by mail that an application was granted a key; nobody where no mail leaves. */
+/**
+ * Notifies the admins and the approving member by email that an application was granted a key. Does nothing if the
+ * installation sends no email.
+ */
 @Injectable()
 export class GrantNotice {
   private readonly logger = new Logger('Agents');
@@ -33,7 +36,10 @@ export class GrantNotice {
     private readonly clock: Clock,
   ) {}
 
-  /** Not to be waited for, and never inside of a transaction: how long a relay takes is not the application's business. Never throws. */
+  /**
+   * Do not await this, and never call it inside a transaction: the application must not wait for a mail relay. Never
+   * throws.
+   */
   async tell(grant: Grant): Promise<void> {
     if (!this.mail.isPossible) return;
     try {
@@ -71,7 +77,7 @@ If none of you meant this, revoke the key: it is one of your API keys.
 `;
 }
 
-/** A stranger chose the name: nothing of it may become a link in somebody's mail. */
+/** Makes a name harmless: a third party chose it, so no part of it may become a link in an email. */
 export const words = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ')

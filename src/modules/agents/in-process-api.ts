@@ -4,21 +4,21 @@ import { writeExact } from '#engine/exact-json.js';
 import { answerBytes, partOf } from '#modules/agents/answer-size.contract.js';
 import type { ApiObject, ApiPath, ApiQuery, ApiWriter, TextPart } from '#modules/agents/contract.js';
 
-/** What a page may take of an answer: its notices come on top. */
+/** Maximum size of a page in an answer, in bytes. The rest is left for notices. */
 const PAGE_BYTES_MAX = 23_000;
 const WAIT_SECONDS_MAX = 25;
 const LOOK_EVERY_MS = 1_000;
 
-/** Who calls, as far as the API has to know it. */
+/** The caller data that the API needs. */
 export interface CallOrigin {
   authorization: string;
-  /** The client's address, for quotas and the audit. */
+  /** IP address of the client, for quotas and the audit log. */
   address: string;
   host: string;
   userAgent: string;
 }
 
-/** A request that the API refused; `error` is its envelope's. */
+/** A request that the API rejected. `error` is the error of its envelope. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 
@@ -32,8 +32,8 @@ export class Refused extends Error {
 }
 
 /**
- * The API as a caller of it sees it, without a connection: the request takes the same way through the edge, with the caller's
- * own key. What holds for the routes (validation, quotas, scopes, tenancy, the audit) holds here, because it is they.
+ * Calls the API without a network connection. The request passes through the same hooks as an external one, with the
+ * caller's own key. Validation, quotas, scopes, tenancy and the audit therefore apply unchanged.
  */
 export class InProcessApi implements ApiWriter {
   constructor(
@@ -49,7 +49,7 @@ export class InProcessApi implements ApiWriter {
   async page(path: ApiPath, query: ApiQuery): Promise<ApiObject> {
     for (let limit = Number(query['limit']); ; limit = Math.floor(limit / 2)) {
       const found = await this.get(path, { ...query, limit });
-      // One item alone is whoever answers' to shorten.
+      // If a single item is too large, the tool has to shorten it.
       if (limit <= 1 || answerBytes(found) <= PAGE_BYTES_MAX) return found;
     }
   }
@@ -126,7 +126,7 @@ function refusedWith(status: number, payload: string, retryAfter: number | strin
   return new Refused(status, error, retryAfter === undefined ? undefined : String(retryAfter));
 }
 
-/** Null for what is not UTF-8. */
+/** Returns `null` for bytes that are not UTF-8. */
 function decoded(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

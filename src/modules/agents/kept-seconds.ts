@@ -2,8 +2,9 @@ const SECONDS_MIN = 300;
 const SECONDS_MAX = 3_600;
 
 /**
- * For how long a document counts whose `Cache-Control` (RFC 9111, section 5.2.2) says this, in seconds: between five minutes, so that nobody makes
- * us ask for it at every sign-in, and an hour, so that what an application changes is known the same day; an hour where nothing is said.
+ * Returns for how many seconds a document with this `Cache-Control` (RFC 9111, section 5.2.2) is cached. At least five
+ * minutes, so that a document is not fetched at every sign-in. At most an hour, so that changes take effect soon. An
+ * hour without a directive.
  */
 export function keptSeconds(cacheControl: string | undefined): number {
   const said = (cacheControl ?? '')
@@ -15,7 +16,7 @@ export function keptSeconds(cacheControl: string | undefined): number {
   return Math.min(Math.max(seconds, SECONDS_MIN), SECONDS_MAX);
 }
 
-/** The smallest that is said, where one says it twice; nothing for what is no number. */
+/** Returns the smallest value if a directive is given more than once, or `null` if no value is a number. */
 function secondsOf(said: readonly string[], name: string): number | null {
   const found = said.flatMap((one) => new RegExp(`^${name}="?(\\d{1,10})"?$`).exec(one)?.[1] ?? []).map(Number);
   return found.length === 0 ? null : Math.min(...found);

@@ -7,5 +7,5 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 
-// All that is loaded of the protocol's package, with the first request of an agent (`mcp-server.ts`).
+// All imports from the protocol's package. They are loaded with the first request of an agent (`mcp-server.ts`).
 export { createMcpHandler, type McpHttpHandler, ProtocolError, ProtocolErrorCode, Server, toWebRequest };

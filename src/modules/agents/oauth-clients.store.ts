@@ -12,14 +12,17 @@ export interface ClientRow {
   createdAt: Date;
 }
 
-/** A client that was added, and how many wait for an approval with it. */
+/** A client that was added, and the number of clients that now wait for an approval. */
 export interface Added {
   createdAt: Date;
   ofNetwork: number;
   inAll: number;
 }
 
-/** Indexes oauth_clients_network_idx and oauth_clients_unapproved_idx; each count ends where its limit does. The new row is not in them yet. */
+/**
+ * Uses the indexes `oauth_clients_network_idx` and `oauth_clients_unapproved_idx`. Each count stops at its limit. The
+ * counts do not include the new row.
+ */
 const ADD: Statement = {
   name: 'oauth_clients.add',
   text: `
@@ -30,7 +33,10 @@ const ADD: Statement = {
       1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null limit $7) unapproved) as "inAll"`,
 };
 
-/** Those that nobody was asked about within a day go first, and of them the oldest. Index oauth_clients_network_idx. */
+/**
+ * Deletes clients that were not shown to a user within a day first, and of those the oldest. Uses the index
+ * `oauth_clients_network_idx`.
+ */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
   text: `
@@ -40,12 +46,16 @@ const THIN_NETWORK: Statement = {
       for update skip locked)`,
 };
 
-/** An IPv4 address, or the /48 of an IPv6 address, which one site is given: it would have 65,536 networks. */
+/**
+ * The site of a client: an IPv4 address, or the /48 of an IPv6 address, because a site gets a whole /48 with 65,536
+ * networks.
+ */
 const SITE = `regexp_replace(network, '^([^:]*:[^:]*:[^:]*):.*$', '\\1')`;
 
 /**
- * Those of the site that has most go first, then the oldest; those that somebody was asked about within a day stay as long as there are others. A
- * sort of all that are there, 10,000, and only where there are more.
+ * Deletes clients of the site with the most clients first, then the oldest. Clients that were shown to a user within a
+ * day are deleted only if there are no others. Sorts all unapproved rows, about 10,000, and runs only when the limit is
+ * exceeded.
  */
 const THIN: Statement = {
   name: 'oauth_clients.thin',
@@ -59,25 +69,25 @@ const THIN: Statement = {
     delete from oauth_clients where approved_at is null and id in (select c.id from oauth_clients c join surplus s on s.id = c.id for update of c skip locked)`,
 };
 
-/** Index oauth_clients_pkey. Opened again and again it is written once an hour. */
+/** Uses the index `oauth_clients_pkey`. Repeated calls write at most once an hour. */
 const SHOW: Statement = {
   name: 'oauth_clients.show',
   text: `update oauth_clients set shown_at = now() where id = $1 and approved_at is null and (shown_at is null or shown_at < now() - interval '1 hour')`,
 };
 
-/** Index oauth_clients_pkey. */
+/** Uses the index `oauth_clients_pkey`. */
 const FIND: Statement = {
   name: 'oauth_clients.find',
   text: 'select id, name, uri, redirect_uris as "redirectUris", grant_types as "grantTypes", created_at as "createdAt" from oauth_clients where id = $1',
 };
 
-/** Index oauth_clients_pkey. */
+/** Uses the index `oauth_clients_pkey`. */
 const APPROVE: Statement = {
   name: 'oauth_clients.approve',
   text: 'update oauth_clients set approved_at = now() where id = $1 and approved_at is null',
 };
 
-/** Index oauth_clients_unapproved_idx. */
+/** Uses the index `oauth_clients_unapproved_idx`. */
 const PURGE: Statement = {
   name: 'oauth_clients.purge',
   text: `
@@ -90,7 +100,9 @@ const PURGE: Statement = {
 export class OAuthClientsStore {
   constructor(private readonly database: Database) {}
 
-  /** When it was added, and how many there are that nobody approved: counted no further than one above each limit. */
+  /**
+   * Adds a client. Returns its time and the numbers of unapproved clients, each counted only to one above its limit.
+   */
   async add(
     client: Omit<ClientRow, 'createdAt'>,
     network: string,
@@ -110,17 +122,17 @@ export class OAuthClientsStore {
     return added as Added;
   }
 
-  /** Leaves so many of a network that nobody approved. */
+  /** Deletes unapproved clients of a network down to the given number. */
   async thinNetwork(network: string, kept: number): Promise<void> {
     await this.database.query(THIN_NETWORK, [network, kept]);
   }
 
-  /** Leaves so many that nobody approved. */
+  /** Deletes unapproved clients down to the given number. */
   async thin(kept: number): Promise<void> {
     await this.database.query(THIN, [kept]);
   }
 
-  /** A person looks at it. */
+  /** Records that the client was shown to a user. */
   async show(id: string): Promise<void> {
     await this.database.query(SHOW, [id]);
   }
@@ -130,12 +142,15 @@ export class OAuthClientsStore {
     return found ?? null;
   }
 
-  /** Keeps it for good. */
+  /** Keeps the client permanently. */
   async approve(id: string): Promise<void> {
     await this.database.query(APPROVE, [id]);
   }
 
-  /** Deletes those that nobody approved within a day of their registration, or of the last time that somebody was asked. */
+  /**
+   * Deletes clients that were not approved within a day after their registration, or after they were last shown to a
+   * user.
+   */
   async purge(): Promise<void> {
     await this.database.query(PURGE);
   }

@@ -7,11 +7,11 @@ import { ClientDocuments } from './client-documents.js';
 import { clientMetadata, DEVICE_GRANT, type OAuthClient } from './client-metadata.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 
-/** Clients that nobody approved yet, at most: in all, and of one network. They are deleted after a day. */
+/** Maximum numbers of unapproved clients, in total and per network. They are deleted after a day. */
 const UNAPPROVED_MAX = 10_000;
 const UNAPPROVED_OF_NETWORK_MAX = 100;
 
-/** The command line, which is delivered with the service and needs no registration; it uses the device grant alone. */
+/** The command line tool, which ships with Posthorn and needs no registration. It uses only the device grant. */
 const COMMAND_LINE: OAuthClient = {
   id: 'posthorn-cli',
   name: 'Posthorn command line',
@@ -21,7 +21,7 @@ const COMMAND_LINE: OAuthClient = {
   isDocument: false,
 };
 
-/** Who asks people for a key. */
+/** OAuth clients, which request keys from users. */
 @Injectable()
 export class OAuthClients {
   constructor(
@@ -31,9 +31,9 @@ export class OAuthClients {
   ) {}
 
   /**
-   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`, and what `countSuccess` throws, which is called for metadata that is
-   * right: faulty requests use up nobody's limit. Where too many wait for an approval, others go: whoever
-   * registers in masses loses his own.
+   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Calls `countSuccess` for
+   * valid metadata only, so that invalid requests do not use up a rate limit, and rethrows its errors. If too many
+   * clients wait for an approval, it deletes others, first those of the network that registers the most.
    */
   async register(
     given: unknown,
@@ -56,7 +56,7 @@ export class OAuthClients {
     return { ...client, isDocument: false, createdAt };
   }
 
-  /** The client, or a sentence that says why there is none. */
+  /** Returns the client, or a sentence with the reason why there is none. */
   async find(id: string | undefined): Promise<OAuthClient | string> {
     if (id === undefined || id === '') return 'The client_id is missing.';
     if (id === COMMAND_LINE.id) return COMMAND_LINE;
@@ -67,12 +67,12 @@ export class OAuthClients {
       : { ...found, isDocument: false };
   }
 
-  /** Somebody who is signed in is asked about it: until tomorrow nobody else's registrations displace it. */
+  /** Records that the client was shown to a signed-in user. For a day, other registrations cannot displace it. */
   async show({ id, isDocument }: OAuthClient): Promise<void> {
     if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }
 
-  /** Somebody approved it: it is kept. */
+  /** Keeps a client that a user approved. */
   approve(id: string): Promise<void> {
     return this.store.approve(id);
   }

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
-/** What somebody granted, and everything that the code for it is bound to. */
+/** A grant, and all the data to which its code is bound. */
 export interface GrantedCode {
   environmentId: number;
   clientId: string;
@@ -18,7 +18,7 @@ export interface GrantedCode {
 /** A code that is being exchanged. */
 export interface TakenCode extends GrantedCode {
   isExpired: boolean;
-  /** Whether it was taken before; then `keyId` is the key that came of it. */
+  /** True if the code was used before. `keyId` is then the key that it was exchanged for. */
   wasUsed: boolean;
   keyId: Id | null;
 }
@@ -30,7 +30,10 @@ const ADD: Statement = {
     values ($1, $2, $3, $4, $5, $6, $7, $8, $10, $11, now(), now() + make_interval(secs => $9))`,
 };
 
-/** Index oauth_codes_hash_idx. The row is locked first, so of two takers the second one sees what the first has done. */
+/**
+ * Uses the index `oauth_codes_hash_idx`. The row is locked first, so the second of two concurrent callers sees the
+ * first one's update.
+ */
 const TAKE: Statement = {
   name: 'oauth_codes.take',
   text: `
@@ -42,19 +45,22 @@ const TAKE: Statement = {
       c.expires_at <= now() as "isExpired", b.used_at is not null as "wasUsed", c.key_id as "keyId"`,
 };
 
-/** Index oauth_codes_pkey. */
+/** Uses the index `oauth_codes_pkey`. */
 const NOTE_KEY: Statement = {
   name: 'oauth_codes.note_key',
   text: 'update oauth_codes set key_id = $3 where environment_id = $1 and hash = $2',
 };
 
-/** Index oauth_codes_expires_at_idx. A day longer than they count: a code that is used again revokes what came of it. */
+/**
+ * Uses the index `oauth_codes_expires_at_idx`. Codes are kept for a day after they expire, because a code that is used
+ * again revokes its key.
+ */
 const PURGE: Statement = {
   name: 'oauth_codes.purge',
   text: `delete from oauth_codes where expires_at < now() - interval '1 day'`,
 };
 
-/** Authorization codes, by their SHA-256. */
+/** Authorization codes, identified by their SHA-256. */
 @Injectable()
 export class OAuthCodesStore {
   constructor(private readonly database: Database) {}
@@ -77,7 +83,7 @@ export class OAuthCodesStore {
     ]);
   }
 
-  /** Marks the code as used, in the caller's transaction; null when there is none. */
+  /** Marks the code as used, in the caller's transaction. Returns `null` if there is none. */
   async take(hash: Buffer): Promise<TakenCode | null> {
     const [taken] = await this.database.query<TakenCode>(TAKE, [hash]);
     return taken ?? null;

@@ -3,20 +3,20 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
-/** A device that asks for a key, as the person who is to decide sees it. */
+/** A device that requests a key, as shown to the user who decides. */
 export interface WaitingDevice {
   clientId: string;
   clientName: string;
-  /** Where it asked from. */
+  /** IP address of the request. */
   address: string;
-  /** The scope that it asked for; null when it named none that there is. */
+  /** Requested scope. `null` if the request named no known scope. */
   requestedScope: Scope | null;
-  /** The machine that it says it runs on; null when it does not say. */
+  /** Machine that the program says it runs on. `null` if not given. */
   deviceName: string | null;
   createdAt: Date;
 }
 
-/** What a person decided. */
+/** The user's decision. */
 export interface DeviceDecision {
   environmentId: number;
   scope: Scope;
@@ -25,7 +25,7 @@ export interface DeviceDecision {
   granter: KeyGranter;
 }
 
-/** How a device stands when it asks; what was granted stands in it once it may be taken. */
+/** State of a device when it polls. Contains the grant once the key may be issued. */
 export interface PolledDevice {
   state: 'pending' | 'approved' | 'denied' | 'used';
   clientId: string;
@@ -48,7 +48,7 @@ const ADD: Statement = {
     on conflict (user_code_hash) do nothing returning 1`,
 };
 
-/** Index oauth_devices_user_code_key. */
+/** Uses the index `oauth_devices_user_code_key`. */
 const WAITING: Statement = {
   name: 'oauth_devices.waiting',
   text: `
@@ -57,7 +57,7 @@ const WAITING: Statement = {
     where user_code_hash = $1 and state = 'pending' and expires_at > now()`,
 };
 
-/** Index oauth_devices_user_code_key. */
+/** Uses the index `oauth_devices_user_code_key`. */
 const DECIDE: Statement = {
   name: 'oauth_devices.decide',
   text: `
@@ -66,7 +66,10 @@ const DECIDE: Statement = {
     where user_code_hash = $1 and state = 'pending' and expires_at > now() returning client_id as "clientId"`,
 };
 
-/** Index oauth_devices_pkey. Asked before its interval is over, the interval grows (RFC 8628, section 3.5). What was approved is taken once. */
+/**
+ * Uses the index `oauth_devices_pkey`. Polling before the interval is over lengthens the interval (RFC 8628, section
+ * 3.5). An approved grant can be taken only once.
+ */
 const POLL: Statement = {
   name: 'oauth_devices.poll',
   text: `
@@ -83,18 +86,18 @@ const POLL: Statement = {
       jsonb_build_object('memberId', d.granter_member_id, 'keyId', d.granter_key_id) as granter`,
 };
 
-/** Index oauth_devices_expires_at_idx. */
+/** Uses the index `oauth_devices_expires_at_idx`. */
 const PURGE: Statement = {
   name: 'oauth_devices.purge',
   text: `delete from oauth_devices where expires_at < now() - interval '1 day'`,
 };
 
-/** Devices that wait for a person, by the SHA-256 of their codes. */
+/** Devices that wait for a user's decision, identified by the SHA-256 of their codes. */
 @Injectable()
 export class OAuthDevicesStore {
   constructor(private readonly database: Database) {}
 
-  /** False when the user code is another device's. */
+  /** Returns false if another device already has the user code. */
   async add(
     hash: Buffer,
     userCodeHash: Buffer,
@@ -125,7 +128,10 @@ export class OAuthDevicesStore {
     return found ?? null;
   }
 
-  /** Approves, or refuses when there is no decision; the client, or null when nothing waits for this code any more. */
+  /**
+   * Approves the request, or refuses it if `decision` is null. Returns the client, or `null` if no device waits for
+   * this code any more.
+   */
   async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
     const {
       environmentId = null,
@@ -146,7 +152,7 @@ export class OAuthDevicesStore {
     return decided?.clientId ?? null;
   }
 
-  /** Notes that it asked, in the caller's transaction; null when there is no such device of this client. */
+  /** Records a poll, in the caller's transaction. Returns `null` if the client has no such device. */
   async poll(hash: Buffer, clientId: string): Promise<PolledDevice | null> {
     const [polled] = await this.database.query<PolledDevice>(POLL, [hash, clientId]);
     return polled ?? null;

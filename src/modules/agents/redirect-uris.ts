@@ -1,6 +1,6 @@
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const LENGTH_MAX = 2_000;
-/** Schemes that run or read something where they are opened, whatever an operator lists. */
+/** Schemes that execute or read something when opened. They are never allowed, even if an operator lists them. */
 const NEVER = new Set([
   'javascript:',
   'data:',
@@ -15,12 +15,16 @@ const NEVER = new Set([
   'https:',
 ]);
 
-/** A name or an IPv4 address, or an IPv6 address, as parsing leaves them: URLs may also have `;`, `,` and quotes in a host, which mean something else in a policy. */
+/**
+ * A host name, an IPv4 address or an IPv6 address, as the URL parser returns them. URLs may also have `;`, `,` and
+ * quotes in a host, which have another meaning in a content security policy.
+ */
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?|\[[0-9a-f:.]+\])$/;
 
 /**
- * Why a client may not be sent to this address, or null when it may: https, http on this computer alone (RFC 8252, section
- * 7.3), or a private scheme that the operator lists; no fragment, no credentials, nothing that stands for several addresses.
+ * Returns the reason why a redirect to this address is not allowed, or `null` if it is. Allowed are https, http to the
+ * local computer (RFC 8252, section 7.3), and the private schemes that the operator lists. Fragments, credentials and
+ * patterns for several addresses are not allowed.
  */
 export function redirectFault(uri: unknown, privateSchemes: readonly string[]): string | null {
   if (typeof uri !== 'string' || uri.length > LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri))
@@ -40,19 +44,25 @@ export function redirectFault(uri: unknown, privateSchemes: readonly string[]): 
     : 'A redirect URI needs the scheme https, or one that this installation allows.';
 }
 
-/** Whether an address is one of those registered: character by character, but for the port on this computer, which programs choose when they start. */
+/**
+ * Returns true if an address is a registered one. Compares character by character, except for the port on the local
+ * computer, which programs choose when they start.
+ */
 export function isRegistered(given: string, registered: readonly string[]): boolean {
   return registered.some(
     (one) => one === given || (isLoopback(one) && isLoopback(given) && withoutPort(one) === withoutPort(given)),
   );
 }
 
-/** Whether it leads to a program on the person's own computer. */
+/** Returns true if the address leads to a program on the user's own computer. */
 export function isLoopback(uri: string): boolean {
   return URL.canParse(uri) && new URL(uri).protocol === 'http:' && LOOPBACK.has(new URL(uri).hostname);
 }
 
-/** Where a redirect leads, as a content policy and a person name it: nothing of the address as it was written. Throws for a host that no policy can name. */
+/**
+ * Returns the origin of a redirect, for a content security policy and for display, in normalized form. Throws for a
+ * host that a policy cannot contain.
+ */
 export function originOf(uri: string): string {
   const { protocol, hostname, origin } = new URL(uri);
   if (!isWeb(protocol)) return protocol;
@@ -60,12 +70,12 @@ export function originOf(uri: string): string {
   return origin;
 }
 
-/** Whether a parsed host is a name or an address, and nothing besides. */
+/** Returns true if a parsed host is only a name or an address. */
 export function isHost(hostname: string): boolean {
   return hostname.length <= 253 && HOST.test(hostname);
 }
 
-/** The address with parameters added, each once. */
+/** Returns the address with the parameters added, each once. */
 export function redirectTo(uri: string, parameters: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
   return `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(given).toString()}`;
@@ -75,13 +85,16 @@ function isWeb(protocol: string): boolean {
   return protocol === 'https:' || protocol === 'http:';
 }
 
-/** Whether the text has the host where a reader looks for it. Parsing also takes `https:host`, `https:///host`, `%65xample` and `0x7f.1`, which people and `Location` read differently. */
+/**
+ * Returns true if the host in the text is where a reader expects it. The URL parser also accepts `https:host`,
+ * `https:///host`, `%65xample` and `0x7f.1`, which readers and the `Location` header interpret differently.
+ */
 function saysHost(uri: string, hostname: string): boolean {
   const said = /^https?:\/\/(\[[^\]]*\]|[^/?#:@]*)(?::\d*)?(?=[/?]|$)/i.exec(uri)?.[1];
   return said?.toLowerCase() === hostname;
 }
 
-/** Only the port is cut out of the text: parsing would change what else is compared. */
+/** Removes only the port from the text. Parsing would change other characters that are compared. */
 function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:\[[^\]]*\]|[^/:?]*)):\d+/, '$1');
 }

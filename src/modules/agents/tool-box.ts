@@ -6,11 +6,11 @@ import { providersExtending } from '#kernel/extension-points.js';
 import { grants, type Scope } from '#kernel/tenant.js';
 import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 
-/** Bounds that no id, name or address ever meets. */
+/** Length limits up to this value are omitted from the schemas, because no real id, name or address reaches them. */
 const LENGTH_OF_NAMES_MAX = 2_048;
 const NAME = /^[a-z][a-z0-9_]{2,63}$/;
 
-/** Every tool of every module, as a model is told of it. */
+/** All tools of all modules, in the form that models receive. */
 @Injectable()
 export class ToolBox implements OnModuleInit {
   private readonly byName = new Map<string, AgentTool>();
@@ -18,7 +18,7 @@ export class ToolBox implements OnModuleInit {
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Throws for a name that is none or somebody else's, and for an example that the tool itself would refuse. */
+  /** Throws for an invalid or duplicate name, and for an example that the tool itself would reject. */
   onModuleInit(): void {
     for (const { tools } of providersExtending(this.discovery, AgentTools)) tools.forEach((tool) => this.add(tool));
     const all = [...this.byName.values()].sort((a, b) => a.tool.name.localeCompare(b.tool.name));
@@ -29,7 +29,7 @@ export class ToolBox implements OnModuleInit {
     return this.byName.get(name);
   }
 
-  /** What a caller of this scope may use, by name. */
+  /** Returns the tools that a caller with this scope may use, by name. */
   list(scope: Scope): readonly Tool[] {
     return this.listings[grants(scope, 'write') ? 'write' : 'read'];
   }
@@ -46,7 +46,8 @@ export class ToolBox implements OnModuleInit {
 
 function described(added: AgentTool): Tool {
   const { name, title, description, input } = added.tool;
-  // What is said is what is not taken for granted: a tool may write, destroy, do it once more for each call, and meet strangers.
+  // States only hints that differ from the defaults of MCP: by default a tool writes, is destructive, is not
+  // idempotent, and has access to an open world.
   const hints =
     added.kind === 'read'
       ? { readOnlyHint: true }
@@ -54,7 +55,7 @@ function described(added: AgentTool): Tool {
   const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), {
     io: 'input',
     override: ({ jsonSchema }) => {
-      // What says nothing more is left out: a model pays for every character.
+      // Omits redundant parts of the schema, because a model pays for every character.
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.enum !== undefined) delete jsonSchema.type;
@@ -76,7 +77,7 @@ function described(added: AgentTool): Tool {
   };
 }
 
-/** A title as a name: one that says no more than the name is left out. */
+/** Returns the title in the form of a name, to omit titles that only repeat the name. */
 function wordsOf(title: string): string {
   return title
     .toLowerCase()

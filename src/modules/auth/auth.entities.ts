@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGenerat
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** One organization: whose keys, environments and slug these are. */
+/** One organization, which owns keys, environments and a slug. */
 @Entity('organizations')
 @Unique('organizations_slug_key', ['slug'])
 export class OrganizationEntity {
@@ -18,16 +18,19 @@ export class OrganizationEntity {
   @Column('timestamptz', { name: 'created_at' })
   createdAt: Date;
 
-  /** From when on nobody comes in; null while it is there. */
+  /** Time from which all access was rejected. `null` if the organization is not removed. */
   @Column('timestamptz', { name: 'removed_at', nullable: true })
   removedAt: Date | null;
 
-  /** When what it configured was gone. */
+  /** Time at which all configuration had been erased. */
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt: Date | null;
 }
 
-/** The live or the test half of an organization; the tenant of everything else. The secrets are sealed. */
+/**
+ * The live or the test environment of an organization, which is the tenant of all other data. The secrets are
+ * encrypted.
+ */
 @Entity('environments')
 @Unique('environments_organization_id_mode_key', ['organizationId', 'mode'])
 @Check('environments_mode_check', `mode in ('live', 'test')`)
@@ -48,7 +51,7 @@ export class EnvironmentEntity {
   @Column('int', { name: 'retention_days', default: 30 })
   retentionDays: number;
 
-  /** Where the service's own events go, as it was named. */
+  /** Destination of the service's own events, as configured. */
   @Column('uuid', { name: 'system_destination_id', nullable: true })
   systemDestinationId: Id | null;
 
@@ -58,7 +61,7 @@ export class EnvironmentEntity {
   @Column('bool', { name: 'public_event_catalog', default: false })
   publicEventCatalog: boolean;
 
-  /** Which origins may show the customers' portal in a frame. */
+  /** Origins that may show the customers' portal in a frame. */
   @Column('text', { name: 'portal_origins', array: true, default: [] })
   portalOrigins: string[];
 
@@ -69,7 +72,7 @@ export class EnvironmentEntity {
   previousSecretUntil: Date | null;
 }
 
-/** One API key. Its text is stored nowhere. */
+/** One API key. Its text is not stored. */
 @Entity('api_keys')
 @Unique('api_keys_hash_key', ['hash'])
 @Check('api_keys_scope_check', `scope in ('read', 'write', 'admin')`)
@@ -112,7 +115,7 @@ export class ApiKeyEntity {
   @Column('timestamptz', { name: 'revoked_at', nullable: true })
   revokedAt: Date | null;
 
-  /** Of a granted key: the client, and who approved it. */
+  /** Client and approver, for a key from a grant. */
   @Column('text', { name: 'client_id', nullable: true })
   clientId: string | null;
 
@@ -122,14 +125,17 @@ export class ApiKeyEntity {
   @Column('text', { name: 'granted_by', nullable: true })
   grantedBy: string | null;
 
-  /** The same by id: the member, or the key that he signed in with. What is granted ends when they do. */
+  /**
+   * The approver by id: the member, or the key that was used to sign in. The granted keys are revoked with the
+   * approver.
+   */
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
 
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
 
-  /** Of a granted key that came of a rotation: the key that the grant made first, which it ends with. */
+  /** First key of the grant, for a granted key that comes from a rotation. Revoking the grant revokes both. */
   @Column('uuid', { name: 'first_key_id', nullable: true })
   firstKeyId: Id | null;
 }

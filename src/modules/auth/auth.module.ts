@@ -41,7 +41,10 @@ import { SessionsService } from './sessions/sessions.service.js';
 import { SessionsStore } from './sessions/sessions.store.js';
 import { SignIn } from './sessions/sign-in.js';
 
-/** Who is calling, and for whom: organizations, their environments and API keys. Global, because the edge asks for the authenticator. */
+/**
+ * Authentication and tenancy: organizations, their environments and API keys. Global, because the HTTP layer needs the
+ * authenticator.
+ */
 @Global()
 @Module({
   imports: [DiscoveryModule],

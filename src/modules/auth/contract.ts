@@ -1,73 +1,85 @@
 import type { Id } from '#kernel/ids.js';
 
-/** What other contexts need to know of an environment. */
+/** The data of an environment that other modules need. */
 export interface Environment {
   environmentId: number;
   organizationId: Id;
-  /** The organization's part of receive URLs. */
+  /** Path segment of the organization in receive URLs. */
   organizationSlug: string;
   mode: 'live' | 'test';
-  /** How long events, attempts and dead letters are kept. */
+  /** Number of days for which events, attempts and dead letters are kept. */
   retentionDays: number;
-  /** Where the service's own events go, as it was named; it may be deleted since. */
+  /** Destination configured for the service's own events. It may have been deleted since. */
   systemDestinationId: Id | null;
 }
 
-/** An environment whose event types are public. */
+/** An environment with a public event catalog. */
 export interface CatalogOwner {
   environmentId: number;
   organizationName: string;
 }
 
-/** Environments by number, from a cache that is never older than five seconds. */
+/** Environments by number, from a cache that is at most five seconds old. */
 export abstract class Environments {
-  /** Throws 404 when there is none. */
+  /** Returns an environment. Throws 404 if there is none. */
   abstract get(environmentId: number): Promise<Environment>;
 
-  /** What `get` would answer, where that is known already; undefined where it has to be waited for. */
+  /** Returns the same as `get` if it is in the cache, otherwise `undefined`. */
   abstract known(environmentId: number): Environment | undefined;
 
-  /** The keys that sign deliveries to ad-hoc URLs, newest first; two while a rotation's grace lasts. */
+  /**
+   * Returns the keys that sign deliveries to ad-hoc URLs, newest first. There are two during the grace period of a
+   * rotation.
+   */
   abstract signingKeys(environmentId: number): Promise<readonly Buffer[]>;
 
-  /** Whose event types these are, when anybody may read them; null when nobody may, and when there is no such slug. */
+  /**
+   * Returns the environment whose public event catalog has this slug. Returns `null` if the catalog is not public or
+   * the slug does not exist.
+   */
   abstract catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null>;
 
-  /** For how many days environments keep what they accept, as it is now: each number once, and at least one. */
+  /** Returns the distinct retention periods of all environments, in days. The list is never empty. */
   abstract retentions(): Promise<number[]>;
 }
 
-/** How long an environment keeps what it accepts. */
+/** Retention periods of environments. */
 export abstract class Retention {
   /**
-   * The day on which the retention of what was accepted under this id ends, in days since the epoch; a promise only where the environment
-   * has to be loaded. Rejects with 404 when there is no such environment.
+   * Returns the day on which the retention of an item with this id ends, in days since the epoch. Returns a promise
+   * only if the environment has to be loaded. Rejects with 404 if there is no such environment.
    */
   abstract expiresOnDay(environmentId: number, id: Id): number | Promise<number>;
 }
 
-/** What the first start of an installation makes, so that there is a key to begin with. */
+/** Creates the first organization and its first keys when an installation starts for the first time. */
 export abstract class FirstStart {
   /**
-   * Makes the first organization with its two environments unless there is one, and the key of BOOTSTRAP_API_KEY.
-   * Returns the admin keys that it generated, to be shown once: none when BOOTSTRAP_API_KEY is set, null on any later
-   * start. Safe to run in several processes at once.
+   * Creates the first organization with its two environments unless there is one, and the key given in
+   * BOOTSTRAP_API_KEY. Returns the generated admin keys, which must be shown once. Returns no keys if BOOTSTRAP_API_KEY
+   * is set, and `null` on any later start. Safe to run in several processes at the same time.
    */
   abstract run(): Promise<{ live: string; test: string } | null>;
 }
 
-/** Whether an environment may name this destination. */
+/** Returns true if an environment may use this destination. */
 export type KnowsDestination = (environmentId: number, destinationId: Id) => Promise<boolean>;
 
-/** Where an environment's own events go is a setting of its organization; who sends them there knows destinations. */
+/**
+ * Validates the destination for an environment's system events. The setting belongs to the organization, but only the
+ * module that sends the events knows destinations, so that module registers a check here.
+ */
 export abstract class SystemDestinations {
   abstract attach(knows: KnowsDestination): void;
 }
 
-/** The longest time for which a delivery of an environment may be tried, in seconds. */
+/** Returns the longest time for which a delivery of an environment may be retried, in seconds. */
 export type LongestRetrySeconds = (environmentId: number) => Promise<number>;
 
-/** Events must be kept for as long as their deliveries are tried; who has the retry schedules knows how long that is. */
+/**
+ * Returns the length of retry schedules. Events must be kept for as long as their deliveries are retried, and the
+ * module that has the retry schedules registers the lookup here.
+ */
 export abstract class RetrySchedules {
   abstract attach(longest: LongestRetrySeconds): void;
 }

@@ -1,28 +1,31 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** Who granted: a member, or the key that somebody signed in with; neither for what was granted before that was noted. */
+/**
+ * The approver of a grant: a member, or the key that was used to sign in. Both are null for grants made before
+ * approvers were recorded.
+ */
 export interface KeyGranter {
   memberId: Id | null;
   keyId: Id | null;
 }
 
-/** What a person granted to a client, on a page of ours. */
+/** A grant that a user approved for a client, on one of Posthorn's pages. */
 export interface KeyGrant {
   environmentId: number;
   scope: Scope;
   clientId: string;
-  /** As the client calls itself. */
+  /** Name that the client gave itself. */
   clientName: string;
-  /** The machine that the client says it runs on: part of the name of the key. */
+  /** Machine that the client says it runs on. Becomes part of the name of the key. */
   deviceName?: string | null;
-  /** Who approved: a member's address, or the name of the key that he signed in with. */
+  /** Approver: a member's email address, or the name of the key that was used to sign in. */
   grantedBy: string;
   granter: KeyGranter;
   lifetimeSeconds: number;
 }
 
-/** A key that its client gave back. */
+/** A key that its client revoked. */
 export interface GivenBack {
   environmentId: number;
   id: Id;
@@ -31,23 +34,30 @@ export interface GivenBack {
   grantedBy: string;
 }
 
-/** Keys that OAuth clients were granted: ordinary keys, with `source` `oauth`. */
+/** Keys that were granted to OAuth clients: ordinary keys with `source` `oauth`. */
 export abstract class GrantedKeys {
-  /** The number of the organization's environment. */
+  /** Returns the number of the organization's environment. */
   abstract environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number>;
 
   /**
-   * Makes a key, in the caller's transaction if there is one; null when who granted it is out meanwhile, or may not do so much himself
-   * any more. It ends with him, and no later than the key that he signed in with. The text is known for this one moment.
+   * Creates a key, in the caller's transaction if there is one. Returns `null` if the approver was removed in the
+   * meantime, or no longer has the granted scope. The key is revoked with its approver, and expires no later than the
+   * key that the approver signed in with. The text of the key cannot be read again.
    */
   abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null>;
 
-  /** Returns true if the organization has a key in force that one of its members granted to this client. */
+  /** Returns true if the organization has a valid key that one of its members granted to this client. */
   abstract hasKeyOf(organizationId: Id, clientId: string): Promise<boolean>;
 
-  /** Revokes a key that was issued here, with what rotations made of it. False when all of it was revoked before. */
+  /**
+   * Revokes a key that was issued here, and the keys that rotations made from it. Returns false if all of them were
+   * already revoked.
+   */
   abstract revoke(environmentId: number, id: Id): Promise<boolean>;
 
-  /** Revokes every key of the grant that the key of this text is of, when a client was granted it (this one, when it is said). Null, and nothing happens, otherwise. */
+  /**
+   * Revokes every key of the grant to which the key with this text belongs. Does nothing and returns `null` if the key
+   * does not come from a grant, or comes from a grant to a client other than `clientId` (if given).
+   */
   abstract revokeText(text: string, clientId: string | null): Promise<GivenBack | null>;
 }

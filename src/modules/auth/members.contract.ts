@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** One organization that an address is a member of. */
+/** An organization of which an email address is a member. */
 export interface Membership {
   organizationId: Id;
   organizationName: string;
@@ -9,32 +9,42 @@ export interface Membership {
   role: Scope;
 }
 
-/** The membership that the identity provider's word came to. */
+/** The membership that resulted from the data of the identity provider. */
 export interface Provisioned extends Membership {
-  /** The role that the member had before; null for one who is new. */
+  /** Previous role of the member. `null` for a new member. */
   roleBefore: Scope | null;
 }
 
-/** Members as the sign-in asks for them. */
+/** Member lookups for the sign-in. */
 export abstract class Memberships {
-  /** Where an address (in lower case) is a member, by the organization's name; an empty list for a stranger. */
+  /**
+   * Returns the memberships of an email address (in lower case), ordered by the name of the organization. The list is
+   * empty for an unknown address.
+   */
   abstract findByEmail(email: string): Promise<Membership[]>;
 
-  /** Returns the memberships that an identity provider may open: those in its own organization, or all for the installation's (`organizationSlug` null). */
+  /**
+   * Returns the memberships that an identity provider may sign in to: those in its own organization, or all of them for
+   * the installation's provider (`organizationSlug` is null).
+   */
   abstract openedBy(organizationSlug: string | null, email: string): Promise<Membership[]>;
 
   /** Returns true if the installation has more than one organization. */
   abstract haveSeveralOrganizations(): Promise<boolean>;
 
-  /** The addresses of the admins, and of the member of this address if he is one: who is told of what touches all. At most `countMax`. */
+  /**
+   * Returns the recipients of notices that concern the whole organization: the email addresses of the admins, and
+   * `email` if it is a member. At most `countMax`.
+   */
   abstract toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]>;
 
-  /** Notes that a member has signed in. */
+  /** Records a sign-in of a member. */
   abstract signedIn(organizationId: Id, memberId: Id): Promise<void>;
 
   /**
-   * What the identity provider says of a person, for one organization: makes a member, or gives the one that there is this role.
-   * The last admin keeps his. `organizationSlug` null is the oldest organization. Null when there is no such organization.
+   * Applies the data of the identity provider to one organization: creates the member, or gives the existing member
+   * this role. The last admin keeps their role. An `organizationSlug` of null means the oldest organization. Returns
+   * `null` if there is no such organization.
    */
   abstract provision(
     organizationSlug: string | null,

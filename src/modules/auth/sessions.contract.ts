@@ -1,64 +1,67 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** By which way somebody signed in: with an API key, with a code that was mailed, through the identity provider. */
+/** Sign-in method: an API key, a code sent by email, or the identity provider. */
 export type SignInWay = 'key' | 'code' | 'oidc';
 
-/** Who is behind a session, as of now: a role that is changed or a key that is revoked counts from the next request on. */
+/** The current user of a session. A changed role or a revoked key takes effect with the next request. */
 export interface SignedIn {
   sessionId: Id;
   organizationId: Id;
   organizationName: string;
   organizationSlug: string;
-  /** Null when a key opened the session. */
+  /** `null` if the session was opened with a key. */
   member: { id: Id; email: string; name: string } | null;
-  /** The key that opened the session; null for a member's. */
+  /** The key that opened the session. `null` if a member opened it. */
   key: { id: Id; environmentId: number; name: string } | null;
-  /** The member's role, or the key's scope: nothing that the session leads to may be able to do more. */
+  /** The member's role or the key's scope. Nothing that is created through the session may have more permissions. */
   role: Scope;
-  /** The environments that the session may act in: both for a member, its own for a key. */
+  /** Environments in which the session may act: both for a member, the key's own for a key. */
   modes: readonly ('live' | 'test')[];
-  /** Both of the organization, whether the session may act in them or not. */
+  /** Both environments of the organization, whether or not the session may act in them. */
   environmentIds: Readonly<Record<'live' | 'test', number>>;
-  /** When it ends at the latest: the session itself, or the key that opened it. */
+  /** Time at which the session ends at the latest, because the session or its key expires. */
   expiresAt: Date;
   how: SignInWay;
-  /** Stands in every form of the session's pages (`csrf_token`), and is asked for with `holdsCsrfToken`. */
+  /** Token that every form of the session's pages carries as `csrf_token`. Checked with `holdsCsrfToken`. */
   csrfToken: string;
 }
 
-/** Where a request came from, as a session remembers it. */
+/** Origin of a request, as stored with a session. */
 export interface SessionClient {
   ip: string;
   userAgent: string | undefined;
 }
 
-/** Whose session it is to be. */
+/** Owner of a new session. */
 export type SessionOwner = { organizationId: Id; how: SignInWay } & (
   { memberId: Id; key: null } | { memberId: null; key: { environmentId: number; id: Id } }
 );
 
 /**
- * Sessions of people on the service's own pages: a cookie whose SHA-256 is stored, 12 hours without a request at most and 7
- * days in all. One that was revoked, whose member was removed or whose key was revoked ends within moments on every node, and
- * within five seconds whatever becomes of the announcement.
+ * Sessions of users on Posthorn's own pages. The cookie's SHA-256 is stored. A session ends after 12 hours without a
+ * request and after 7 days at the latest. A revoked session, or a session whose member was removed or whose key was
+ * revoked, ends almost immediately on every node. Without the notification it takes at most five seconds.
  */
 export abstract class Sessions {
   /**
-   * Who sends this `Cookie` header; null without a session that is in force. Throws while storage is away, and 429 for an address
-   * that has guessed at too many: `from`, which is left out where requests were counted by address before.
+   * Returns the user of the session named in this `Cookie` header, or `null` without an active session. Throws if the
+   * database is unavailable, and 429 for an address that tried too many unknown cookies. Omit the address, `from`, if
+   * requests were already counted by address.
    */
   abstract read(cookieHeader: string | undefined, from?: string | null): Promise<SignedIn | null>;
 
-  /** As `read`, without counting as a request: for what asks by itself, which must keep nobody signed in. */
+  /** Like `read`, but does not count as a request. For background polling, which must not keep a session alive. */
   abstract peek(cookieHeader: string | undefined): Promise<SignedIn | null>;
 
-  /** Opens a session, ends the one that the `Cookie` header names, and returns the value of `Set-Cookie`. */
+  /** Opens a session, ends the one in the `Cookie` header, and returns the value of `Set-Cookie`. */
   abstract begin(owner: SessionOwner, client: SessionClient, cookieHeader: string | undefined): Promise<string>;
 
-  /** Ends the session that the `Cookie` header names, if there is one, and returns the `Set-Cookie` that takes the cookie away. */
+  /**
+   * Ends the session in the `Cookie` header, if there is one. Returns the `Set-Cookie` value that deletes the cookie.
+   */
   abstract end(cookieHeader: string | undefined): Promise<string>;
 
-  /** Whether a form carries the token of this very session; compared in constant time. */
+  /** Returns true if a form carries the CSRF token of this session. Compares in constant time. */
   abstract holdsCsrfToken(who: SignedIn, given: string | undefined): boolean;
 }

@@ -14,7 +14,10 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const ENTRIES_MAX = 10_000;
 
-/** Targets of URLs that are sent to without a destination: everything at its default, signed by the environment. */
+/**
+ * Targets of ad-hoc URLs, which have no destination: all settings have their defaults, and the environment's secret
+ * signs.
+ */
 @Injectable()
 export class AdHocTargets {
   private readonly cache: Cache<Target>;
@@ -26,14 +29,15 @@ export class AdHocTargets {
     clock: Clock,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Rotations of an environment's secret are rare, and which URLs it signs for is not known here.
+    // Rotations of an environment's secret are rare, and the URLs that it signs for are not tracked.
     notifications.on('environment', () => this.cache.clear());
   }
 
-  /** Throws 422 when the URL may not be sent to. */
+  /** Throws 422 if sending to the URL is not allowed. */
   async forUrl(environmentId: number, url: string): Promise<Target> {
     const target = await this.cache.get(`${environmentId}:${url}`);
-    // Asked each time, since a rotation's grace ends without a notice; the same keys are the same array.
+    // Read on every call, because a rotation's grace period ends without a notification. The same keys are returned as
+    // the same array.
     const signingKeys = await this.environments.signingKeys(environmentId);
     return signingKeys === target.signingKeys ? target : { ...target, signingKeys };
   }
@@ -68,8 +72,9 @@ export class AdHocTargets {
 }
 
 /**
- * The same id for the same URL in the same environment, on every node: what circuit and concurrency hang on. A uuid of
- * version 8 (RFC 9562, section 5.8) made of a SHA-256, which no ULID made in this century looks like.
+ * Returns the same id for the same URL in the same environment on every node, because the circuit and the concurrency
+ * depend on it. The id is a version 8 UUID (RFC 9562, section 5.8) made from a SHA-256. It cannot equal a ULID created
+ * in this century.
  */
 export function adHocTargetId(environmentId: number, url: URL): Id {
   const bytes = createHash('sha256').update(`${environmentId}|${url.href}`).digest().subarray(0, 16);

@@ -5,14 +5,14 @@ import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } fr
 
 const UNSUPPORTED = ['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'];
 
-/** The adapters of destination types: every provider that is marked `@Adapter()`, in any module. */
+/** The adapters of destination types: all providers marked with `@Adapter()`, in any module. */
 @Injectable()
 export class AdapterRegistry implements OnModuleInit {
   private readonly adapters = new Map<string, DestinationAdapter>();
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Throws, which stops the start, when two adapters serve one type. */
+  /** Throws, which makes the start fail, if two adapters serve the same type. */
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
       if (this.discovery.getMetadataByDecorator(Adapter, wrapper) !== undefined)
@@ -24,22 +24,25 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.get(type) ?? null;
   }
 
-  /** The adapter of a stored destination's type; one that fails every attempt with the reason when the type left with its extension. */
+  /**
+   * Returns the adapter for the type of a stored destination. If the extension with the type is no longer loaded,
+   * returns an adapter whose attempts fail with that reason.
+   */
   serving(type: string): DestinationAdapter {
     return this.find(type) ?? new AbsentAdapter(type);
   }
 
-  /** Why nothing serves a stored destination's type; null for one that is served. */
+  /** Returns the reason why no adapter serves a stored destination's type, or `null` if one does. */
   absence(type: string): string | null {
     return this.adapters.has(type) ? null : absenceOf(type);
   }
 
-  /** Whether the type is served, or one that the specification names. */
+  /** Returns true if the type is served or the specification names it. */
   knows(type: string): boolean {
     return this.offered().includes(type) || this.refusal(type) !== null;
   }
 
-  /** The adapter of a type. Throws 422 when nothing serves it. */
+  /** Returns the adapter of a type. Throws 422 if there is none. */
   require(type: string): DestinationAdapter {
     const adapter = this.find(type);
     if (adapter?.isOffered === true) return adapter;
@@ -49,13 +52,15 @@ export class AdapterRegistry implements OnModuleInit {
     throw unservable(`type: ${expected}`, expected);
   }
 
-  /** Why a type of the specification is not served yet, in its words; null for one that is, and for an unknown one. */
+  /**
+   * Returns the reason why a type of the specification is not supported yet, or `null` for a supported or unknown type.
+   */
   refusal(type: string): string | null {
     if (this.adapters.has(type)) return null;
     return UNSUPPORTED.includes(type) ? `${type} delivery isn't supported yet` : null;
   }
 
-  /** The types whose deliveries wait to be fetched. */
+  /** Returns the types whose deliveries wait to be fetched. */
   pulledTypes(): string[] {
     return [...this.adapters.values()].filter(({ pulled }) => pulled).map(({ type }) => type);
   }
@@ -76,7 +81,10 @@ export class AdapterRegistry implements OnModuleInit {
   }
 }
 
-/** What is accepted meanwhile waits by its schedule, and is delivered when the extension is back in time. */
+/**
+ * Replaces a missing adapter. Its deliveries are retried by their schedule, and succeed if the extension is loaded
+ * again in time.
+ */
 class AbsentAdapter extends DestinationAdapter {
   override readonly pulled = false;
 

@@ -19,27 +19,27 @@ import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
 import { changed, movesTarget, type SettingsChanges, settingsFaults, settingsOf } from './settings.js';
 
-/** What a caller changes. */
+/** The changes that a caller requests. */
 export interface DestinationChanges {
   settings: SettingsChanges;
-  /** All of them, in place of those that are stored; null for none. */
+  /** New credentials, which replace all stored ones. `null` removes them. */
   credentials?: Record<string, string> | null;
   status?: 'active' | 'disabled';
-  /** Why it is disabled; a sentence on the API when left out. */
+  /** Reason for disabling the destination. Defaults to a sentence that names the API. */
   reason?: string;
 }
 
-/** A probe that was made for the settings of this version. */
+/** The result of a probe, and the version of the settings for which it was made. */
 interface Probed {
   version: number;
   validation: Validation;
 }
 
-/** More users than this are not shown. */
+/** Maximum number of users listed in an error. */
 const USERS_SHOWN_MAX = 100;
 const DISABLED_BY_CALLER = 'Disabled through the API.';
 
-/** Changes and removes destinations. */
+/** Changes and deletes destinations. */
 @Injectable()
 export class Changes {
   constructor(
@@ -55,9 +55,9 @@ export class Changes {
   ) {}
 
   /**
-   * A change of where the destination is, or how its type connects, or new credentials are probed before they are stored,
-   * unless an endpoint of an application owns it. Setting the status to active also closes the circuit. Throws 404, and 422 with the check
-   * that failed, and changes nothing then.
+   * Changes a destination. A new address, new connection settings or new credentials are probed before they are stored,
+   * unless the destination belongs to an application's endpoint. Setting the status to active also closes the circuit.
+   * Throws 404, and 422 with the failed check. Nothing is changed then.
    */
   async update(
     tenant: Tenant,
@@ -82,8 +82,8 @@ export class Changes {
   }
 
   /**
-   * Throws 404 when there is none, also the second time, and 409 while something sends to it. What waits for it is settled by
-   * the deliveries.
+   * Deletes a destination. Throws 404 if there is none, including on a repeated call, and 409 while something sends to
+   * it. The delivery module ends its waiting deliveries.
    */
   async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
@@ -98,12 +98,12 @@ export class Changes {
   private async refuseWhileUsed(environmentId: number, id: Id): Promise<void> {
     const users = await this.users.list(environmentId, id, USERS_SHOWN_MAX);
     if (users.length === 0) return;
-    throw conflict('Something sends to this destination. Take it out of there first, see details.used_by.', {
+    throw conflict('Something still sends to this destination. Remove it there first, see details.used_by.', {
       used_by: users,
     });
   }
 
-  /** Removes everything that one endpoint of an application owns. */
+  /** Deletes all destinations that one endpoint of an application owns. */
   async removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]> {
     return this.database.transaction(async () => {
       const removed = await this.store.removeOwned(environmentId, ownerId);
@@ -114,7 +114,10 @@ export class Changes {
     });
   }
 
-  /** Headers that the call leaves as they are must not stand in the way of anything else that it changes. */
+  /**
+   * Headers are checked only if the call changes them. Otherwise an existing error in them would block all other
+   * changes.
+   */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
     return headers
       ? [...placeholderFaults(headers), ...(await this.headerSecrets.faults(tenant.environmentId, headers))]
@@ -130,7 +133,7 @@ export class Changes {
     };
   }
 
-  /** Under the row's lock, so that calls at the same time that change different things all take effect. */
+  /** Runs under the row lock, so that concurrent calls that change different settings all take effect. */
   private async apply(
     tenant: Tenant,
     id: Id,
@@ -146,7 +149,7 @@ export class Changes {
     }
     const settings = changed(settingsOf(row), given);
     const faults = [...settingsFaults(settings), ...legacyKeyFaults(settings, given, row.legacySecret)];
-    // What was right before the lock may collide with what another call has changed since.
+    // Settings that were valid before the lock may conflict with a concurrent change.
     if (faults.length > 0) throw invalid(faults);
     const next = {
       ...settings,

@@ -24,14 +24,14 @@ interface Row {
   probes: number;
 }
 
-/** Which target. */
+/** The key of a target. */
 type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
 
-/** A circuit that stays closed, the `i`th of those that change. */
+/** A circuit that stays closed. `i` is its index among the changes. */
 interface Count {
   i: number;
   change: CircuitChange;
-  /** Null where there is no row. */
+  /** `null` if there is no row. */
   version: string | null;
   before: Circuit;
   next: Circuit;
@@ -41,7 +41,7 @@ const COLUMNS = 'environment_id, target_id, state, consecutive_failures, opened_
 
 const TROUBLED: Statement = {
   name: 'circuits.troubled',
-  // Indexes circuits_shut_idx and circuits_changed_at_idx.
+  // Uses the indexes `circuits_shut_idx` and `circuits_changed_at_idx`.
   text: `
     select ${COLUMNS} from circuits where state <> 'closed'
     union all
@@ -50,15 +50,16 @@ const TROUBLED: Statement = {
 
 const FIND_THESE: Statement = {
   name: 'circuits.find_these',
-  // Index circuits_pkey.
+  // Uses the index `circuits_pkey`.
   text: `
     select ${COLUMNS}, c.xmin::text as version
     from unnest($1::int[], $2::uuid[]) as k(environment_id, target_id) join circuits c using (environment_id, target_id)`,
 };
 
 /**
- * New counts of circuits that stay closed, 0 for none, where they are as they were read (index circuits_pkey). One that somebody else
- * changed, or holds, is left out: nothing waits here.
+ * Updates the failure counts of circuits that stay closed, with 0 for none, if the row is unchanged since it was read.
+ * Uses the index `circuits_pkey`. Rows that were changed or are locked by another transaction are skipped, so the
+ * statement never waits.
  */
 const COUNT: Statement = {
   name: 'circuits.count',
@@ -83,7 +84,8 @@ const COUNT: Statement = {
 const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
-  // Index circuits_changed_at_idx. An ad-hoc URL is tried for 28 hours; one whose circuit is open is probed as long as anything waits.
+  // Uses the index `circuits_changed_at_idx`. An ad-hoc URL is retried for 28 hours. An open circuit is probed as long
+  // as deliveries wait for it.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
@@ -95,13 +97,13 @@ const FORGET: Statement = {
 
 const FIND: Statement = {
   name: 'circuits.find',
-  // Index circuits_pkey.
+  // Uses the index `circuits_pkey`.
   text: `select ${COLUMNS} from circuits where environment_id = $1::int and target_id = $2::uuid`,
 };
 
 const FIND_ALL: Statement = {
   name: 'circuits.find_all',
-  // Index circuits_pkey.
+  // Uses the index `circuits_pkey`.
   text: `select ${COLUMNS} from circuits where environment_id = $1::int and target_id = any($2::uuid[])`,
 };
 
@@ -116,7 +118,7 @@ const LOCK: Statement = { name: 'circuits.lock', text: `${FIND.text} for update`
 
 const SAVE: Statement = {
   name: 'circuits.save',
-  // Index circuits_pkey.
+  // Uses the index `circuits_pkey`.
   text: `
     update circuits set changed_at = now(), state = $3, consecutive_failures = $4::int, opened_at = $5::timestamptz, probe_at = $6::timestamptz, probes = $7::int
     where environment_id = $1::int and target_id = $2::uuid`,
@@ -124,11 +126,11 @@ const SAVE: Statement = {
 
 const REMOVE: Statement = {
   name: 'circuits.remove',
-  // Index circuits_pkey.
+  // Uses the index `circuits_pkey`.
   text: 'delete from circuits where environment_id = $1::int and target_id = $2::uuid',
 };
 
-/** Circuits, each changed under its row's lock. */
+/** Circuits. Each change holds the row lock. */
 @Injectable()
 export class CircuitsStore extends Circuits {
   constructor(
@@ -150,7 +152,7 @@ export class CircuitsStore extends Circuits {
     return targets.map((target) => found.get(keyOf(target))?.before ?? CLOSED);
   }
 
-  /** The circuit of one target. */
+  /** Returns the circuit of one target. */
   async find(environmentId: number, targetId: Id): Promise<Circuit> {
     const [row] = await this.database.query<Row>(FIND, [environmentId, targetId]);
     return row ? circuit(row) : CLOSED;
@@ -162,8 +164,8 @@ export class CircuitsStore extends Circuits {
   }
 
   /**
-   * Two statements for all that stay closed, outside of any transaction. A circuit that turns, or that another worker is changing, is
-   * changed by itself.
+   * Uses two statements for all circuits that stay closed, outside a transaction. A circuit that changes its state, or
+   * that another worker is changing, is changed individually.
    */
   override async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
     const found = await this.found(changes);
@@ -212,7 +214,7 @@ export class CircuitsStore extends Circuits {
     });
   }
 
-  /** Circuits as they are, with what tells one version of a row from the next. */
+  /** Returns the current circuits with the versions of their rows. */
   private async found(targets: readonly TargetKey[]): Promise<Map<string, { before: Circuit; version: string }>> {
     const rows = await this.database.query<Row & { version: string }>(FIND_THESE, [
       intArray(targets.map(({ environmentId }) => environmentId)),
@@ -226,7 +228,7 @@ export class CircuitsStore extends Circuits {
     );
   }
 
-  /** Returns which of them were written. */
+  /** Returns the targets whose rows were written. */
   private async count(counts: readonly Count[]): Promise<Set<string>> {
     if (counts.length === 0) return new Set();
     const rows = await this.database.query<Pick<Row, 'environment_id' | 'target_id'>>(COUNT, [
@@ -245,7 +247,10 @@ export class CircuitsStore extends Circuits {
     return written;
   }
 
-  /** A probe that fails leaves a circuit open: only the first opening is told. Nobody knows an ad-hoc URL by its id. */
+  /**
+   * Publishes a system event only when the circuit first opens, not when a probe fails. Ad-hoc URLs are excluded,
+   * because customers do not know their ids.
+   */
   private async note(environmentId: number, targetId: Id, { state }: Circuit): Promise<void> {
     const [destination] = await this.names.find(environmentId, [targetId]);
     if (!destination) return;
@@ -253,9 +258,9 @@ export class CircuitsStore extends Circuits {
     await this.systemEvents.note({ environmentId, type, subject: targetId, details: shownTarget(destination) });
   }
 
-  /** The circuit, which nobody else changes until the transaction ends. */
+  /** Returns the circuit and locks its row until the transaction ends. */
   private async lock(environmentId: number, targetId: Id): Promise<Circuit> {
-    // A loop, because a clean circuit's row may be removed between the two statements.
+    // Retries, because the row of a closed circuit may be deleted between the two statements.
     for (;;) {
       await this.database.query(ENSURE, [environmentId, targetId]);
       const [row] = await this.database.query<Row>(LOCK, [environmentId, targetId]);
@@ -273,7 +278,10 @@ function circuit(row: Row): Circuit {
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
 
-/** What other workers have to hear of: how often a target has failed that they know to fail is nothing to them. */
+/**
+ * Returns true if other workers must be notified. The failure count of a circuit whose state they already know does not
+ * matter to them.
+ */
 function isNews(before: Circuit, next: Circuit): boolean {
   return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }

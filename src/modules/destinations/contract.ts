@@ -8,100 +8,107 @@ import { ApiError } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
-/** Everything that one attempt needs to know of where it goes. */
+/** All data about a target that one attempt needs. */
 export interface Target {
   environmentId: number;
-  /** The destination's id; for an ad-hoc URL an id derived from environment and URL. */
+  /** Id of the destination. For an ad-hoc URL, an id derived from the environment and the URL. */
   targetId: Id;
-  /** Null for an ad-hoc URL. */
+  /** `null` for an ad-hoc URL. */
   destinationId: Id | null;
-  /** The endpoint of an application that the destination belongs to; null for one of the list. */
+  /** The endpoint of an application that the destination belongs to. `null` for a listed destination. */
   ownerId: Id | null;
   type: string;
   url: URL | null;
   config: Record<string, unknown>;
-  /** What its type signs in with; never logged. */
+  /** Credentials for the type. Never logged. */
   credentials: Record<string, string> | null;
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Keys that sign at the moment of reading, newest first: two while a rotation's grace lasts. */
+  /** Keys that sign at the time of reading, newest first. There are two during the grace period of a rotation. */
   readonly signingKeys: readonly Buffer[];
-  /** The same for the ed25519 keys; none unless the destination asks for asymmetric signatures. */
+  /** The ed25519 keys that sign at the time of reading. Empty unless the destination uses asymmetric signatures. */
   readonly privateKeys: readonly KeyObject[];
-  /** A company's old signature, sent beside the standard one. */
+  /** Legacy signature that is sent in addition to the standard one. */
   legacySignature: LegacySignature | null;
-  /** Static headers, lower-case names. */
+  /** Static headers with lower-case names. */
   headers: Record<string, string>;
-  /** Those of them that a named secret is part of. */
+  /** Names of the headers whose values contain a named secret. */
   secretHeaders?: ReadonlySet<string>;
   retry: RuledRetryPolicy;
-  /** Deliveries per second over all workers, or null for no limit. */
+  /** Deliveries per second over all workers. `null` for no limit. */
   ratePerSecond: number | null;
-  /** Most attempts that one worker has under way at once, or null for what the target bears. */
+  /**
+   * Maximum number of attempts that one worker has in flight at the same time. `null` if the limit adapts to the
+   * target.
+   */
   concurrency: number | null;
   timeoutMs: number;
-  /** Consecutive hard failures that open the circuit. */
+  /** Number of consecutive hard failures that opens the circuit. */
   failureThreshold: number;
 }
 
-/** What of a received request can be repeated. */
+/** The parts of a received request that can be forwarded. */
 export type MirroredRequest = Pick<ReceivedRequest, 'method' | 'path' | 'query' | 'headers' | 'body'>;
 
-/** One delivery as an adapter sends it. The body is the same on every attempt. */
+/** One delivery in the form that an adapter sends. The body is the same on every attempt. */
 export interface Outgoing {
   webhookId: string;
   eventType: string;
-  /** The payload's very characters, or its bytes where it is no text. */
+  /** The exact characters of the payload, or its bytes if it is not text. */
   body: string | Buffer;
-  /** The request that was received, as it came; null for what was sent. */
+  /** The raw request as it was received. `null` for an event that was sent through the API. */
   request: () => Promise<MirroredRequest | null>;
-  /** Headers of this message, lower-case names: they win over the target's own. Of a received event none has the name of one of those. */
+  /**
+   * Headers of this message with lower-case names. They override the target's own headers. For a received event,
+   * headers that the target sets are removed from them.
+   */
   headers: Record<string, string> | null;
   replayed: boolean;
-  /** W3C trace context to send on, when there is one. */
+  /** W3C trace context to propagate, if there is one. */
   traceparent: string | null;
-  /** When this attempt starts: the signature's timestamp. */
+  /** Start time of this attempt. It becomes the timestamp of the signature. */
   atMs: number;
   /**
-   * False once others may have taken the delivery over, because this process stood still for longer than its lease. An
-   * adapter that waits before it sends (for a connection) asks right before, and throws `Withheld` then.
+   * Returns false once another worker may have taken over the delivery, because this process was blocked for longer
+   * than its lease. An adapter that waits before it sends (for a connection) checks this right before sending, and
+   * throws `Withheld` on false.
    */
   mayBegin: () => boolean;
 }
 
-/** What of a delivery is signed. */
+/** The parts of a delivery that are signed. */
 export type Signable = Pick<
   Outgoing,
   'webhookId' | 'eventType' | 'body' | 'headers' | 'replayed' | 'traceparent' | 'atMs'
 >;
 
-/** A request as an attempt would make it, less its body. Header names in lower case. */
+/** A request as an attempt would send it, without its body. Header names are in lower case. */
 export interface SignedRequest {
   method: string;
   url: URL;
   headers: Record<string, string>;
 }
 
-/** What one attempt sent over HTTP, less its body, and the headers that it was answered with. Names in lower case. */
+/** The HTTP request of one attempt, without its body, and the headers of its response. Names are in lower case. */
 export interface SentExchange {
   method: string;
   url: URL;
   headers: Readonly<Record<string, string>>;
-  /** Null without an answer. */
+  /** Headers of the response. `null` if there was none. */
   answered: Readonly<Record<string, string>> | null;
 }
 
-/** What came of an attempt. */
+/** Result of an attempt. */
 export interface DeliveryAnswer {
   answer: Answer;
   durationMs: number;
-  /** At most 1 KB of what the target said, or a sentence on what went wrong. */
+  /** At most 1 KB of the target's response, or a sentence that describes the error. */
   excerpt: string | null;
-  /** Kept of an attempt that failed, less what lets somebody in. */
+  /** Request and response that are stored for a failed attempt, without credentials. */
   exchange?: SentExchange;
 }
 
-/** A destination's settings as a caller gives them, checked by their schema only. */
+/** Settings of a destination as a caller gives them, validated only against their schema. */
 export interface Draft {
   type: string;
   url: string | null;
@@ -109,7 +116,7 @@ export interface Draft {
   credentials: Record<string, string> | null;
 }
 
-/** Whether a target can be reached, with a sentence for people. */
+/** Result of a reachability check, with a sentence for human readers. */
 export interface ProbeReport {
   ok: boolean;
   /** The check that failed. */
@@ -118,84 +125,100 @@ export interface ProbeReport {
 }
 
 /**
- * Marks a provider that serves a destination type: `@Adapter() class KafkaAdapter extends DestinationAdapter`. It is
- * found in whatever module provides it, of the service or of an extension. Two for one type stop the start.
+ * Marks a provider that serves a destination type: `@Adapter() class KafkaAdapter extends DestinationAdapter`. The
+ * provider is found in any module, built in or from an extension. Two adapters for one type make the start fail.
  */
 export const Adapter = DiscoveryService.createDecorator();
 
 /**
- * How one destination type is checked and served. Built-in types and extensions register the same way. What an adapter
- * does in spite of the promises below (it throws, answers nonsense, or never) is an attempt or a check that failed.
+ * Checks and serves one destination type. Built-in types and extensions register in the same way. If an adapter breaks
+ * the promises below (it throws, returns an invalid value, or never returns), the attempt or the check counts as
+ * failed.
  */
 export abstract class DestinationAdapter {
-  /** The type's name in the API. */
+  /** Name of the type in the API. */
   abstract readonly type: string;
-  /** True when deliveries wait to be fetched instead of being sent. */
+  /** `true` if deliveries wait to be fetched instead of being sent. */
   abstract readonly pulled: boolean;
-  /** False for a type that only the service itself makes destinations of: no caller can name it. */
+  /** `false` for a type that only Posthorn itself uses. Callers cannot create destinations of it. */
   readonly isOffered: boolean = true;
 
-  /** Faults of the settings themselves, without touching the network. */
+  /** Validates the settings without network access. */
   abstract check(draft: Draft): { path: string; message: string }[];
 
-  /** Tries to reach the target, within ten seconds. Never throws. */
+  /** Checks within ten seconds that the target is reachable. Never throws. */
   abstract probe(draft: Draft): Promise<ProbeReport>;
 
-  /** The longest that an attempt takes, in milliseconds, of a type that bounds it by itself; null for the target's time-out. */
+  /**
+   * Maximum duration of an attempt in milliseconds, for a type that limits it itself. `null` if the target's time-out
+   * applies.
+   */
   get attemptMsMax(): number | null {
     return null;
   }
 
-  /** One attempt, bounded by the target's time-out, or by `attemptMsMax`. Never throws. */
+  /** Makes one attempt, limited by the target's time-out or by `attemptMsMax`. Never throws. */
   abstract deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer>;
 
-  /** What an attempt would send, signed for its moment; nothing is sent. Null for a type that signs no requests. */
+  /**
+   * Returns the request that an attempt would send, signed for its time, without sending anything. Returns `null` for a
+   * type that does not sign requests.
+   */
   signed(_outgoing: Signable, _target: Target): SignedRequest | null {
     return null;
   }
 }
 
 /**
- * Thrown by an adapter of the service where our own storage did not say what to send, or did not take what came of it: the
- * target has nothing to do with that. The delivery comes again without having used up an attempt.
+ * Thrown by a built-in adapter if Posthorn's own storage could not provide the content or store the result, so the
+ * target is not at fault. The delivery is retried, and the attempt does not count.
  */
 export class NotAttempted extends Error {}
 
-/** Thrown by an adapter that was not to begin any more (`Outgoing.mayBegin`): nothing was sent, and the claim is given up at once. */
+/**
+ * Thrown by an adapter that may no longer start its attempt (`Outgoing.mayBegin`). Nothing was sent, and the claim is
+ * released immediately.
+ */
 export class Withheld extends NotAttempted {
   constructor() {
-    super('The attempt was not begun: others may have taken the delivery over.');
+    super('The attempt was not begun: another worker may have taken over the delivery.');
   }
 }
 
-/** What accepting needs to know of where a delivery goes. */
+/** The settings of a target that are needed when a delivery is queued. */
 export interface Queueing extends Pick<Target, 'ratePerSecond' | 'concurrency'> {
   pulled: boolean;
 }
 
-/** Targets, from a cache that a change invalidates on every node and that is never older than five seconds. */
+/** Targets, from a cache that changes invalidate on every node and that is at most five seconds old. */
 export abstract class Targets {
-  /** The target of a destination, disabled ones too; null when there is none in this environment. */
+  /**
+   * Returns the target of a destination, including disabled ones. Returns `null` if there is none in this environment.
+   */
   abstract ofDestination(environmentId: number, destinationId: Id): Promise<Target | null>;
 
-  /** What `ofDestination` would answer, where that is known already; undefined where it has to be waited for. */
+  /** Returns the same as `ofDestination` if it is in the cache, otherwise `undefined`. */
   abstract known(environmentId: number, destinationId: Id): Target | null | undefined;
 
-  /** As `ofDestination` for an id that a caller names: what belongs to an application's endpoint does not exist there. A promise only where it has to be loaded. */
+  /**
+   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint are treated as
+   * missing. Returns a promise only if the target has to be loaded.
+   */
   abstract ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null>;
 
   /**
-   * The targets of many destinations, in the order of `ids`; what is not in the cache is loaded by one statement. Null
-   * stands also for one whose secrets can't be filled in right now: its attempt finds out. Rejects while storage is away.
+   * Returns the targets of many destinations, in the order of `ids`. One statement loads all that are not in the cache.
+   * An entry is also `null` if its secrets cannot be resolved now; the attempt then reports the error. Rejects if the
+   * database is unavailable.
    */
   abstract ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]>;
 
-  /** The target of an ad-hoc URL. Throws 422 when the URL may not be sent to. */
+  /** Returns the target of an ad-hoc URL. Throws 422 if sending to the URL is not allowed. */
   abstract ofUrl(environmentId: number, url: string): Promise<Target>;
 
   /**
-   * Where a stored delivery goes, which has an address of its own or a destination. Null where that is gone, or the address may not be
-   * sent to any more.
+   * Returns the target of a stored delivery, which has its own URL or a destination. Returns `null` if the destination
+   * is gone, or sending to the URL is no longer allowed.
    */
   ofDelivery(
     environmentId: number,
@@ -214,15 +237,19 @@ export abstract class Targets {
     }
   }
 
-  /** The adapter of a stored destination's type; one whose attempts fail and say why when its extension is not loaded. */
+  /**
+   * Returns the adapter for the type of a stored destination. If its extension is not loaded, returns an adapter whose
+   * attempts fail with that reason.
+   */
   abstract adapter(type: string): DestinationAdapter;
 
-  /** The types whose deliveries wait to be fetched. */
+  /** Returns the types whose deliveries wait to be fetched. */
   abstract pulledTypes(): string[];
 
   /**
-   * How what was received is queued for a destination. One that was deleted or disabled, or can't be loaded right now, gets its
-   * delivery too, and keeps no other from its own: it fails where everybody can see it, and can be sent again.
+   * Returns the settings for queueing a received event to a destination. Also works for a destination that was deleted,
+   * is disabled, or cannot be loaded now, so that the event's other deliveries are not affected. Its delivery then
+   * fails visibly and can be sent again.
    */
   async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
     const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
@@ -237,43 +264,49 @@ export abstract class Targets {
   abstract disable(environmentId: number, destinationId: Id, reason: string): Promise<void>;
 }
 
-/** A circuit and whose it is. */
+/** A circuit and its target. */
 export interface TargetCircuit {
   environmentId: number;
   targetId: Id;
   circuit: Circuit;
 }
 
-/** What becomes of one target's circuit. */
+/** A change of one target's circuit. */
 export interface CircuitChange {
   environmentId: number;
   targetId: Id;
-  /** May be called more than once; returns the same object when nothing changes. */
+  /** May be called more than once. Must return the same object if nothing changes. */
   change: (circuit: Circuit) => Circuit;
 }
 
 /** Circuits of targets, shared by all workers. A target without a row has a closed circuit. */
 export abstract class Circuits {
-  /** Every circuit that is not closed, and those of the others that failed in the last minute. */
+  /** Returns all circuits that are not closed, and the closed ones that had a failure in the last minute. */
   abstract troubled(): Promise<TargetCircuit[]>;
 
-  /** The circuits of some targets, in their order. */
+  /** Returns the circuits of the given targets, in the same order. */
   abstract these(targets: readonly { environmentId: number; targetId: Id }[]): Promise<Circuit[]>;
 
-  /** The circuits of some targets that are not closed and clean. */
+  /** Returns the circuits of the given targets, without circuits that are closed and have no failures. */
   abstract findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>>;
 
-  /** Changes one circuit under its row lock, and announces it when it turned; returns what it became. */
+  /** Changes one circuit under its row lock, and publishes it if its state changed. Returns the new circuit. */
   abstract change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit>;
 
-  /** The same for many targets, each named once: those that stay closed change together. Returns what they became, in their order. */
+  /**
+   * Changes the circuits of many targets, each of which is given once. Circuits that stay closed are changed together.
+   * Returns the new circuits in the same order.
+   */
   abstract changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]>;
 
-  /** Removes some of the circuits of targets that nothing was sent to for longer than any delivery is tried. True when there may be more. */
+  /**
+   * Deletes some circuits of targets to which nothing was sent for longer than any delivery is retried. Returns true if
+   * there may be more.
+   */
   abstract forget(): Promise<boolean>;
 }
 
-/** A legacy signature as a caller gives it; the API describes the fields (LegacySignatureBody). */
+/** A legacy signature as a caller gives it. LegacySignatureBody documents the fields. */
 export interface LegacySignatureSettings {
   header: string;
   algorithm?: LegacyScheme['algorithm'];
@@ -282,12 +315,12 @@ export interface LegacySignatureSettings {
   format?: string;
   timestamp_header?: string | null;
   id_header?: string | null;
-  /** Left out, the stored one stays. */
+  /** If omitted, the stored secret stays. */
   secret?: string;
   secret_encoding?: 'utf8' | 'hex' | 'base64';
 }
 
-/** How something is delivered to, in the form of the API: what is left out stays, null goes back to the default. */
+/** Delivery settings in the format of the API. Omitted fields keep their value. `null` restores the default. */
 export interface DeliverySettings {
   headers?: Record<string, string> | null;
   retry?: { policy?: string | null; max_attempts?: number; schedule?: number[] } | null;
@@ -298,7 +331,7 @@ export interface DeliverySettings {
   legacy_signature?: LegacySignatureSettings | null;
 }
 
-/** The same as it is shown: in force, and without secrets. */
+/** The delivery settings in effect, without secrets. */
 export interface ShownDeliverySettings {
   headers: Record<string, string>;
   retry: { policy?: string; policy_unserved?: string; max_attempts: number; schedule: number[] };
@@ -309,11 +342,11 @@ export interface ShownDeliverySettings {
   legacy_signature: Required<Omit<LegacySignatureSettings, 'secret' | 'secret_encoding'>> | null;
 }
 
-/** What signs deliveries, as receivers are given it. */
+/** The signing keys in the format that receivers get. */
 export interface ShownSecret {
-  /** `whsec_…`. */
+  /** The secret, `whsec_…`. */
   secret: string;
-  /** `whpk_…`, or null without asymmetric signatures. */
+  /** The public key, `whpk_…`. `null` without asymmetric signatures. */
   publicKey: string | null;
 }
 
@@ -327,13 +360,13 @@ export interface OwnedDestination {
   disabledReason: string | null;
   settings: ShownDeliverySettings;
   circuit: Pick<Circuit, 'state' | 'openedAt'>;
-  /** Rises with every change of the settings. */
+  /** Version number, incremented by every change of the settings. */
   version: number;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** A destination that an endpoint asks for; `secret` is `whsec_…` when its receiver knows one already. */
+/** A destination to create for an endpoint. `secret` is `whsec_…` if the receiver already has one. */
 export interface NewOwnedDestination {
   id: Id;
   name: string;
@@ -342,7 +375,7 @@ export interface NewOwnedDestination {
   secret?: string | null;
 }
 
-/** What changes of one: what is left out stays. */
+/** Changes to such a destination. Omitted fields keep their value. */
 export interface OwnedDestinationChanges {
   name?: string;
   url?: string;
@@ -350,77 +383,86 @@ export interface OwnedDestinationChanges {
 }
 
 /**
- * Destinations that belong to endpoints of applications: of type https, never probed (a customer's endpoint may not be
- * up yet), and for every caller of the API who names their ids they do not exist. All of it joins the transaction of the
- * caller. Faults of settings are named as in the API (`headers.x-a`, `legacy_signature.header`).
+ * Destinations that belong to endpoints of applications. They have the type https and are never probed, because a
+ * customer's endpoint may not be running yet. To API callers who use their ids, they do not exist. All methods join the
+ * caller's transaction. Errors name settings as the API does (`headers.x-a`, `legacy_signature.header`).
  */
 export abstract class OwnedDestinations {
-  /** Throws 422 with the faults of the URL or the settings. */
+  /** Creates a destination. Throws 422 with the errors in the URL or the settings. */
   abstract create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination>;
 
-  /** Throws 404, and 422 as above. */
+  /** Changes a destination. Throws 404, and 422 like `create`. */
   abstract update(tenant: Tenant, id: Id, changes: OwnedDestinationChanges): Promise<OwnedDestination>;
 
-  /** Enabling closes the circuit too; a reason that a disabled one has stays. Throws 404. */
+  /**
+   * Changes the status. Enabling also closes the circuit. A destination that is already disabled keeps its reason.
+   * Throws 404.
+   */
   abstract setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination>;
 
-  /** Removes one; what waits for it fails as `target_gone`. Throws 404. */
+  /** Deletes a destination. Its waiting deliveries fail as `target_gone`. Throws 404. */
   abstract remove(environmentId: number, id: Id): Promise<void>;
 
-  /** Removes all of one owner and returns their ids. */
+  /** Deletes all destinations of one owner and returns their ids. */
   abstract removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]>;
 
-  /** In the order of `ids`, without those that do not exist; two statements whatever their number. */
+  /**
+   * Returns the destinations in the order of `ids`, without those that do not exist. Uses two statements for any number
+   * of ids.
+   */
   abstract find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]>;
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   abstract showSecret(tenant: Tenant, id: Id): Promise<ShownSecret>;
 
-  /** New keys; the ones before sign too for `graceMs`. Throws 404. */
+  /** Generates new keys. The previous keys also sign for `graceMs`. Throws 404. */
   abstract rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret>;
 }
 
-/** Whether URLs can be reached, through the same gate as deliveries; nothing is stored. */
+/** Checks that URLs are reachable, with the same address checks as deliveries. Stores nothing. */
 export abstract class UrlChecks {
-  /** With a sentence for people. */
+  /** Checks one URL. `detail` is a sentence for human readers. */
   abstract tryUrl(url: string): Promise<{ ok: boolean; detail: string }>;
 }
 
-/** A destination that the service needs for itself, such as the one that emails are handed over by. */
+/** A destination that Posthorn itself needs, such as the one that hands emails to a transport. */
 export interface ServiceDestination {
   id: Id;
   name: string;
   type: string;
-  /** For one attempt, in milliseconds. */
+  /** Time limit for one attempt, in milliseconds. */
   timeoutMs: number;
 }
 
 /**
- * Destinations of the service itself, at most one of an id in each environment: with the default schedule and circuit, in no
- * list, never changed and never removed.
+ * Posthorn's own destinations, at most one per id and environment. They have the default schedule and circuit, appear
+ * in no list, and are never changed or removed.
  */
 export abstract class ServiceDestinations {
-  /** Resolves once it is there, committed by itself; safe to ask anywhere at once. Throws 503 while storage is away. */
+  /**
+   * Creates the destination unless it exists, and resolves once it is committed, in a separate unit of work. Safe to
+   * call concurrently. Throws 503 if the database is unavailable.
+   */
   abstract ensure(environmentId: number, destination: ServiceDestination): Promise<void>;
 }
 
-/** What a target is called: a destination of the list, or with an owner the endpoint of an application. */
+/** The name of a target: of a listed destination, or if `ownerId` is set, of the endpoint of an application. */
 export interface DestinationName {
   id: Id;
   name: string;
-  /** The application. */
+  /** The application that owns the endpoint. */
   ownerId: Id | null;
 }
 
-/** A target as the API names it. One that owns itself is the service's own. */
+/** Presents a target in the format of the API. A target that owns itself is one of Posthorn's own. */
 export function shownTarget({ id, name, ownerId }: DestinationName): Record<string, string> {
   return ownerId === null || ownerId === id
     ? { destination: showId('dst', id), name }
     : { endpoint: showId('ep', id), application: showId('app', ownerId) };
 }
 
-/** What destinations are called. */
+/** Names of destinations. */
 export abstract class DestinationNames {
-  /** Those of `ids` that exist, whoever they belong to. */
+  /** Returns the destinations among `ids` that exist, whoever owns them. */
   abstract find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]>;
 }

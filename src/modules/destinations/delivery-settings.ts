@@ -9,7 +9,7 @@ import type { DestinationEntity, RetrySettings } from './destinations.entities.j
 import type { RetryPolicies } from './retry-policies.js';
 import type { SettingsChanges } from './settings.js';
 
-/** What the API's form of the settings changes. Throws 422 for a legacy secret that is not in its encoding. */
+/** Converts settings from the format of the API. Throws 422 for a legacy secret that does not match its encoding. */
 export function deliveryChanges(given: DeliverySettings): SettingsChanges {
   const {
     headers,
@@ -32,7 +32,7 @@ export function deliveryChanges(given: DeliverySettings): SettingsChanges {
   };
 }
 
-/** The settings in the API's form, as they are in force; secrets are never in it. */
+/** Returns the settings in effect in the format of the API, without secrets. */
 export function shownSettings(row: DestinationEntity, policies: RetryPolicies): ShownDeliverySettings {
   return {
     headers: row.headers,
@@ -85,16 +85,16 @@ function shownScheme({
   return { ...scheme, timestamp_header: timestampHeader, id_header: idHeader };
 }
 
-/** The bytes of a new secret; undefined when the stored one is to stay. */
+/** Returns the bytes of a new secret, or `undefined` if the stored one stays. */
 function legacyKey({ secret, secret_encoding: encoding }: LegacySignatureSettings): Buffer | undefined {
   if (secret === undefined) {
     if (encoding === undefined) return undefined;
     throw invalid([
-      { path: 'legacy_signature.secret_encoding', message: 'says how a new secret is written, and there is none' },
+      { path: 'legacy_signature.secret_encoding', message: 'gives the encoding of a new secret, and there is none' },
     ]);
   }
   const key = Buffer.from(secret, encoding ?? 'utf8');
-  // Node decodes as far as it can: only what comes out the same again was read to its end.
+  // Node.js ignores invalid input when it decodes. Encoding the result again detects that.
   const isWhole =
     key.length > 0 &&
     (encoding === 'hex' ? key.length * 2 === secret.length : key.toString(encoding ?? 'utf8') === secret);

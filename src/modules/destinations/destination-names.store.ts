@@ -5,12 +5,12 @@ import { type DestinationName, DestinationNames } from '#modules/destinations/co
 
 const FIND: Statement = {
   name: 'destination_names.find',
-  // Index destinations_pkey.
+  // Uses the index `destinations_pkey`.
   text: `
     select id, name, owner_id as "ownerId" from destinations where environment_id = $1::int and id = any($2::uuid[])`,
 };
 
-/** Names only: no secret is opened for them. */
+/** Reads only names, without decrypting secrets. */
 @Injectable()
 export class DestinationNamesStore extends DestinationNames {
   constructor(private readonly database: Database) {

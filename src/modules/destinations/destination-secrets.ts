@@ -12,7 +12,7 @@ import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore, type Whose } from './destinations.store.js';
 import type { Settings, SettingsChanges } from './settings.js';
 
-/** The sealed columns that sign. */
+/** Encrypted columns of the signing keys. */
 export type SecretColumns = Pick<
   DestinationEntity,
   'secret' | 'previousSecret' | 'previousSecretUntil' | 'privateKey' | 'previousPrivateKey' | 'legacySecret'
@@ -21,10 +21,10 @@ export type SecretColumns = Pick<
 /** Keys that sign together. */
 export type SigningKeys = Pick<Target, 'signingKeys' | 'privateKeys'>;
 
-/** Everything that signs for a destination, opened. */
+/** All decrypted signing keys of a destination. */
 export interface OpenedKeys {
   current: SigningKeys;
-  /** The keys before as well, until the grace of their rotation ends; null when there are none. */
+  /** Current and previous keys, used until the grace period of a rotation ends. `null` without previous keys. */
   both: SigningKeys | null;
   graceUntilMs: number;
   legacySignature: Target['legacySignature'];
@@ -35,7 +35,7 @@ type Column = 'secret' | 'previous_secret' | 'credentials' | 'private_key' | 'pr
 
 const KEY_BYTES = 32;
 
-/** Signing keys and credentials of destinations: sealed in their rows, opened here only. */
+/** Signing keys and credentials of destinations. They are stored encrypted, and only this class decrypts them. */
 @Injectable()
 export class DestinationSecrets {
   constructor(
@@ -45,7 +45,9 @@ export class DestinationSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** The columns of a new destination; `given` is the secret that its owner brings. Throws 422 when that is none. */
+  /**
+   * Returns the columns of a new destination. `given` is a secret that the owner brings. Throws 422 if it is invalid.
+   */
   begin(
     place: Place,
     given: string | null,
@@ -62,7 +64,9 @@ export class DestinationSecrets {
     };
   }
 
-  /** The columns that a change of settings takes with it: keys that are needed now, and those that are not any more. */
+  /**
+   * Returns the columns that change with the settings: keys that are now needed, and keys that are no longer needed.
+   */
   following(
     row: DestinationEntity,
     { asymmetric, legacySignature }: Settings,
@@ -76,7 +80,7 @@ export class DestinationSecrets {
     return columns;
   }
 
-  /** Opens what signs. Which keys do at a moment is for the reader to ask by its clock. */
+  /** Decrypts the signing keys. The reader has to choose by its clock which of them sign. */
   open(row: DestinationEntity): OpenedKeys {
     const signingKeys = [this.current(row)];
     const privateKeys = row.privateKey ? [privateKeyOf(this.opened(row, 'private_key', row.privateKey))] : [];
@@ -94,14 +98,14 @@ export class DestinationSecrets {
     };
   }
 
-  /** What signs now. Throws 404. */
+  /** Returns the current signing keys. Throws 404. */
   async show(tenant: Tenant, id: Id, whose: Whose = 'listed'): Promise<ShownSecret> {
     const row = await this.store.find(tenant.environmentId, id, whose);
     if (row === null) throw notFound('destination');
     return this.shown(row);
   }
 
-  /** New keys; the ones before sign too for `graceMs`, and what was before those no longer does. Throws 404. */
+  /** Generates new keys. The previous keys also sign for `graceMs`. Older keys stop signing. Throws 404. */
   rotate(tenant: Tenant, id: Id, graceMs: number, whose: Whose = 'listed'): Promise<ShownSecret> {
     return this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id, whose);
@@ -109,7 +113,7 @@ export class DestinationSecrets {
       const columns: Partial<SecretColumns> = {
         secret: this.seal(row, 'secret', randomBytes(KEY_BYTES)),
         privateKey: row.privateKey && this.newSeed(row),
-        // Sealed again: a value opens only in the column that it was sealed for.
+        // Encrypted again, because a value can be decrypted only in the column that it was encrypted for.
         previousSecret: this.seal(row, 'previous_secret', this.current(row)),
         previousPrivateKey:
           row.privateKey && this.seal(row, 'previous_private_key', this.opened(row, 'private_key', row.privateKey)),
@@ -151,7 +155,7 @@ export class DestinationSecrets {
   }
 }
 
-/** That a legacy signature has no key to sign with, neither a new one nor a stored one. */
+/** Returns an error if a legacy signature has neither a new key nor a stored one. */
 export function legacyKeyFaults(
   { legacySignature }: Settings,
   { legacyKey }: SettingsChanges,

@@ -13,18 +13,18 @@ import { secretNames } from './header-templates.js';
 import { RetryPolicies } from './retry-policies.js';
 import { targetOf } from './target.js';
 
-/** Rows that several loads ask for at once, by id. */
+/** Rows that several concurrent loads request, by id. */
 type Gathering = Map<Id, (rows: Promise<ReadonlyMap<Id, DestinationEntity>>) => void>;
 
 const ENTRIES_MAX = 50_000;
 
-/** The targets of stored destinations, from a cache by environment and id. */
+/** Targets of stored destinations, cached by environment and id. */
 @Injectable()
 export class DestinationTargets {
   private readonly cache: Cache<Target | null>;
-  /** Keys of what was loaded with secrets in its headers: all that a changed secret can concern. */
+  /** Cache keys of targets with secrets in their headers, which are the only ones that a changed secret affects. */
   private readonly withSecrets = new Set<string>();
-  /** Set while `ofAll` asks the cache, so that what the cache lacks is loaded together. */
+  /** Set while `ofAll` reads the cache, so that all missing entries are loaded together. */
   private gathering: Gathering | null = null;
 
   constructor(
@@ -46,23 +46,26 @@ export class DestinationTargets {
     );
   }
 
-  /** What `of` would answer, where that is known already; undefined where it has to be waited for. */
+  /** Returns the same as `find` if it is in the cache, otherwise `undefined`. */
   known(environmentId: number, id: Id): Target | null | undefined {
     return this.cache.known(`${environmentId}:${id}`);
   }
 
-  /** Null when there is none in this environment. */
+  /** Returns `null` if there is none in this environment. */
   find(environmentId: number, id: Id): Promise<Target | null> {
     return this.cache.get(`${environmentId}:${id}`);
   }
 
-  /** The same for many: one statement for all that the cache lacks. Null as well for one whose headers lack a secret. */
+  /**
+   * Returns many targets, and loads all that are not in the cache with one statement. An entry is also `null` if a
+   * secret of its headers is missing.
+   */
   async ofAll(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     const found = this.gathered(environmentId, ids);
     try {
       return await Promise.all(found);
     } catch {
-      // The rare case: one that can't be loaded must not stand in the way of the others.
+      // Rare case: a target that cannot be loaded must not affect the others.
       return Promise.all(found.map((target) => target.catch(nullWhereRefused)));
     }
   }
@@ -90,14 +93,14 @@ export class DestinationTargets {
     const colon = key.indexOf(':');
     const environmentId = Number(key.slice(0, colon));
     const id = key.slice(colon + 1);
-    // Before the first wait: the gathering lasts no longer than the call that it is for.
+    // Read before the first await, because the gathering lasts only as long as the synchronous call.
     const { gathering } = this;
     const rows = gathering
       ? new Promise<ReadonlyMap<Id, DestinationEntity>>((resolve) => gathering.set(id, resolve))
       : this.rowsOf(environmentId, [id]);
     const row = (await rows).get(id);
     if (!row) return null;
-    // Noted before the secrets are read: a change in between must find it.
+    // Recorded before the secrets are read, so that a concurrent change of a secret finds the entry.
     if (secretNames(row.headers).length > 0) this.withSecrets.add(key);
     const opened = {
       keys: this.secrets.open(row),

@@ -1,21 +1,27 @@
 import type { Id } from '#kernel/ids.js';
 
-/** What sends to a destination, with ids as the API shows them: a route of an endpoint, an endpoint of an application, or an alias. */
+/**
+ * A user of a destination, with ids in the format of the API: a route of an endpoint, an endpoint of an application, or
+ * an alias.
+ */
 export type DestinationUser =
   | { kind: 'route'; id: string; endpoint: string }
   | { kind: 'application_endpoint'; id: string; application: string }
   | { kind: 'alias'; id: string; address: string };
 
-/** The first `max` of a context's users of a destination, inside the caller's transaction. */
+/** Returns the first `max` users of a destination within one module, in the caller's transaction. */
 export type FindDestinationUsers = (
   environmentId: number,
   destinationId: Id,
   max: number,
 ) => Promise<DestinationUser[]>;
 
-/** Who uses which destination: what is in use can't be deleted. Connected by the contexts that use destinations. */
+/**
+ * Finds the users of a destination, because a destination in use cannot be deleted. The modules that use destinations
+ * register their lookups here.
+ */
 export abstract class DestinationUsers {
-  /** At most `max`. */
+  /** Returns at most `max` users. */
   abstract list(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]>;
 
   abstract attach(find: FindDestinationUsers): void;

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type DestinationUser, DestinationUsers, type FindDestinationUsers } from './destination-users.contract.js';
 
-/** Asks every context that sends to destinations of the registry. */
+/** Collects the users of a destination from all registered modules. */
 @Injectable()
 export class AttachedDestinationUsers extends DestinationUsers {
   private readonly finders: FindDestinationUsers[] = [];
 
   override async list(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]> {
     const found: DestinationUser[] = [];
-    // One after the other: they share the caller's transaction, which is one connection.
+    // Sequential, because the calls share the caller's transaction, which is one connection.
     for (const find of this.finders) found.push(...(await find(environmentId, destinationId, max)));
     return found.slice(0, max);
   }

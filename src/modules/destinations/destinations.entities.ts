@@ -3,8 +3,8 @@ import type { LegacyScheme } from '#engine/legacy-signature.js';
 import type { Id } from '#kernel/ids.js';
 
 /**
- * `max_attempts` and `schedule` (seconds) as a caller gave them; what is left out has its default. Or the name of the policy
- * that is followed instead.
+ * `max_attempts` and `schedule` (seconds) as the caller gave them, with defaults for omitted fields; or the name of the
+ * policy that is used instead.
  */
 export interface RetrySettings {
   policy?: string;
@@ -12,15 +12,15 @@ export interface RetrySettings {
   schedule?: number[];
 }
 
-/** A bound on deliveries to one destination, over all workers. */
+/** A limit on the rate of deliveries to one destination, shared by all workers. */
 export interface RateLimitSettings {
   per_second: number;
 }
 
-/** What the last check of a destination found. */
+/** Result of the last check of a destination. */
 export type Validation = 'pending' | 'valid' | 'stale' | 'invalid';
 
-/** One destination. The secrets and credentials are sealed. */
+/** One destination. Its secrets and credentials are encrypted. */
 @Entity('destinations')
 @Index('destinations_listed_idx', ['environmentId', 'id'], { where: 'owner_id is null' })
 @Index('destinations_owner_id_idx', ['environmentId', 'ownerId'], { where: 'owner_id is not null' })
@@ -36,7 +36,7 @@ export class DestinationEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'destinations_pkey' })
   id: Id;
 
-  /** The endpoint of an application that it belongs to; such a one is not in the list. */
+  /** The endpoint of an application that owns the destination. Owned destinations do not appear in the list. */
   @Column('uuid', { name: 'owner_id', nullable: true })
   ownerId: Id | null;
 
@@ -70,7 +70,7 @@ export class DestinationEntity {
   @Column('int', { nullable: true })
   concurrency: number | null;
 
-  /** ASYMMETRIC is a reserved word of SQL. */
+  /** Not called `asymmetric`, because ASYMMETRIC is a reserved word in SQL. */
   @Column('boolean', { name: 'is_asymmetric', default: false })
   asymmetric: boolean;
 
@@ -86,7 +86,7 @@ export class DestinationEntity {
   @Column('text', { name: 'disabled_reason', nullable: true })
   disabledReason: string | null;
 
-  /** Since when it takes no deliveries; null while it does. The store keeps it. */
+  /** Time since which the destination takes no deliveries. `null` while it is active. Maintained by the store. */
   @Column('timestamptz', { name: 'disabled_at', nullable: true })
   disabledAt?: Date | null;
 
@@ -102,15 +102,15 @@ export class DestinationEntity {
   @Column('timestamptz', { name: 'previous_secret_until', nullable: true })
   previousSecretUntil: Date | null;
 
-  /** The seed of the ed25519 key; null unless `asymmetric`. */
+  /** Seed of the ed25519 key. `null` unless `asymmetric` is set. */
   @Column('bytea', { name: 'private_key', nullable: true })
   privateKey: Buffer | null;
 
-  /** The one before, until `previousSecretUntil` as well. */
+  /** Previous seed, which also signs until `previousSecretUntil`. */
   @Column('bytea', { name: 'previous_private_key', nullable: true })
   previousPrivateKey: Buffer | null;
 
-  /** The key of `legacySignature`. */
+  /** Key of `legacySignature`. */
   @Column('bytea', { name: 'legacy_secret', nullable: true })
   legacySecret: Buffer | null;
 
@@ -121,7 +121,7 @@ export class DestinationEntity {
   updatedAt: Date;
 }
 
-/** The circuit of a target that is not closed and clean; a target without a row is. */
+/** The circuit of a target. A target without a row has a closed circuit without failures. */
 @Entity('circuits')
 @Index('circuits_changed_at_idx', ['changedAt'])
 @Index('circuits_shut_idx', ['environmentId', 'targetId'], { where: "state <> 'closed'" })

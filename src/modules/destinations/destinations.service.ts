@@ -12,7 +12,7 @@ import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { RetryPolicies } from './retry-policies.js';
 
-/** What a caller filters the list by. */
+/** Filters of the list. */
 export interface DestinationQuery {
   type?: string;
   validation?: Validation;
@@ -24,26 +24,26 @@ export interface DestinationQuery {
   limit?: number;
 }
 
-/** One page. */
+/** One page of destinations. */
 export interface DestinationRows {
   rows: DestinationEntity[];
   nextCursor: string | null;
-  /** How many there are in all, up to a cap; null when nobody asked. */
+  /** Number of matching destinations, up to a cap. `null` if it was not requested. */
   count: number | null;
 }
 
-/** A destination with what the deliveries found out about it. */
+/** A destination with the state that results from its deliveries. */
 export interface DestinationView {
   row: DestinationEntity;
   settings: ShownDeliverySettings;
   circuit: Circuit;
-  /** Why nothing serves its type, or null. */
+  /** Reason why no adapter serves the type, or `null`. */
   unserved: string | null;
 }
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads destinations: newest first, bound to the caller's environment. */
+/** Reads the destinations of the caller's environment, newest first. */
 @Injectable()
 export class DestinationsService {
   constructor(
@@ -73,14 +73,14 @@ export class DestinationsService {
     };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   async find(tenant: Tenant, id: Id): Promise<DestinationView> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw notFound('destination');
     return this.view(row);
   }
 
-  /** The row with its circuit. */
+  /** Returns the row with its circuit. */
   async view(row: DestinationEntity): Promise<DestinationView> {
     return {
       row,

@@ -25,26 +25,26 @@ import { DestinationEntity, type RetrySettings, type Validation } from './destin
 
 const TABLE = 'destinations';
 
-/** Which destinations a list shows. */
+/** Filter of the destination list. */
 export interface DestinationFilter {
   type?: string;
   validation?: Validation;
   status?: 'active' | 'disabled';
   circuit?: Circuit['state'];
-  /** What the name begins with, whatever the case. */
+  /** Prefix of the name, ignoring case. */
   search?: string;
   beforeId?: Id;
 }
 
-/** Which destinations a caller may know: those of the list, or those that an application's endpoint owns. */
+/** Selects listed destinations, or destinations that an application's endpoint owns. */
 export type Whose = 'listed' | 'owned';
 
-/** TypeORM takes the values of open records (`config`) for functions. */
+/** Works around TypeORM, which takes the values of open records (`config`) for functions. */
 type Writable = QueryDeepPartialEntity<DestinationEntity>;
 
 const DISABLE: Statement = {
   name: 'destinations.disable',
-  // Index destinations_pkey. The first reason stays.
+  // Uses the index `destinations_pkey`. A destination that is already disabled keeps its reason.
   text: `
     update destinations set status = 'disabled', disabled_reason = $3, disabled_at = now(), updated_at = $4::timestamptz
     where environment_id = $1::int and id = $2::uuid and status = 'active'
@@ -53,7 +53,7 @@ const DISABLE: Statement = {
 
 const REMOVE: Statement = {
   name: 'destinations.remove',
-  // Indexes destinations_pkey and target_permits_pkey.
+  // Uses the indexes `destinations_pkey` and `target_permits_pkey`.
   text: `
     with removed as (
       delete from destinations where environment_id = $1::int and id = $2::uuid returning environment_id, id
@@ -65,7 +65,7 @@ const REMOVE: Statement = {
 
 const REMOVE_OWNED: Statement = {
   name: 'destinations.remove_owned',
-  // Indexes destinations_owner_id_idx, target_permits_pkey and circuits_pkey.
+  // Uses the indexes `destinations_owner_id_idx`, `target_permits_pkey` and `circuits_pkey`.
   text: `
     with removed as (
       delete from destinations where environment_id = $1::int and owner_id = $2::uuid returning environment_id, id, headers
@@ -79,18 +79,19 @@ const REMOVE_OWNED: Statement = {
 
 const RETRY_SCHEDULES: Statement = {
   name: 'destinations.retry_schedules',
-  // Index destinations_pkey, over an environment's destinations: asked when its retention is changed. Few schedules are of one's own.
+  // Uses the index `destinations_pkey` and reads all destinations of an environment, only when its retention is
+  // changed. Few destinations have their own schedule.
   text: 'select distinct retry from destinations where environment_id = $1::int and retry is not null',
 };
 
-/** A destination that went with its owner. */
+/** A destination that was deleted with its owner. */
 export interface RemovedOwned {
   id: Id;
   headers: Record<string, string>;
   hadCircuit: boolean;
 }
 
-/** Destinations. Every change is announced in its own transaction: no node goes on with what it remembers. */
+/** Destinations. Every change is published in its own transaction, so that all nodes invalidate their caches. */
 @Injectable()
 export class DestinationsStore {
   constructor(
@@ -101,13 +102,13 @@ export class DestinationsStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Index destinations_pkey. */
+  /** Uses the index `destinations_pkey`. */
   async find(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
     const row = await this.rows().findOneBy({ environmentId, id, ownerId: ownerOf(whose) });
     return row && this.opened(row);
   }
 
-  /** The same, and nobody else changes it until the transaction ends. */
+  /** Returns a destination and locks its row until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
     const row = await this.rows().findOne({
       where: { environmentId, id, ownerId: ownerOf(whose) },
@@ -116,23 +117,26 @@ export class DestinationsStore {
     return row && this.opened(row);
   }
 
-  /** Whoever they belong to, in no order. Index destinations_pkey. */
+  /** Returns destinations of any owner, in no particular order. Uses the index `destinations_pkey`. */
   async findAll(environmentId: number, ids: readonly Id[]): Promise<DestinationEntity[]> {
     return (await this.rows().findBy({ environmentId, id: Any(ids) })).map((row) => this.opened(row));
   }
 
-  /** Newest first. Index destinations_listed_idx, backwards, or destinations_name_idx; other filters are applied on the way. */
+  /**
+   * Returns a page, newest first. Uses the index `destinations_listed_idx`, backwards, or `destinations_name_idx`.
+   * Other filters are applied to the rows that the index returns.
+   */
   async page(environmentId: number, filter: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
     const rows = await this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
     return rows.map((row) => this.opened(row));
   }
 
-  /** How many a list has, `max` at most. Indexes as above. */
+  /** Counts the destinations of a list, up to `max`. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: DestinationFilter, max: number): Promise<number> {
     return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
-  /** Each of the schedules that an environment's destinations have of their own, once. */
+  /** Returns the distinct custom retry schedules of an environment's destinations. */
   async retrySchedules(environmentId: number): Promise<RetrySettings[]> {
     const rows = await this.database.query<{ retry: RetrySettings }>(RETRY_SCHEDULES, [environmentId]);
     return rows.map(({ retry }) => retry);
@@ -166,7 +170,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Disables an active one, as its receiver asks for. */
+  /** Disables an active destination at the request of its receiver. */
   disable(environmentId: number, id: Id, reason: string): Promise<void> {
     return this.database.transaction(async () => {
       const [disabled] = await this.database.query<DestinationName>(DISABLE, [
@@ -182,7 +186,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Everything of one owner; what of it used secrets is for the caller to release. */
+  /** Deletes all destinations of one owner. The caller has to release the secrets that they used. */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
       const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [
@@ -201,7 +205,7 @@ export class DestinationsStore {
     });
   }
 
-  /** False when there is none; whose it is was asked before. */
+  /** Returns false if there is none. The caller must have checked the owner. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const removed = await this.database.query(REMOVE, [environmentId, id]);
@@ -215,7 +219,7 @@ export class DestinationsStore {
     return sealNamed(this.vault, { table: TABLE, environmentId, id }, headers);
   }
 
-  /** A row as it was saved, with headers that can be read. */
+  /** Returns a saved row with readable headers. */
   private opened(row: DestinationEntity): DestinationEntity {
     const { environmentId, id } = row;
     return { ...row, headers: openNamed(this.vault, { table: TABLE, environmentId, id }, row.headers) };
@@ -248,7 +252,10 @@ function listed(
   return where;
 }
 
-/** Index circuits_shut_idx: those that are not closed are few, and a destination without a circuit has a closed one. */
+/**
+ * Uses the index `circuits_shut_idx`. Circuits that are not closed are few, and a destination without a row has a
+ * closed circuit.
+ */
 function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
   const [condition, which] =
     state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];

@@ -7,7 +7,7 @@ import { filledIn, secretNames, templateFaults } from './header-templates.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Secrets in the static headers of destinations. */
+/** Named secrets in the static headers of destinations. */
 @Injectable()
 export class HeaderSecrets {
   constructor(
@@ -16,15 +16,15 @@ export class HeaderSecrets {
     private readonly database: Database,
   ) {}
 
-  /** What is wrong with the secrets in the headers now, for a refusal before anything costly is done. */
+  /** Returns the current errors in the secrets of the headers, so that a call can be rejected before expensive work. */
   async faults(environmentId: number, headers: Headers): Promise<Fault[]> {
     const names = secretNames(headers);
     return names.length === 0 ? [] : templateFaults(headers, await this.secrets.current(environmentId, names));
   }
 
   /**
-   * Runs `work` in a transaction in which the destination uses the secrets of its headers: from here to the commit
-   * none of them is deleted or changed. Throws 422 with every fault.
+   * Runs `work` in a transaction in which the secrets of the destination's headers are locked: none of them can be
+   * deleted or changed until the commit. Throws 422 with all errors.
    */
   using<T>(environmentId: number, destinationId: Id, headers: Headers, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
@@ -35,19 +35,19 @@ export class HeaderSecrets {
       );
       const faults = await this.faults(environmentId, headers);
       if (faults.length > 0) throw invalid(faults);
-      if (unknown.length > 0) throw conflict('A secret of the headers was created while this call ran. Send it again.');
+      if (unknown.length > 0) throw conflict('A secret in the headers was created while this call ran. Send it again.');
       return work();
     });
   }
 
-  /** Lets go of every secret of a destination that is removed, in the caller's transaction. */
+  /** Releases all secrets of a deleted destination, in the caller's transaction. */
   async release(environmentId: number, destinationId: Id): Promise<void> {
     await this.uses.replace(environmentId, { kind: 'destination', id: destinationId }, []);
   }
 
   /**
-   * The headers as they are sent. Throws 409 rather than return a template: only a secret that has grown since the
-   * destination was saved can bring that about.
+   * Returns the headers with the secrets filled in. Throws 409 instead of returning a template. That happens only if a
+   * secret has become longer since the destination was saved.
    */
   async resolve(environmentId: number, headers: Headers): Promise<Headers> {
     const names = secretNames(headers);

@@ -1,31 +1,34 @@
 import { forwardedHeaderFaults } from '#engine/headers.js';
 import type { Fault } from '#kernel/errors.js';
 
-/** Everything between the braces, so that a misspelled name is an unknown one and never sent as it stands. */
+/** Matches any text between the braces, so that a misspelled name is reported as unknown and never sent literally. */
 const REFERENCE = /\{\{\s*secrets\.([^{}]*)\}\}/g;
-/** What a secret may be called. */
+/** Valid names of secrets. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const FAULTS_MAX = 50;
 
-/** The names of the secrets in `{{secrets.NAME}}`, each once. */
+/** Returns the distinct names of the secrets in `{{secrets.NAME}}`. */
 export function secretNames(headers: Readonly<Record<string, string>>): string[] {
   return [...new Set(Object.values(headers).flatMap((value) => [...value.matchAll(REFERENCE)].map(nameIn)))];
 }
 
-/** The headers with the values of their secrets, which are taken as they are: what looks like a reference in one is none. */
+/**
+ * Returns the headers with the values of their secrets. The values are inserted literally: a reference inside a value
+ * is not resolved.
+ */
 export function filledIn(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,
 ): Record<string, string> {
   const fill = (template: string): string =>
     template.replace(REFERENCE, (whole, name: string) => values.get(name.trim()) ?? whole);
-  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  // Unlike an assignment, fromEntries treats "__proto__" as an ordinary name.
   return Object.fromEntries(Object.entries(headers).map(([name, template]) => [name, fill(template)]));
 }
 
 /**
- * Why headers can't be sent with these values; empty when they can. Secrets must exist, each must be a valid header
- * value by itself, and so must be what becomes of the header. No fault says anything of a value.
+ * Returns the reasons why the headers cannot be sent with these values. Every secret must exist, every value must be a
+ * valid header value by itself, and so must the resulting header. The errors never contain a value.
  */
 export function templateFaults(
   headers: Readonly<Record<string, string>>,
@@ -39,7 +42,7 @@ export function templateFaults(
 
 function referenceFaults(header: string, name: string, value: string | undefined): Fault[] {
   const path = `headers.${header}`;
-  // What can't be a name may be anything, a secret in the wrong place too: it is not repeated.
+  // Text that cannot be a name is not repeated in the error: it might be a secret in the wrong place.
   if (value === undefined)
     return [{ path, message: NAME.test(name) ? `names the secret ${name}, which does not exist` : 'names no secret' }];
   return forwardedHeaderFaults({ 'x-secret': value }).map(({ message }) => ({

@@ -18,7 +18,7 @@ import { DestinationsStore } from './destinations.store.js';
 import { Registration } from './registration.js';
 import { RetryPolicies } from './retry-policies.js';
 
-/** Destinations of applications' endpoints: rows like any other, which only their owner finds. */
+/** Destinations of applications' endpoints: ordinary rows that are visible only to their owner. */
 @Injectable()
 export class StoredOwnedDestinations extends OwnedDestinations {
   constructor(
@@ -90,7 +90,7 @@ export class StoredOwnedDestinations extends OwnedDestinations {
     return this.owned(row, await this.circuits.find(tenant.environmentId, id));
   }
 
-  /** For a row that has an owner. */
+  /** Presents a row that has an owner. */
   private owned(row: DestinationEntity, { state, openedAt }: Circuit): OwnedDestination {
     const { id, ownerId, name, url, status, disabledReason, version, createdAt, updatedAt } = row;
     return {

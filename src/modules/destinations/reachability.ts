@@ -7,15 +7,15 @@ import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { adapterConfig } from './settings.js';
 import { faultsOf, probeOf } from './supervised-checks.js';
 
-/** What each check of a destination says; a check that could not be made because of an earlier one has failed too. */
+/** Results of the checks of a destination. A check that was not made because an earlier one failed counts as failed. */
 export interface CheckReport {
   checks: { schema: boolean; credentials: boolean; connectivity: boolean };
-  /** The target may not be connected to, whether it answers or not. */
+  /** True if connecting to the target is not allowed, whether or not it responds. */
   isRefused: boolean;
   detail: string;
 }
 
-/** Asks a type's adapter whether a target can be reached. */
+/** Checks with the adapter of the type that a target is reachable. */
 @Injectable()
 export class Reachability extends UrlChecks {
   constructor(
@@ -25,7 +25,7 @@ export class Reachability extends UrlChecks {
     super();
   }
 
-  /** What to note of a target that may be stored. Throws 422 with the check that failed. */
+  /** Returns the validation state to store with the target. Throws 422 with the failed check. */
   async admit(draft: Draft): Promise<Validation> {
     const adapter = this.checked(draft);
     const report = await probeOf(adapter, draft);
@@ -33,13 +33,16 @@ export class Reachability extends UrlChecks {
     return adapter.pulled ? 'pending' : 'valid';
   }
 
-  /** The same without touching the network. */
+  /** Like `admit`, but without network access. */
   admitUnprobed(draft: Draft): Validation {
     this.checked(draft);
     return 'pending';
   }
 
-  /** Whether a URL can be reached, for people; nothing is stored. Throws 422 for an unknown type only. */
+  /**
+   * Checks that a URL is reachable, and describes the result for human readers. Stores nothing. Throws 422 only for an
+   * unknown type.
+   */
   async try(draft: Draft): Promise<{ ok: boolean; detail: string }> {
     const unsupported = this.adapters.refusal(draft.type);
     if (unsupported !== null) return { ok: false, detail: unsupported };
@@ -55,11 +58,11 @@ export class Reachability extends UrlChecks {
     return this.try({ type: 'https', url, config: {}, credentials: null });
   }
 
-  /** Every check of a stored destination. */
+  /** Runs all checks of a stored destination. */
   async report(row: DestinationEntity): Promise<CheckReport> {
     const draft = this.draft(row);
     const adapter = this.adapters.find(row.type);
-    if (adapter === null) return failedFrom('schema', `Nothing serves the type ${row.type} any more.`);
+    if (adapter === null) return failedFrom('schema', `No adapter serves the type ${row.type} any more.`);
     const [fault] = faultsOf(adapter, draft);
     if (fault)
       return { ...failedFrom(fault.check ?? 'schema', sentenceOf(fault)), isRefused: fault.check === 'connectivity' };
@@ -69,7 +72,7 @@ export class Reachability extends UrlChecks {
       : failedFrom(check, detail);
   }
 
-  /** A stored destination as its adapter checks it. */
+  /** Returns a stored destination in the form that its adapter checks. */
   draft(row: Pick<DestinationEntity, 'environmentId' | 'id' | 'type' | 'url' | 'config' | 'credentials'>): Draft {
     return {
       type: row.type,
@@ -79,7 +82,7 @@ export class Reachability extends UrlChecks {
     };
   }
 
-  /** The adapter, when the settings fit it. */
+  /** Returns the adapter if the settings are valid for it. */
   private checked(draft: Draft): DestinationAdapter {
     const adapter = this.adapters.require(draft.type);
     const faults = faultsOf(adapter, draft);

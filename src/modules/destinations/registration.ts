@@ -11,23 +11,23 @@ import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
 import { adapterConfig, changed, DEFAULT_SETTINGS, type SettingsChanges, settingsFaults } from './settings.js';
 
-/** A destination that a caller asks for. */
+/** A destination that a caller requests. */
 export interface NewDestination {
   name: string;
   type: string;
   settings: SettingsChanges;
   credentials: Record<string, string> | null;
-  /** `whsec_…` when its owner brings one. */
+  /** `whsec_…` if the owner brings a secret. */
   secret: string | null;
 }
 
-/** The endpoint of an application that a destination is for, and the id that it is to have. */
+/** The endpoint of an application that owns the destination, and the id of the new destination. */
 export interface Ownership {
   id: Id;
   ownerId: Id;
 }
 
-/** Registers destinations: checked, probed, and only then stored. */
+/** Registers destinations, which are validated and probed before they are stored. */
 @Injectable()
 export class Registration {
   constructor(
@@ -39,7 +39,7 @@ export class Registration {
     private readonly retention: RetryRetention,
   ) {}
 
-  /** An owned one is not probed. Throws 422 with the check that failed, and stores nothing then. */
+  /** Creates a destination. An owned one is not probed. Throws 422 with the failed check. Nothing is stored then. */
   async create(tenant: Tenant, asked: NewDestination, owned: Ownership | null = null): Promise<DestinationEntity> {
     const { name, type, settings: given, credentials, secret } = asked;
     const settings = changed({ ...DEFAULT_SETTINGS, name }, given);

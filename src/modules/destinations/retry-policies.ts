@@ -11,7 +11,7 @@ import type { RetrySettings } from './destinations.entities.js';
 import { retryPolicy } from './settings.js';
 import { supervised } from './supervised-retry-policy.js';
 
-/** What stands behind `retry`: numbers of one's own, or the policy of an extension by its name. */
+/** Resolves `retry` settings: the destination's own numbers, or an extension's policy by name. */
 @Injectable()
 export class RetryPolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -24,13 +24,13 @@ export class RetryPolicies implements OnModuleInit {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws, which stops the start, when a policy is not in order or two have one name. */
+  /** Throws, which makes the start fail, if a policy is invalid or two have the same name. */
   onModuleInit(): void {
     const policies = providersExtending(this.discovery, NamedRetryPolicy);
     if (policies.length === 0) return;
     const failures = this.metrics.counter(
       'retry_policy_failures_total',
-      'Rulings of a retry policy that could not be followed: its schedule held.',
+      'Decisions of a retry policy that were invalid or failed, so that its schedule applied.',
       ['policy'],
     );
     for (const policy of policies) {
@@ -46,25 +46,25 @@ export class RetryPolicies implements OnModuleInit {
     }
   }
 
-  /** What is in force. For a name that is gone the default holds. */
+  /** Returns the policy in effect. If the named policy is not loaded, the default applies. */
   forSettings(retry: RetrySettings | null): RuledRetryPolicy {
     const name = retry?.policy;
     return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
   }
 
-  /** Why a policy that is named is not followed; null for one that is, and where none is named. */
+  /** Returns the reason why a named policy is not applied, or `null` if it is applied or none is named. */
   absence(retry: RetrySettings | null): string | null {
     const name = retry?.policy;
     return name === undefined || this.named.has(name) ? null : absenceOf(name);
   }
 
-  /** That there is no policy of this name. */
+  /** Returns an error if there is no policy with this name. */
   faults({ policy }: RetrySettings): Fault[] {
     if (policy === undefined || this.named.has(policy)) return [];
     const known = [...this.named.keys()].sort();
     const message =
       known.length === 0
-        ? 'is not known: no extension here brings a retry policy'
+        ? 'is not known: no loaded extension provides a retry policy'
         : `must be one of ${known.join(', ')}`;
     return [{ path: 'retry.policy', message }];
   }

@@ -8,7 +8,7 @@ import { RetryPolicies } from './retry-policies.js';
 
 const DAY_SECONDS = 86_400;
 
-/** Keeps retry schedules within the retention of their environment, from both sides. */
+/** Keeps retry schedules shorter than the retention period of their environment, whichever of the two is changed. */
 @Injectable()
 export class RetryRetention {
   constructor(
@@ -20,7 +20,10 @@ export class RetryRetention {
     schedules.attach((environmentId) => this.longestSeconds(environmentId));
   }
 
-  /** That there is no such policy, or that a schedule takes longer than events are kept. What a caller leaves alone stays as it is. */
+  /**
+   * Returns errors for an unknown policy, and for a schedule that takes longer than events are kept. Settings that the
+   * caller does not change are not checked.
+   */
   async faults(environmentId: number, retry: RetrySettings | null): Promise<Fault[]> {
     const unknown = retry === null ? [] : this.policies.faults(retry);
     if (unknown.length > 0) return unknown;
@@ -32,7 +35,7 @@ export class RetryRetention {
     return [{ path: 'retry', message }];
   }
 
-  /** Ad-hoc URLs and most destinations have the default. */
+  /** Includes the default schedule, which ad-hoc URLs and most destinations use. */
   private async longestSeconds(environmentId: number): Promise<number> {
     const schedules = await this.store.retrySchedules(environmentId);
     return Math.max(

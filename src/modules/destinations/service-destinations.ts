@@ -10,10 +10,13 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Rows that own themselves: whoever lists or names destinations passes them by, as it does those of applications' endpoints. */
+/**
+ * Destinations that own themselves. Lists and name lookups exclude them, like the destinations of applications'
+ * endpoints.
+ */
 @Injectable()
 export class StoredServiceDestinations extends ServiceDestinations {
-  /** They are never removed, so that it is enough to have seen one once. */
+  /** Caches existing destinations without expiry, because they are never deleted. */
   private readonly known = new Set<string>();
 
   constructor(
@@ -25,7 +28,7 @@ export class StoredServiceDestinations extends ServiceDestinations {
     super();
   }
 
-  /** Without a look at the targets' cache: that one is not there must never be remembered, or its first delivery would end. */
+  /** Does not use the target cache: a negative cache entry would make the first delivery fail. */
   override async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
     const key = `${environmentId}:${destination.id}`;
     if (this.known.has(key)) return;
@@ -33,7 +36,7 @@ export class StoredServiceDestinations extends ServiceDestinations {
     this.known.add(key);
   }
 
-  /** In a unit of its own: the caller's may be undone, and a key that is taken would end it. */
+  /** Uses a separate unit of work: the caller's may be rolled back, and a unique violation would abort it. */
   private async create(environmentId: number, { id, name, type, timeoutMs }: ServiceDestination): Promise<void> {
     try {
       if ((await this.store.findAll(environmentId, [id])).length > 0) return;

@@ -6,7 +6,7 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#engine/retry.js';
 import type { Fault } from '#kernel/errors.js';
 import type { DestinationEntity, RetrySettings } from './destinations.entities.js';
 
-/** What a caller decides about a destination. */
+/** The settings of a destination that callers decide. */
 export type Settings = Pick<
   DestinationEntity,
   | 'name'
@@ -21,22 +21,22 @@ export type Settings = Pick<
   | 'legacySignature'
 >;
 
-/** A `retry` as a caller gives it: without a policy when that is null. */
+/** A `retry` as a caller gives it. `null` as `policy` removes the policy. */
 export type RetryChanges = Omit<RetrySettings, 'policy'> & { policy?: string | null };
 
-/** What a caller changes: what is left out stays, null goes back to its default. */
+/** Changes to the settings. Omitted fields keep their value. `null` restores the default. */
 export type SettingsChanges = {
   [K in keyof Omit<Settings, 'retry'>]?: Settings[K] | (K extends 'name' ? never : null);
 } & {
   retry?: RetryChanges | null;
-  /** A new key for the legacy signature, which is no setting: nobody is shown it. */
+  /** A new key for the legacy signature. It is no setting, because it is never returned. */
   legacyKey?: Buffer;
 };
 
 const TIMEOUT_MS_DEFAULT = 15_000;
 const FAILURE_THRESHOLD_MAX = 1000;
 
-/** The settings that hold for whatever is left out. */
+/** Default values of the settings. */
 export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze({
   url: null,
   config: {},
@@ -49,7 +49,7 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   legacySignature: null,
 });
 
-/** The settings after the changes. */
+/** Returns the settings after the changes. */
 export function changed(settings: Settings, changes: SettingsChanges): Settings {
   const { url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = changes;
   return {
@@ -66,7 +66,10 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
   };
 }
 
-/** What is given of it; a member that is left out stays. A policy takes the place of numbers, and null gives it up. */
+/**
+ * Merges the given members with the stored ones, which stay if omitted. A policy replaces the numbers, and `null`
+ * removes it.
+ */
 function mergedRetry(
   before: RetrySettings | null,
   { policy, max_attempts: maxAttempts, schedule }: RetryChanges,
@@ -80,18 +83,21 @@ function mergedRetry(
   return { ...(policy === undefined && followed !== undefined && { policy: followed }), ...own, ...numbers };
 }
 
-/** Only the settings of something that has more than those. */
+/** Picks the settings of an object that has more fields. */
 export function settingsOf(row: Settings): Settings {
   const { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = row;
   return { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature };
 }
 
-/** Whether a new probe is due: where the target is, or how its type connects, differs. */
+/** Returns true if a new probe is needed, because the address or the connection settings of the type have changed. */
 export function movesTarget(before: Settings, after: Settings): boolean {
   return before.url !== after.url || !isDeepStrictEqual(adapterConfig(before.config), adapterConfig(after.config));
 }
 
-/** Faults that are none of the adapter's business: headers, as far as they can be judged without secrets, and the circuit breaker. */
+/**
+ * Returns the errors that do not depend on the adapter: in headers, as far as they can be checked without secrets, and
+ * in the circuit breaker.
+ */
 export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
   return [
@@ -102,30 +108,36 @@ export function settingsFaults({ headers, config, legacySignature, retry }: Sett
   ];
 }
 
-/** That there are two answers to how often to try. */
+/** Returns an error if both a policy and numbers are given. */
 function retryFaults(retry: RetrySettings | null): Fault[] {
   if (retry?.policy === undefined || (retry.max_attempts === undefined && retry.schedule === undefined)) return [];
   return [
     {
       path: 'retry.policy',
-      message: `has numbers of its own: name "${retry.policy}" alone, or give max_attempts and schedule with a policy of null`,
+      message: `has numbers of its own: give "${retry.policy}" alone, or max_attempts and schedule with a policy of null`,
     },
   ];
 }
 
-/** The part of `config` that the type's adapter knows. The circuit breaker is ours, whatever the type. */
+/**
+ * Returns the part of `config` that the type's adapter knows. Posthorn handles the circuit breaker itself, for all
+ * types.
+ */
 export function adapterConfig(config: Record<string, unknown>): Record<string, unknown> {
   const { circuit_breaker: _ours, ...theirs } = config;
   return theirs;
 }
 
-/** How many consecutive hard failures open the circuit; for a config without faults. */
+/** Returns the number of consecutive hard failures that opens the circuit. Expects a valid config. */
 export function failureThreshold(config: Record<string, unknown>): number {
   const breaker = config.circuit_breaker as { failure_threshold?: number } | null | undefined;
   return breaker?.failure_threshold ?? DEFAULT_CIRCUIT_POLICY.failureThreshold;
 }
 
-/** The policy behind a `retry` with numbers of its own: without a maximum, a schedule says by its length how often to try. */
+/**
+ * Returns the policy for a `retry` with numbers. Without `max_attempts`, the length of the schedule is the number of
+ * attempts.
+ */
 export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
   const { schedule, max_attempts: maxAttempts } = retry ?? {};
   return {
@@ -134,7 +146,7 @@ export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
   };
 }
 
-/** Kept and shown in the form in which it is called; what can't be parsed is for the adapter to refuse. */
+/** Normalizes a URL to the form in which it is called. The adapter rejects text that is not a URL. */
 function normalUrl(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text;
 }

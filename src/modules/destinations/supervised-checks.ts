@@ -4,7 +4,7 @@ import { DeadlinePassed, withDeadline } from '#kernel/concurrency/deadline.js';
 import type { Fault } from '#kernel/errors.js';
 import type { DestinationAdapter, Draft, ProbeReport } from '#modules/destinations/contract.js';
 
-/** Adapters promise to report within ten seconds. */
+/** Slightly longer than the ten seconds within which adapters promise to report. */
 const PROBE_DEADLINE_MS = 12_000;
 const CHECKS: ReadonlySet<unknown> = new Set<ProbeReport['check']>([
   'schema',
@@ -15,7 +15,7 @@ const CHECKS: ReadonlySet<unknown> = new Set<ProbeReport['check']>([
 
 const logger = new Logger('Adapters');
 
-/** The faults that an adapter finds. One that throws, or answers what is no list of faults, has found a fault of its own. */
+/** Returns the errors that an adapter finds. If it throws or returns an invalid list, that counts as an error. */
 export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   try {
     const faults: unknown = adapter.check(draft);
@@ -25,18 +25,24 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
         message: recordable(message),
         ...(check === 'connectivity' && { check }),
       }));
-    // Of a `check` that is async against its promise: its rejection would end the process.
+    // If `check` is async, against its contract, an unhandled rejection would end the process.
     void Promise.resolve(faults).catch(() => undefined);
-    logger.error(`The adapter of type ${draft.type} answered a check with what is no list of faults.`);
+    logger.error(`The adapter of type ${draft.type} answered a check with an invalid list of faults.`);
   } catch (error) {
     tell('check', draft, error);
   }
   return [
-    { path: 'type', message: 'could not be checked: the adapter of this type failed. The log of the service says how' },
+    {
+      path: 'type',
+      message: 'could not be checked: the adapter of this type failed. See the log of the service for the error',
+    },
   ];
 }
 
-/** What an adapter's probe reports. One that throws, answers nonsense, or never, has not reached the target. */
+/**
+ * Returns the report of an adapter's probe. If it throws, returns an invalid value or does not return in time, the
+ * target counts as unreachable.
+ */
 export async function probeOf(
   adapter: DestinationAdapter,
   draft: Draft,
@@ -45,20 +51,22 @@ export async function probeOf(
   try {
     const report: unknown = await withDeadline(deadlineMs, () => adapter.probe(draft));
     if (isReport(report)) return { ...report, detail: recordable(report.detail) };
-    logger.error(`The adapter of type ${draft.type} answered a probe with what is no report.`);
+    logger.error(`The adapter of type ${draft.type} answered a probe with an invalid report.`);
   } catch (error) {
     if (error instanceof DeadlinePassed)
       return unreached(`The adapter of this type did not report within ${deadlineMs} ms.`);
     tell('probe', draft, error);
   }
-  return unreached('The target could not be tried: the adapter of this type failed. The log of the service says how.');
+  return unreached(
+    'The target could not be tried: the adapter of this type failed. See the log of the service for the error.',
+  );
 }
 
 function unreached(detail: string): ProbeReport {
   return { ok: false, check: 'connectivity', detail };
 }
 
-/** Its message may hold a credential: it is the operator's, not the caller's. */
+/** Logs an error for the operator only: its message may contain a credential, so the caller does not get it. */
 function tell(what: string, { type }: Draft, error: unknown): void {
   logger.error(
     `The adapter of type ${type} failed in its ${what}: ${error instanceof Error ? error.stack : String(error)}`,

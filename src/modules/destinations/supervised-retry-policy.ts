@@ -7,7 +7,7 @@ import {
   RETRY_STEP_SECONDS_MAX,
 } from '#modules/destinations/retry-policies.contract.js';
 
-/** A policy holds up everything that its process does: one that took this long is left alone for a while. */
+/** Maximum duration of a policy's decision. It blocks the event loop, so a slower policy is suspended for a while. */
 const RULING_MS_MAX = 50;
 const LEFT_ALONE_MS = 60_000;
 const COMPLAINTS_EVERY_MS = 60_000;
@@ -15,17 +15,17 @@ const NAME = /^[a-z][a-z0-9._-]{0,63}$/;
 
 const logger = new Logger('Extensions');
 
-/** What a policy needs to be watched with. */
+/** The dependencies for supervising a policy. */
 export interface Supervision {
-  /** A monotonic clock, in milliseconds. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   elapsedMs: () => number;
-  /** Counts a ruling that could not be followed. */
+  /** Counts a decision that was invalid or failed. */
   failed: () => void;
 }
 
 /**
- * The policy as deliveries follow it, whatever its code does: where it throws, answers nonsense or is slow, its schedule
- * holds, which was found to be in order at the start. Throws for one that is not.
+ * Wraps a policy so that its code cannot harm deliveries. If it throws, returns an invalid value or is slow, its
+ * schedule applies, which was validated at the start. Throws for an invalid policy.
  */
 export function supervised(policy: NamedRetryPolicy, supervision: Supervision): RuledRetryPolicy {
   const { maxAttempts, scheduleSeconds } = policy;
@@ -37,7 +37,7 @@ export function supervised(policy: NamedRetryPolicy, supervision: Supervision): 
   return { ...schedule, rule: (failed) => asking.rule(failed, stepSeconds(schedule, failed.number + 1)) };
 }
 
-/** One policy with code, and how it has behaved. */
+/** Calls one policy and tracks its failures. */
 class Asking {
   private leftAloneUntilMs = -Infinity;
   private complainedAtMs = -Infinity;
@@ -55,7 +55,7 @@ class Asking {
       const tookMs = this.supervision.elapsedMs() - startedAtMs;
       if (tookMs <= RULING_MS_MAX) return ruling;
       this.leftAloneUntilMs = startedAtMs + tookMs + LEFT_ALONE_MS;
-      throw new Error(`It took ${Math.round(tookMs)} ms: it is not asked for a minute.`);
+      throw new Error(`It took ${Math.round(tookMs)} ms: it is suspended for a minute.`);
     } catch (error) {
       this.complain(error);
       return null;
@@ -65,14 +65,14 @@ class Asking {
   private ask(failed: FailedAttempt, secondsMax: number): RetryRuling | null {
     const isRetryable: unknown = this.policy.isRetryable?.(failed) ?? true;
     if (typeof isRetryable !== 'boolean')
-      throw new Error(`isRetryable answered ${nameOf(isRetryable)}, which is neither true nor false.`);
+      throw new Error(`isRetryable returned ${nameOf(isRetryable)}, which is neither true nor false.`);
     if (!isRetryable) return 'never';
     if (this.policy.delaySeconds === undefined) return null;
     const delaySeconds: unknown = this.policy.delaySeconds(failed);
     if (delaySeconds === null) return null;
     if (typeof delaySeconds !== 'number' || !(delaySeconds >= 0 && delaySeconds <= secondsMax)) {
       throw new Error(
-        `delaySeconds answered ${nameOf(delaySeconds)}, which is not from 0 to ${secondsMax}, the step of its schedule.`,
+        `delaySeconds returned ${nameOf(delaySeconds)}, which is not from 0 to ${secondsMax}, the step of its schedule.`,
       );
     }
     return { delaySeconds };
@@ -108,7 +108,10 @@ function isWhole(value: unknown, min: number, max: number): boolean {
   return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-/** For a log line. A promise is dropped: nobody waits for it, and its rejection must not end the process. */
+/**
+ * Describes a value for a log line. Catches the rejection of a promise, which is not awaited, because it would end the
+ * process.
+ */
 function nameOf(value: unknown): string {
   if (!(value instanceof Promise)) return typeof value === 'number' ? String(value) : typeof value;
   value.catch(() => undefined);

@@ -5,14 +5,14 @@ import type { DestinationEntity } from './destinations.entities.js';
 import { secretNames } from './header-templates.js';
 import { adapterConfig, failureThreshold } from './settings.js';
 
-/** What of a stored destination is sealed, opened, and what is only named in it. */
+/** The decrypted and resolved parts of a stored destination. */
 export interface Opened extends Pick<Target, 'credentials' | 'retry'> {
   keys: OpenedKeys;
-  /** With the values of their secrets. */
+  /** Headers with the values of their secrets. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** A stored destination as deliveries see it; which keys sign is asked of the clock each time. */
+/** Converts a stored destination to a target. The signing keys are selected by the clock on every access. */
 export function targetOf(
   row: DestinationEntity,
   { keys, credentials, headers, retry }: Opened,

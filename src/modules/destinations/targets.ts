@@ -6,7 +6,7 @@ import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationTargets } from './destination-targets.js';
 import { DestinationsStore } from './destinations.store.js';
 
-/** Where deliveries go: stored destinations and ad-hoc URLs, and the adapters that serve them. */
+/** Targets of deliveries: stored destinations and ad-hoc URLs, and their adapters. */
 @Injectable()
 export class CachedTargets extends Targets {
   constructor(
@@ -52,7 +52,7 @@ export class CachedTargets extends Targets {
   }
 }
 
-/** A customer's endpoint is none of the destinations that a caller can name. */
+/** Hides destinations that belong to a customer's endpoint from callers who give an id. */
 function listed(target: Target | null): Target | null {
   return target?.ownerId === null ? target : null;
 }

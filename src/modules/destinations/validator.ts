@@ -6,12 +6,12 @@ import type { Validation } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { type CheckReport, Reachability } from './reachability.js';
 
-/** What a validation found, and what is noted of it. */
+/** The result of a validation, and the validation state to store. */
 export interface ValidationReport extends Omit<CheckReport, 'isRefused'> {
   validation: Validation;
 }
 
-/** Checks stored destinations again. */
+/** Validates stored destinations again. */
 @Injectable()
 export class Validator {
   constructor(
@@ -19,7 +19,7 @@ export class Validator {
     private readonly reachability: Reachability,
   ) {}
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   async validate(tenant: Tenant, id: Id): Promise<ValidationReport> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw notFound('destination');
@@ -31,7 +31,10 @@ export class Validator {
   }
 }
 
-/** A target that was right once and does not answer now is stale: its settings may still be good. */
+/**
+ * Returns the new validation state. A target that was valid before and is unreachable now is stale, because its
+ * settings may still be correct.
+ */
 export function verdict(
   { checks, isRefused }: Pick<CheckReport, 'checks' | 'isRefused'>,
   before: Validation,

@@ -5,32 +5,32 @@ import type { Id } from '#kernel/ids.js';
 import { SecretUses } from '#modules/secrets/contract.js';
 import type { TransformSettings } from './contract.js';
 
-/** What a secret may be called. */
+/** Valid names of secrets. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const NAMES_SHOWN_MAX = 10;
 
-/** Named secrets in the code of transforms. */
+/** Named secrets that the code of transforms uses. */
 @Injectable()
 export class CodeSecrets {
   constructor(private readonly uses: SecretUses) {}
 
-  /** Records in the caller's transaction which secrets the transform uses from now on. Throws 422 when one does not exist. */
+  /** Records in the caller's transaction the secrets that the transform now uses. Throws 422 if one does not exist. */
   async use(environmentId: number, endpointId: Id, transform: TransformSettings | null): Promise<void> {
     const names = secretNames(transform?.code ?? '');
     const unknown = await this.uses.replace(environmentId, { kind: 'endpoint', id: endpointId }, names);
     if (unknown.length > 0) throw invalid([{ path: 'transform.code', message: messageFor(unknown) }]);
   }
 
-  /** Lets go of every secret of an endpoint that is removed, in the caller's transaction. */
+  /** Releases all secrets of a deleted endpoint, in the caller's transaction. */
   async release(environmentId: number, endpointId: Id): Promise<void> {
     await this.uses.replace(environmentId, { kind: 'endpoint', id: endpointId }, []);
   }
 }
 
-/** What can't be a name is not repeated: it may be anything. */
+/** Text that cannot be a name is not repeated in the error: it might be a secret. */
 function messageFor(unknown: readonly string[]): string {
   const names = unknown.filter((name) => NAME.test(name)).slice(0, NAMES_SHOWN_MAX);
   return names.length === 0
-    ? 'names something that no secret can be called'
+    ? 'names something that cannot be the name of a secret'
     : `names secrets that do not exist: ${names.join(', ')}`;
 }

@@ -5,7 +5,7 @@ import type { Id } from '#kernel/ids.js';
 import type { EndpointAddress } from './contract.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
-/** The longest of the given paths that an endpoint lives at: endpoints_path_idx. */
+/** Selects the endpoint at the longest of the given paths that has one. Uses the index `endpoints_path_idx`. */
 const AT: Statement = {
   name: 'endpoints_at',
   text: `
@@ -13,7 +13,7 @@ const AT: Statement = {
     where domain_id is null and path = any ($1::text[]) order by length(path) desc limit 1`,
 };
 
-/** The same on a domain: endpoints_path_idx. */
+/** Selects the endpoint at the longest path on a domain. Uses the index `endpoints_path_idx`. */
 const AT_DOMAIN: Statement = {
   name: 'endpoints_at_domain',
   text: `
@@ -21,7 +21,7 @@ const AT_DOMAIN: Statement = {
     where domain_id = $2 and path = any ($1::text[]) order by length(path) desc limit 1`,
 };
 
-/** endpoints_pkey. */
+/** Uses the index `endpoints_pkey`. */
 const SET_FIRST_SECRETS: Statement = {
   name: 'endpoints_set_first_secrets',
   text: `
@@ -29,7 +29,7 @@ const SET_FIRST_SECRETS: Statement = {
     where environment_id = $1 and id = $2 and secrets is null returning id`,
 };
 
-/** What receiving reads of endpoints, and the little that it writes. */
+/** Queries that receiving runs on endpoints, and its few updates. */
 @Injectable()
 export class ConfigurationsStore {
   constructor(
@@ -38,26 +38,26 @@ export class ConfigurationsStore {
   ) {}
 
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
-    // Not on the connections of lists and counts, which may all be busy for seconds.
+    // Does not use the connections for lists and counts, which may all be busy for seconds.
     const [row] = await (domainId === null
       ? this.database.queryPrepared<EndpointAddress>(AT, [paths])
       : this.database.queryPrepared<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
     return row ?? null;
   }
 
-  /** Index endpoints_pkey. */
+  /** Uses the index `endpoints_pkey`. */
   find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
     return this.database.manager().getRepository(EndpointEntity).findOneBy({ environmentId, id });
   }
 
-  /** Inside the caller's transaction; false when the endpoint has secrets, or is gone. */
+  /** Runs in the caller's transaction. Returns false if the endpoint has secrets or is gone. */
   async setFirstSecrets(environmentId: number, id: Id, secrets: Buffer): Promise<boolean> {
     const set = await this.database.query(SET_FIRST_SECRETS, [environmentId, id, secrets]);
     if (set.length > 0) await this.notifications.announce('endpoint', `${environmentId}:${id}`);
     return set.length > 0;
   }
 
-  /** In the order in which they are tried: routes_endpoint_id_idx. */
+  /** Returns the routes in the order in which they are evaluated. Uses the index `routes_endpoint_id_idx`. */
   routes(environmentId: number, endpointId: Id): Promise<RouteEntity[]> {
     return this.database
       .manager()

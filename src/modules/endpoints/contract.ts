@@ -6,15 +6,15 @@ import type { Scheme } from '#engine/inbound/scheme.js';
 import type { Fault } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Where endpoints are on the platform's host, behind BASE_URL. */
+/** Path prefix of endpoints on the platform's host, after BASE_URL. */
 export const INGEST_PREFIX = '/in/';
 
-/** How long a transform may take unless the endpoint says otherwise, in milliseconds. */
+/** Default time limits of transforms, in milliseconds. */
 export const TRANSFORM_TIMEOUT_MS = { managed: 250, url: 3_000 } as const;
-/** The same for what is asked for a synchronous answer. */
+/** Default time limits of response proxies, in milliseconds. */
 export const PROXY_TIMEOUT_MS = { managed: 250, url: 3_000 } as const;
 
-/** Where a synchronous answer is asked for, as the caller gave it. */
+/** Settings of a response proxy as the caller gave them. */
 export interface ResponseProxySettings {
   target: 'managed' | 'url';
   code?: string;
@@ -23,7 +23,7 @@ export interface ResponseProxySettings {
   onUnavailable?: 'fallback' | 'error';
 }
 
-/** What a body goes through before it is routed, as the caller gave it. */
+/** Settings of a transform, which changes the body before it is routed, as the caller gave them. */
 export interface TransformSettings {
   engine: 'managed' | 'url';
   code?: string;
@@ -32,53 +32,55 @@ export interface TransformSettings {
   timeoutMs?: number;
 }
 
-/** A provider's secret; `untilMs` is when it stops verifying, null for the one in force. */
+/** A secret of the provider. `untilMs` is the time at which it stops verifying, or null for the current one. */
 export interface ProviderSecret {
   secret: string;
   untilMs: number | null;
 }
 
-/** Which endpoint lives at a path, and in which environment. */
+/** The endpoint at a path, and its environment. */
 export interface EndpointAddress {
   environmentId: number;
   id: Id;
-  /** Empty for one at the root of a host of its own. */
+  /** Empty for an endpoint at the root of a custom host. */
   path: string;
 }
 
-/** Where an endpoint's events go, and which of them: a condition in the grammar of filters, null for all. */
+/**
+ * A route of an endpoint: a destination and a condition in the grammar of filters. A null condition selects all events.
+ */
 export interface ConfiguredRoute {
   id: Id;
   destinationId: Id;
   filter: Record<string, unknown> | null;
 }
 
-/** An endpoint as it is set up, with what is sealed in the database open. */
+/** The configuration of an endpoint with decrypted secrets. */
 export interface EndpointConfiguration extends EndpointAddress {
-  /** Null on the platform's host. */
+  /** `null` on the platform's host. */
   domainId: Id | null;
   status: 'active' | 'paused' | 'disabled';
-  /** Rises with every change. */
+  /** Version number, incremented by every change. */
   version: number;
   preset: string | null;
   /** `preset`, `none`, `hmac-sha256`, `hmac-sha1` or `hmac-sha512`. */
   verification: string;
   verificationConfig: Record<string, unknown> | null;
-  /** The newest first. */
+  /** Ordered newest first. */
   secrets: readonly ProviderSecret[];
   response: ResponseSettings | null;
   responseRules: Record<string, unknown> | null;
   responseProxy: ResponseProxySettings | null;
   transform: TransformSettings | null;
-  /** HTTP methods that it takes; null for any. */
+  /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
   allowedMethods: readonly string[] | null;
-  /** What repeats are told by; null where they are events like others. */
+  /** Source of the id by which duplicates are detected. `null` if duplicates are not dropped. */
   deduplicate: DeduplicationSettings | null;
-  /** In the order in which they are tried. */
+  /** Ordered as they are evaluated. */
   routes: readonly ConfiguredRoute[];
 }
 
-/** How what comes to an endpoint is verified. Throws for a name that is none, and for a preset without one. */
+/** Returns the verification scheme of an endpoint. Throws for an unknown name, and for `preset` without a preset. */
 export function schemeOf({
   preset,
   verification,
@@ -88,11 +90,11 @@ export function schemeOf({
   if (generic) return genericScheme(generic, verificationConfig ?? {});
   if (verification === 'none') return { kind: 'none' };
   const scheme = preset === null ? undefined : presetOf(preset)?.verify;
-  if (scheme === undefined) throw new Error(`The endpoint verifies by "${verification}", which is not known.`);
+  if (scheme === undefined) throw new Error(`The endpoint's verification "${verification}" is unknown.`);
   return scheme;
 }
 
-/** What holds for a proxy and a transform alike: `managed` is code, and `url` is a URL. */
+/** Validates the settings that proxies and transforms share: `managed` needs code, and `url` needs a URL. */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,
   host: 'managed' | 'url',
@@ -102,18 +104,27 @@ export function hostFaults(
   const given = { code, url };
   const faults: Fault[] = [];
   if (given[needed] === undefined) faults.push({ path: `${at}.${needed}`, message: `is required for ${host}` });
-  if (given[other] !== undefined) faults.push({ path: `${at}.${other}`, message: `is not for ${host}` });
+  if (given[other] !== undefined) faults.push({ path: `${at}.${other}`, message: `is not allowed for ${host}` });
   return faults;
 }
 
-/** How endpoints are set up now. A change is announced as `endpoint` in its own transaction: whoever remembers one listens. */
+/**
+ * Current configurations of endpoints. Every change sends the notification `endpoint` in its own transaction. Callers
+ * that cache a configuration must listen for it.
+ */
 export abstract class EndpointConfigurations {
-  /** The longest of the given paths that an endpoint lives at, on the platform's host or on a domain; null when none does. */
+  /**
+   * Returns the endpoint at the longest of the given paths that has one, on the platform's host or on a domain. Returns
+   * `null` if none has.
+   */
   abstract at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null>;
 
-  /** Whatever its status; null when there is none in this environment. */
+  /** Returns the configuration of an endpoint in any status. Returns `null` if there is none in this environment. */
   abstract find(environmentId: number, id: Id): Promise<EndpointConfiguration | null>;
 
-  /** Sets the endpoint's secret while it has none, whoever asks at the same time; false when it has one, or is gone. */
+  /**
+   * Sets the endpoint's secret only if it has none, safely under concurrent calls. Returns false if it has one or the
+   * endpoint is gone.
+   */
   abstract setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean>;
 }

@@ -12,19 +12,19 @@ import { OutsideChecks } from './outside-checks.js';
 import { resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes, type RouteDraft } from './route-drafts.js';
 
-/** What a caller changes: what is left out stays. */
+/** Requested changes. Omitted fields keep their value. */
 export interface EndpointChangesAsked {
-  /** Where it moves to. */
+  /** New URL. */
   url?: string;
   settings: SettingsChanges;
   routes: AskedRoutes;
   status?: 'active' | 'paused';
 }
 
-/** What an endpoint becomes; without drafts its routes stay. */
+/** An endpoint after the changes. Without drafts, its routes stay. */
 type Next = Omit<EndpointDraft, 'routes'> & { drafts: RouteDraft[] | null };
 
-/** Changes and removes endpoints. */
+/** Changes and deletes endpoints. */
 @Injectable()
 export class EndpointChanges {
   constructor(
@@ -34,7 +34,10 @@ export class EndpointChanges {
     private readonly database: Database,
   ) {}
 
-  /** Throws 404, 422 with every fault, and 409 when another endpoint lives at the new URL; nothing changes then. */
+  /**
+   * Changes an endpoint. Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. Nothing is
+   * changed then.
+   */
   async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
     const found = await this.records.find(tenant.environmentId, id);
     if (found === null) throw notFound('endpoint');
@@ -44,14 +47,17 @@ export class EndpointChanges {
     return this.database.transaction(() => this.apply(tenant, id, asked, chosen));
   }
 
-  /** Throws 404 when there is none, also the second time. Its URL is free at once; its events stay until retention. */
+  /**
+   * Deletes an endpoint. Throws 404 if there is none, including on a repeated call. The URL can be reused immediately.
+   * The events stay until their retention ends.
+   */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       if (!(await this.records.remove(tenant.environmentId, id))) throw notFound('endpoint');
     });
   }
 
-  /** Under the row's lock, so that calls at the same time that change different things all take effect. */
+  /** Runs under the row lock, so that concurrent calls that change different settings all take effect. */
   private async apply(
     { environmentId }: Tenant,
     id: Id,
@@ -77,7 +83,7 @@ export class EndpointChanges {
   }
 }
 
-/** Throws 422 with every fault that can be seen in the request and the endpoint alone. */
+/** Throws 422 with all errors that can be found in the request and the endpoint alone. */
 function next(
   { row, settings: before, routes }: StoredEndpoint,
   asked: EndpointChangesAsked,

@@ -9,18 +9,18 @@ import { EndpointsStore } from './endpoints.store.js';
 import { IngestDomains } from './ingest-domains.js';
 import type { RouteDraft } from './route-drafts.js';
 
-/** An endpoint as it is stored, with its settings open. */
+/** A stored endpoint with decrypted settings. */
 export interface StoredEndpoint {
   row: EndpointEntity;
   settings: Settings;
   routes: RouteEntity[];
 }
 
-/** What was decided about an endpoint. */
+/** The data of an endpoint to store. */
 export interface EndpointDraft {
   settings: Settings;
   path: string;
-  /** Null on the platform's host. */
+  /** `null` on the platform's host. */
   domainId: Id | null;
   status: EndpointEntity['status'];
   routes: readonly RouteEntity[];
@@ -28,7 +28,7 @@ export interface EndpointDraft {
 
 const ENDPOINTS_MAX = 10_000;
 
-/** Endpoints with all that belongs to them: routes, sealed settings, and the secrets that their code uses. */
+/** Endpoints with their routes, their encrypted settings, and the secrets that their code uses. */
 @Injectable()
 export class EndpointRecords {
   constructor(
@@ -43,12 +43,15 @@ export class EndpointRecords {
     return this.opened(await this.store.find(environmentId, id));
   }
 
-  /** The same, and nobody else changes it until the transaction ends. */
+  /** Returns an endpoint and locks its row until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id): Promise<StoredEndpoint | null> {
     return this.opened(await this.store.findForUpdate(environmentId, id));
   }
 
-  /** In the caller's transaction. Throws 422 for secrets that do not exist, and 409 when the URL is taken or there are too many. */
+  /**
+   * Creates an endpoint in the caller's transaction. Throws 422 for secrets that do not exist, and 409 if the URL is
+   * taken or there are too many endpoints.
+   */
   async create(
     place: Pick<EndpointEntity, 'environmentId' | 'id'>,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -75,7 +78,10 @@ export class EndpointRecords {
     return row;
   }
 
-  /** A new version, in the transaction in which it was found for update. Throws 422 and 409 as `create`. */
+  /**
+   * Stores a new version, in the transaction in which the endpoint was found for update. Throws 422 and 409 like
+   * `create`.
+   */
   async update(
     before: StoredEndpoint,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -99,15 +105,15 @@ export class EndpointRecords {
     return updated;
   }
 
-  /** In the caller's transaction. False when there is none. */
+  /** Deletes an endpoint in the caller's transaction. Returns false if there is none. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
-    // The endpoint before its secrets, as in a change: two calls at the same time must not wait for each other.
+    // Locks the endpoint before its secrets, in the same order as a change, so that concurrent calls do not deadlock.
     const isRemoved = await this.store.remove(environmentId, id);
     await this.secrets.release(environmentId, id);
     return isRemoved;
   }
 
-  /** What drafts become, in their order. */
+  /** Converts drafts to routes, in the same order. */
   routesOf(place: Pick<EndpointEntity, 'environmentId' | 'id'>, drafts: readonly RouteDraft[]): RouteEntity[] {
     return drafts.map(({ id, destinationId, filter }, position) => ({
       environmentId: place.environmentId,
@@ -151,7 +157,7 @@ export class EndpointRecords {
     };
   }
 
-  /** Asked before the write: what fails there takes the transaction with it. */
+  /** Read before the write, because an error after it would abort the transaction. */
   private async urlOf({
     environmentId,
     path,
@@ -170,7 +176,7 @@ export class EndpointRecords {
     });
   }
 
-  /** It says nothing of whose endpoint that is. */
+  /** Does not reveal which organization has the endpoint. */
   private taken(url: string): Error {
     const message = 'The URL is owned by another live endpoint. Choose another one, or delete that endpoint first.';
     return conflict(message, { url });

@@ -11,10 +11,10 @@ import { OutsideChecks } from './outside-checks.js';
 import { type GivenAddress, resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes } from './route-drafts.js';
 
-/** An endpoint that a caller asks for. */
+/** An endpoint that a caller requests. */
 export interface NewEndpoint {
   address: GivenAddress;
-  /** `pdom_…` or `dom_…`; null for the default, or the host of the URL. */
+  /** `pdom_…` or `dom_…`. `null` for the host of the URL, or without a URL for the default domain. */
   domainId: string | null;
   status: 'active' | 'paused';
   settings: SettingsChanges;
@@ -32,7 +32,9 @@ export class EndpointRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422 with every fault, and 409 when another endpoint lives at the URL; nothing is stored then. */
+  /**
+   * Creates an endpoint. Throws 422 with all errors, and 409 if another endpoint has the URL. Nothing is stored then.
+   */
   async create(tenant: Tenant, asked: NewEndpoint): Promise<RoutedEndpoint> {
     const { environmentId } = tenant;
     const chosen = await this.domains.choose(tenant, { domainId: asked.domainId, url: asked.address.url });

@@ -9,7 +9,7 @@ import { EndpointsStore } from './endpoints.store.js';
 import { OutsideChecks } from './outside-checks.js';
 import { type AskedRoute, draftRoute, repeatedDestination, type RouteDraft } from './route-drafts.js';
 
-/** What a caller changes of one route: what is left out stays, and a filter of null lets everything through. */
+/** Changes to one route. Omitted fields keep their value. A filter of `null` lets all events through. */
 export interface RouteChanges {
   destination?: string;
   filter?: Record<string, unknown> | null;
@@ -17,7 +17,10 @@ export interface RouteChanges {
 
 const ROUTES_MAX = 100;
 
-/** The routes of an endpoint, one by one. They belong to it: each change is a new version of the endpoint. */
+/**
+ * Manages the routes of an endpoint individually. They are part of the endpoint: each change creates a new version of
+ * it.
+ */
 @Injectable()
 export class EndpointRoutes {
   constructor(
@@ -27,14 +30,14 @@ export class EndpointRoutes {
     private readonly ids: Ids,
   ) {}
 
-  /** In the order in which they are tried. Throws 404 for an endpoint that there is none of. */
+  /** Returns the routes in the order in which they are evaluated. Throws 404 if there is no such endpoint. */
   async list(tenant: Tenant, endpointId: Id): Promise<RouteEntity[]> {
     const { environmentId } = tenant;
     if ((await this.store.find(environmentId, endpointId)) === null) throw notFound('endpoint');
     return this.store.routes(environmentId, [endpointId]);
   }
 
-  /** Behind all others. Throws 404, 422, and 409 when there are too many. */
+  /** Adds a route at the end. Throws 404, 422, and 409 if there are too many. */
   async add(tenant: Tenant, endpointId: Id, asked: Pick<AskedRoute, 'destination' | 'filter'>): Promise<RouteEntity> {
     await this.list(tenant, endpointId);
     const { destinationId, filter } = await this.checked(tenant, asked);
@@ -75,7 +78,7 @@ export class EndpointRoutes {
     return routeIn(routes, routeId);
   }
 
-  /** Throws 404, also the second time. */
+  /** Deletes a route. Throws 404, including on a repeated call. */
   async remove(tenant: Tenant, endpointId: Id, routeId: Id): Promise<void> {
     await this.write(tenant, endpointId, (routes) => {
       const removed = routeIn(routes, routeId);
@@ -90,7 +93,7 @@ export class EndpointRoutes {
     return draft;
   }
 
-  /** Under the lock of the endpoint's row. Throws 404, and 422 when two routes have one destination then. */
+  /** Runs under the lock of the endpoint's row. Throws 404, and 422 if two routes would have the same destination. */
   private write(
     tenant: Tenant,
     endpointId: Id,

@@ -9,10 +9,13 @@ import { type ProviderSecret, schemeOf } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsStore } from './endpoints.store.js';
 
-/** What a provider may take to use a new secret everywhere is a matter of minutes; more than this many were never in use at once. */
+/**
+ * Maximum number of secrets. Providers switch to a new secret within minutes, so more are never in use at the same
+ * time.
+ */
 const SECRETS_MAX = 5;
 
-/** What providers sign with: it goes in, and is never shown. */
+/** Secrets with which providers sign. They can be set, but are never returned. */
 @Injectable()
 export class EndpointSecrets {
   constructor(
@@ -22,7 +25,10 @@ export class EndpointSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** A new secret; those before go on verifying for `graceMs`, as far as they still do. Throws 404, and 422 for one that nothing could ever verify with. */
+  /**
+   * Stores a new secret. Previous secrets that are still valid remain so for at most `graceMs`. Throws 404, and 422 for
+   * a secret that no verification could use.
+   */
   async put(tenant: Tenant, id: Id, secret: string, graceMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
@@ -35,7 +41,10 @@ export class EndpointSecrets {
   }
 }
 
-/** The secrets that verify from now on, the newest first: a grace of 0 ends all others, and no grace is made longer. */
+/**
+ * Returns the secrets that verify from now on, newest first. A grace period of 0 ends all others. No existing grace
+ * period is extended.
+ */
 export function withNewSecret(
   before: readonly ProviderSecret[],
   secret: string,

@@ -30,10 +30,16 @@ type Columns = Pick<
   | 'deduplicate'
 >;
 
-/** What a caller decides about an endpoint, apart from where it lives and where its events go; the response is open. */
+/**
+ * The settings of an endpoint that callers decide, except its address and its routes. The response settings are
+ * decrypted.
+ */
 export type Settings = Columns & { response: ResponseSettings | null };
 
-/** What a caller changes: what is left out stays, null clears it, and null as `verification` is the default. */
+/**
+ * Changes to the settings. Omitted fields keep their value. `null` clears a field, and `null` as `verification`
+ * restores the default.
+ */
 export type SettingsChanges = {
   [K in keyof Settings]?: K extends 'name'
     ? string
@@ -42,7 +48,7 @@ export type SettingsChanges = {
       : Settings[K] | null;
 };
 
-/** The settings that hold for whatever a new endpoint leaves out. */
+/** Default values for a new endpoint. */
 export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze({
   preset: null,
   verification: 'none',
@@ -55,13 +61,16 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   response: null,
 });
 
-/** Settings of `response` that no answer shows, so that a change that leaves them out keeps them. */
+/** Settings of `response` that are never returned. A change that omits them keeps them. */
 export const RESPONSE_SECRETS = ['verifyToken', 'secret', 'verificationToken'] as const;
 
 const BY_PRESET = 'preset';
 const UNVERIFIED = 'none';
 
-/** The settings after the changes, and every reason why they can't be. What needs the outside is for `OutsideChecks`. */
+/**
+ * Returns the settings after the changes, and all errors in them. `OutsideChecks` covers errors that need external
+ * data.
+ */
 export function changed(before: Settings, changes: SettingsChanges): { settings: Settings; faults: Fault[] } {
   const preset = changes.preset === undefined ? before.preset : changes.preset;
   const verification = verificationAfter(before, changes.verification, preset);
@@ -85,7 +94,7 @@ export function changed(before: Settings, changes: SettingsChanges): { settings:
   return { settings, faults: [...faults, ...repeatFaults(changes, settings, faults.length === 0)] };
 }
 
-/** The proxy's settings with what holds for everything that is left out. */
+/** Returns the proxy's settings with defaults filled in. */
 export function proxyInForce(settings: ResponseProxySettings): ResponseProxySettings {
   return {
     ...settings,
@@ -94,12 +103,12 @@ export function proxyInForce(settings: ResponseProxySettings): ResponseProxySett
   };
 }
 
-/** What repeats are told by, with the window in force. */
+/** Returns the deduplication settings with the window filled in. */
 export function deduplicationInForce(settings: DeduplicationSettings): DeduplicationSettings {
   return { ...settings, window_hours: settings.window_hours ?? WINDOW_HOURS };
 }
 
-/** The transform's settings with what holds for everything that is left out. */
+/** Returns the transform's settings with defaults filled in. */
 export function transformInForce(settings: TransformSettings): TransformSettings {
   return {
     ...settings,
@@ -109,8 +118,8 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 }
 
 /**
- * Null when what is asked for is not to be had. A preset that appears begins to verify, and one that goes takes its
- * verification with it; a preset whose verification was switched off stays so.
+ * Returns the new verification, or `null` if the requested one is not available. Setting a preset enables its
+ * verification, and removing the preset disables it. If the preset's verification was switched off, it stays off.
  */
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
   if (asked === undefined) {
@@ -137,7 +146,7 @@ function verificationFaults(changes: SettingsChanges, verification: string | nul
   return [...faults, { path: 'verificationConfig', message: `is for ${GENERIC_SCHEMES.join(', ')} only` }];
 }
 
-/** Of what the call changes: the settings, or the scheme that needs some. */
+/** Checks only settings that the call changes, or a scheme that now requires settings. */
 function genericSettingsFaults(changes: SettingsChanges, { verification, verificationConfig }: Settings): Fault[] {
   const name = genericOf(verification);
   if (name === null || (changes.verification === undefined && changes.verificationConfig === undefined)) return [];
@@ -146,7 +155,7 @@ function genericSettingsFaults(changes: SettingsChanges, { verification, verific
     : genericFaults(verificationConfig, 'verificationConfig', name);
 }
 
-/** What was set for a scheme of another kind goes with it. */
+/** Removes settings that belong to a different kind of scheme. */
 function configAfter(
   before: Settings,
   { verificationConfig }: SettingsChanges,
@@ -161,7 +170,10 @@ function configAfter(
   return isKept ? before.verificationConfig : objectAfter(null, verificationConfig);
 }
 
-/** Only of what the call changes: what was saved by an earlier version must not stand in the way of anything else. */
+/**
+ * Checks only settings that the call changes: errors in values that an earlier version stored must not block other
+ * changes.
+ */
 function configFaults(changes: SettingsChanges, { response }: Settings): Fault[] {
   const { responseRules, responseProxy, transform } = changes;
   const rules = responseRules ? compileRules(responseRules, 'responseRules') : null;
@@ -182,16 +194,19 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
   ];
 }
 
-/** Of what the call changes; a preset that goes takes the id with it that repeats are told by. `isVerified` says that the scheme has no fault. */
+/**
+ * Checks only settings that the call changes. Removing a preset also removes the provider id by which duplicates are
+ * detected. `isVerified` means that the scheme has no errors.
+ */
 function repeatFaults(changes: SettingsChanges, settings: Settings, isVerified: boolean): Fault[] {
   const { deduplicate, preset } = settings;
   if (deduplicate === null || (changes.deduplicate === undefined && changes.preset === undefined)) return [];
   const faults = deduplicationFaults(deduplicate, preset === null ? null : presetOf(preset), 'deduplicate');
   const name = deduplicate.name?.toLowerCase() ?? '';
-  // Raw requests show the id.
+  // Raw requests show the id, so it must not be a secret.
   const isSecret = isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings)).has(name));
   return isSecret
-    ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates, which is no id' }]
+    ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates and cannot be used as an id' }]
     : faults;
 }
 
@@ -200,14 +215,14 @@ const refusedHeader = (path: string): Fault => ({
   message: "This header is set by the service or by the connection and can't be part of an answer.",
 });
 
-/** Of the same type it keeps the secrets that it leaves out: nobody can have read them back. */
+/** Keeps omitted secrets if the type stays the same, because callers cannot read them back. */
 function responseAfter(before: ResponseSettings | null, given: ResponseSettings | null): ResponseSettings | null {
   if (given === null || before?.type !== given.type) return given;
   const kept = RESPONSE_SECRETS.filter((name) => given[name] === undefined && before[name] !== undefined);
   return { ...given, ...Object.fromEntries(kept.map((name) => [name, before[name]])) };
 }
 
-/** None is any: an endpoint that takes nothing is a paused one. */
+/** An empty list means any method. To accept nothing, pause the endpoint. */
 function methodsAfter(given: string[] | null): string[] | null {
   return given === null || given.length === 0 ? null : given;
 }
@@ -219,7 +234,7 @@ function objectAfter(
   return given === undefined ? before : (given as Record<string, unknown> | null);
 }
 
-/** Kept and shown in the form in which it is called; what can't be parsed is refused by the checks. */
+/** Normalizes a URL to the form in which it is called. The checks reject text that is not a URL. */
 function withNormalUrl<T extends { url?: string }>(settings: T | null): T | null {
   if (settings?.url === undefined || !URL.canParse(settings.url)) return settings;
   return { ...settings, url: new URL(settings.url).href };

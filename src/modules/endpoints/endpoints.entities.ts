@@ -3,7 +3,10 @@ import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
 import type { Id } from '#kernel/ids.js';
 import type { ResponseProxySettings, TransformSettings } from './contract.js';
 
-/** An inbound endpoint. Its URL is its identity: the path on the platform's host, or on one of its organization's domains. */
+/**
+ * An inbound endpoint. Its URL is its identity: the path on the platform's host, or on one of its organization's
+ * domains.
+ */
 @Entity('endpoints')
 @Check('endpoints_status_check', `status in ('active', 'paused', 'disabled')`)
 @Index('endpoints_path_idx', ['path', 'domainId'], { unique: true })
@@ -20,11 +23,11 @@ export class EndpointEntity {
   @Column('text')
   name: string;
 
-  /** The custom domain; null on the platform's host. */
+  /** The custom domain. `null` on the platform's host. */
   @Column('uuid', { name: 'domain_id', nullable: true })
   domainId: Id | null;
 
-  /** Without a leading slash. On the platform's host it begins with the organization's slug. */
+  /** Path without a leading slash. On the platform's host it begins with the organization's slug. */
   @Column('text')
   path: string;
 
@@ -38,7 +41,7 @@ export class EndpointEntity {
   @Column('jsonb', { name: 'verification_config', nullable: true })
   verificationConfig: Record<string, unknown> | null;
 
-  /** Sealed JSON: a list of `{secret, untilMs}`, the newest first; `untilMs` is null for the one in force. */
+  /** Encrypted JSON: a list of `{secret, untilMs}`, newest first. `untilMs` is null for the current secret. */
   @Column('bytea', { nullable: true })
   secrets: Buffer | null;
 
@@ -51,15 +54,15 @@ export class EndpointEntity {
   @Column('jsonb', { nullable: true })
   transform: TransformSettings | null;
 
-  /** HTTP methods that it takes; null for any. */
+  /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
   @Column('text', { name: 'allowed_methods', array: true, nullable: true })
   allowedMethods: string[] | null;
 
-  /** What repeats are told by; null where they are events like others. */
+  /** Source of the id by which duplicates are detected. `null` if duplicates are not dropped. */
   @Column('jsonb', { nullable: true })
   deduplicate: DeduplicationSettings | null;
 
-  /** Sealed JSON of the settings of `response`, some of which are secret. */
+  /** Encrypted JSON of the settings of `response`, some of which are secret. */
   @Column('bytea', { nullable: true })
   response: Buffer | null;
 
@@ -76,7 +79,7 @@ export class EndpointEntity {
   updatedAt: Date;
 }
 
-/** Where an endpoint's events go, and which of them. */
+/** A route of an endpoint: a destination and a filter for the events. */
 @Entity('routes')
 @Index('routes_endpoint_id_idx', ['environmentId', 'endpointId', 'position'])
 @Index('routes_destination_id_idx', ['environmentId', 'destinationId'])
@@ -97,11 +100,11 @@ export class RouteEntity {
   @Column('uuid', { name: 'destination_id' })
   destinationId: Id;
 
-  /** A condition in the grammar of filters; null lets everything through. */
+  /** A condition in the grammar of filters. `null` lets all events through. */
   @Column('jsonb', { nullable: true })
   filter: Record<string, unknown> | null;
 
-  /** Routes are tried in this order. */
+  /** Position of the route in the order of evaluation. */
   @Column('int')
   position: number;
 }

@@ -22,7 +22,7 @@ import { OutsideChecks } from './outside-checks.js';
 import { PresetsController } from './presets.controller.js';
 import { SealedConfigurations } from './sealed-configurations.js';
 
-/** URLs that providers send to: how they are set up. */
+/** Configuration of endpoints: URLs to which providers send. */
 @Module({
   imports: [AuthModule, DestinationsModule, EventsModule, SecretsModule],
   controllers: [EndpointsController, PresetsController, IngestDomainsController],

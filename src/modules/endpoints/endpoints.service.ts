@@ -12,7 +12,7 @@ import type { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 import { EndpointsStore, type ListedEndpoint } from './endpoints.store.js';
 import { type IngestDomain, IngestDomains } from './ingest-domains.js';
 
-/** What a caller filters the list by. */
+/** Filters of the list. */
 export interface EndpointQuery {
   status?: EndpointEntity['status'];
   preset?: string;
@@ -22,42 +22,42 @@ export interface EndpointQuery {
   limit?: number;
 }
 
-/** An endpoint with its routes, as it is stored. */
+/** A stored endpoint with its routes. */
 export interface RoutedEndpoint {
   row: EndpointEntity;
   routes: readonly RouteEntity[];
 }
 
-/** Where an endpoint lives, and where its events go. */
+/** The address and the destinations of an endpoint. */
 export interface EndpointSurroundings {
   routes: readonly RouteEntity[];
   url: string;
   domain: IngestDomain;
 }
 
-/** An endpoint in a list. */
+/** An endpoint as shown in a list. */
 export interface EndpointListing extends EndpointSurroundings {
   row: ListedEndpoint;
 }
 
-/** An endpoint with everything that is to be known of it. */
+/** An endpoint with all its data. */
 export interface EndpointView extends EndpointSurroundings {
   row: EndpointEntity;
-  /** With its secrets: they are for no answer. */
+  /** Response settings including secrets, which must not be returned. */
   response: ResponseSettings | null;
 }
 
-/** One page. */
+/** One page of endpoints. */
 export interface EndpointListings {
   listings: EndpointListing[];
   nextCursor: string | null;
-  /** How many there are in all, up to a cap; null when nobody asked. */
+  /** Number of matching endpoints, up to a cap. `null` if it was not requested. */
   count: number | null;
 }
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads endpoints: newest first, bound to the caller's environment. */
+/** Reads the endpoints of the caller's environment, newest first. */
 @Injectable()
 export class EndpointsService {
   constructor(
@@ -111,14 +111,14 @@ export class EndpointsService {
     };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   async find(tenant: Tenant, id: Id): Promise<EndpointView> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw notFound('endpoint');
     return this.view({ row, routes: await this.store.routes(tenant.environmentId, [id]) });
   }
 
-  /** What is stored, with what follows from it. */
+  /** Returns the stored endpoint with derived data. */
   async view({ row, routes }: RoutedEndpoint): Promise<EndpointView> {
     const domains = await this.domains.findMany(row.environmentId, [row.domainId]);
     return { row, response: this.vault.openResponse(row), ...this.surroundings(row, domains, routes) };

@@ -18,19 +18,19 @@ import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
-/** Which endpoints a list shows. */
+/** Filter of the endpoint list. */
 export interface EndpointFilter {
   status?: EndpointEntity['status'];
   preset?: string;
-  /** What the name, or the path behind the organization's slug, begins with, whatever the case. */
+  /** Prefix of the name, or of the path after the organization's slug, ignoring case. */
   search?: string;
   beforeId?: Id;
 }
 
-/** What a list shows of an endpoint: without code and rules, which may be long. */
+/** The columns that a list shows: without code and rules, which may be long. */
 export type ListedEndpoint = Pick<EndpointEntity, keyof typeof LISTED>;
 
-/** What a change may touch. */
+/** The columns that a change may update. */
 export type EndpointColumns = Partial<Omit<EndpointEntity, 'environmentId' | 'id' | 'createdAt' | 'updatedAt'>>;
 
 const LISTED = {
@@ -57,35 +57,38 @@ const LOCK: Statement = {
 
 const COUNT: Statement = {
   name: 'endpoints.count',
-  // Index endpoints_pkey.
+  // Uses the index `endpoints_pkey`.
   text: 'select count(*)::int as count from endpoints where environment_id = $1::int',
 };
 
 const REMOVE: Statement = {
   name: 'endpoints.remove',
-  // Indexes endpoints_pkey and, for the cascade, routes_endpoint_id_idx.
+  // Uses the index `endpoints_pkey`, and for the cascade `routes_endpoint_id_idx`.
   text: 'delete from endpoints where environment_id = $1::int and id = $2::uuid returning id',
 };
 
 const REMOVE_ROUTES: Statement = {
   name: 'endpoints.remove_routes',
-  // Index routes_endpoint_id_idx.
+  // Uses the index `routes_endpoint_id_idx`.
   text: 'delete from routes where environment_id = $1::int and endpoint_id = $2::uuid',
 };
 
 const ID_AT: Statement = {
   name: 'endpoints_own_at',
-  // Index endpoints_path_idx.
+  // Uses the index `endpoints_path_idx`.
   text: 'select id from endpoints where domain_id is null and path = $2 and environment_id = $1',
 };
 
 const ON_DOMAIN: Statement = {
   name: 'endpoints.on_domain',
-  // Index endpoints_domain_id_idx.
+  // Uses the index `endpoints_domain_id_idx`.
   text: 'select id from endpoints where environment_id = $1::int and domain_id = $2::uuid order by id limit $3::int',
 };
 
-/** Endpoints and their routes. Every change is announced in its own transaction: no node goes on with what it remembers. */
+/**
+ * Endpoints and their routes. Every change is published in its own transaction, so that all nodes invalidate their
+ * caches.
+ */
 @Injectable()
 export class EndpointsStore {
   constructor(
@@ -94,7 +97,7 @@ export class EndpointsStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Until the transaction ends, nobody else adds an endpoint to the environment. */
+  /** Prevents concurrent inserts of endpoints into the environment until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
@@ -104,23 +107,26 @@ export class EndpointsStore {
     return row?.count ?? 0;
   }
 
-  /** Index endpoints_pkey. */
+  /** Uses the index `endpoints_pkey`. */
   find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
     return this.endpoints().findOneBy({ environmentId, id });
   }
 
-  /** The same, and nobody else changes it or its routes until the transaction ends. */
+  /** Returns an endpoint and locks it and its routes until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<EndpointEntity | null> {
     return this.endpoints().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** The environment's own endpoint that lives exactly here; null when none does. */
+  /** Returns the environment's endpoint at exactly this path, or `null` if there is none. */
   async idAt(environmentId: number, path: string): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(ID_AT, [environmentId, path]);
     return row?.id ?? null;
   }
 
-  /** Newest first. Index endpoints_pkey, backwards; filters are applied on the way, over the 10,000 that an environment has at most. */
+  /**
+   * Returns a page, newest first. Uses the index `endpoints_pkey`, backwards. Filters are applied to the rows of the
+   * index, of which an environment has at most 10,000.
+   */
   page(environmentId: number, filter: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
     return this.endpoints().find({
       select: LISTED,
@@ -130,38 +136,42 @@ export class EndpointsStore {
     });
   }
 
-  /** How many a list has, `max` at most. Index as above. */
+  /** Counts the endpoints of a list, up to `max`. Uses the same index as `page`. */
   async countListed(environmentId: number, filter: EndpointFilter, max: number): Promise<number> {
     return (await this.endpoints().find({ select: { id: true }, where: listed(environmentId, filter), take: max }))
       .length;
   }
 
-  /** The routes of these endpoints, each endpoint's in their order. Index routes_endpoint_id_idx. */
+  /**
+   * Returns the routes of the given endpoints, in their order per endpoint. Uses the index `routes_endpoint_id_idx`.
+   */
   async routes(environmentId: number, endpointIds: readonly Id[]): Promise<RouteEntity[]> {
     const where = { environmentId, endpointId: In(endpointIds) };
     const rows = await this.routeRows().find({ where, order: { endpointId: 'ASC', position: 'ASC' } });
-    // Plain objects, so that they are equal to what a change makes of them when that is the same.
+    // Plain objects, so that a comparison with unchanged routes succeeds.
     return rows.map((row) => ({ ...row }));
   }
 
-  /** The first routes that lead to a destination. Index routes_destination_id_idx. */
+  /** Returns the first routes to a destination. Uses the index `routes_destination_id_idx`. */
   routesTo(environmentId: number, destinationId: Id, max: number): Promise<RouteEntity[]> {
     return this.routeRows().find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }
 
-  /** The first endpoints that live on a domain. */
+  /** Returns the first endpoints on a domain. */
   async onDomain(environmentId: number, domainId: Id, max: number): Promise<Id[]> {
     return (await this.database.query<{ id: Id }>(ON_DOMAIN, [environmentId, domainId, max])).map(({ id }) => id);
   }
 
-  /** False when another endpoint lives at its path (endpoints_path_idx): the transaction is lost then. */
+  /** Returns false if another endpoint has the path (index `endpoints_path_idx`). The transaction is then aborted. */
   insert(row: EndpointEntity): Promise<boolean> {
     return this.written(row.environmentId, row.id, () =>
       this.endpoints().insert(row as QueryDeepPartialEntity<EndpointEntity>),
     );
   }
 
-  /** The row after the changes; null when another endpoint lives at its new path: the transaction is lost then. */
+  /**
+   * Returns the row after the changes, or `null` if another endpoint has the new path. The transaction is then aborted.
+   */
   async update(row: EndpointEntity, changes: EndpointColumns): Promise<EndpointEntity | null> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
@@ -170,13 +180,13 @@ export class EndpointsStore {
     return (await this.written(environmentId, id, write)) ? { ...row, ...columns } : null;
   }
 
-  /** Puts these in the place of an endpoint's routes, in the caller's transaction. Whoever changes routes changes the version. */
+  /** Replaces the routes of an endpoint, in the caller's transaction. The caller has to increment the version. */
   async replaceRoutes(environmentId: number, endpointId: Id, rows: readonly RouteEntity[]): Promise<void> {
     await this.database.query(REMOVE_ROUTES, [environmentId, endpointId]);
     if (rows.length > 0) await this.routeRows().insert(rows as QueryDeepPartialEntity<RouteEntity>[]);
   }
 
-  /** With its routes. False when there is none. */
+  /** Deletes an endpoint and its routes. Returns false if there is none. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const removed = await this.database.query(REMOVE, [environmentId, id]);
@@ -194,7 +204,7 @@ export class EndpointsStore {
         if (sqlState(error) === UNIQUE_VIOLATION) return false;
         // The domain was deleted after it was chosen.
         if (sqlState(error) === FOREIGN_KEY_VIOLATION)
-          throw conflict('The domain of this endpoint was deleted meanwhile. Choose another one.');
+          throw conflict('The domain of this endpoint was deleted in the meantime. Choose another one.');
         throw error;
       }
       await this.announce(environmentId, id);
@@ -230,7 +240,7 @@ function listed(
   return where;
 }
 
-/** On the platform's host a path begins with the organization's slug, which is no part of the endpoint's. */
+/** On the platform's host, a path begins with the organization's slug, which the search ignores. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const slug = `case when e.domain_id is null then substring(e.path from position('/' in e.path) + 1) else e.path end`;
   const found = `select e.id from endpoints e where e.environment_id = :searchedIn and (lower(e.name) like :prefix or lower(${slug}) like :prefix)`;

@@ -14,24 +14,24 @@ export interface IngestDomain {
   kind: 'platform' | 'custom';
 }
 
-/** Where an endpoint is to live, as a caller chose it. */
+/** The address that a caller chose for an endpoint. */
 export interface ChosenDomain {
-  /** Null for the platform's. */
+  /** `null` for the platform's host. */
   domainId: Id | null;
   base: AddressBase;
   faults: Fault[];
 }
 
-/** An ingest domain with what URLs on it begin with, the slash before an endpoint's slug included. */
+/** An ingest domain with the prefix of its URLs, including the slash before an endpoint's slug. */
 export interface ListedIngestDomain extends IngestDomain {
   isDefault: boolean;
   prefix: string;
 }
 
-/** The platform's host is the same thing in every installation. */
+/** The platform's host has the same id in every installation. */
 const PLATFORM_ID: Id = '00000000-0000-0000-0000-000000000001';
 
-/** Where an environment can receive. */
+/** The hosts on which an environment can receive. */
 @Injectable()
 export class IngestDomains {
   constructor(
@@ -49,30 +49,30 @@ export class IngestDomains {
     ];
   }
 
-  /** What customers' records lead to. */
+  /** Returns the name that customers' DNS records point to. */
   get platformDomain(): string {
     return this.config.platformDomain;
   }
 
-  /** The host of BASE_URL. */
+  /** Returns the host of BASE_URL. */
   platform(): IngestDomain {
     return { id: PLATFORM_ID, host: ingestHost(this.config.baseUrl), kind: 'platform' };
   }
 
-  /** The domains of these endpoints by id; those on the platform's host need none. */
+  /** Returns the domains of these endpoints by id. Endpoints on the platform's host have none. */
   async findMany(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
     if (domainIds.every((id) => id === null)) return NONE;
     return new Map((await this.customHosts.ofEnvironment(environmentId)).map((host) => [host.domainId, shown(host)]));
   }
 
-  /** The URL of an endpoint. */
+  /** Returns the URL of an endpoint. */
   urlOf({ kind, host }: IngestDomain, path: string): string {
     return kind === 'platform' ? receiveUrl(this.config.baseUrl, path) : customUrl(host, path);
   }
 
   /**
-   * The domain that a caller chose by its id, or by the host of a URL; the platform's where neither says anything. One of its
-   * own must be verified: nothing would arrive on it.
+   * Returns the domain that a caller chose by its id or by the host of a URL, otherwise the platform's host. A custom
+   * domain must be verified, because it could not receive otherwise.
    */
   async choose(
     tenant: Tenant,
@@ -88,7 +88,7 @@ export class IngestDomains {
     const found = isNamed
       ? hosts.find((each) => each.domainId === parseId('dom', domainId))
       : hosts.find((each) => each.host === host);
-    // A host that is nobody's is a fault of the URL, and said where that is read.
+    // An unknown host is reported as an error of the URL, where the URL is parsed.
     if (found === undefined)
       return {
         domainId: null,
@@ -119,7 +119,7 @@ function shown({ domainId, host }: CustomHost): IngestDomain {
   return { id: domainId, host, kind: 'custom' };
 }
 
-/** The host of a URL with its port, as URLs show it; null for what is none. */
+/** Returns the host of a URL with its port, as URLs show it, or `null` for text that is not a URL. */
 function hostIn(url: string | null | undefined): string | null {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : null;
 }

@@ -10,13 +10,13 @@ import type { SettingsChanges } from './endpoint-settings.js';
 import { isReceiveUrl } from './receive-url.js';
 import { noDestination, type RouteDraft } from './route-drafts.js';
 
-/** What else than the request itself has a say in. */
+/** The parts of an endpoint whose validity depends on external data. */
 export interface OutsideParts {
   settings?: SettingsChanges;
   drafts: readonly RouteDraft[] | null;
 }
 
-/** Checks what an endpoint's settings alone can't tell: whether code compiles, URLs may be called and destinations exist. */
+/** Checks whether code compiles, URLs may be called and destinations exist, which the settings alone do not show. */
 @Injectable()
 export class OutsideChecks {
   constructor(
@@ -28,7 +28,10 @@ export class OutsideChecks {
     private readonly customHosts: CustomHosts,
   ) {}
 
-  /** Throws 422 with every fault. For parts without other faults, and outside of transactions: code may take seconds to judge. */
+  /**
+   * Throws 422 with all errors. Call it only for parts without other errors and outside of transactions, because
+   * checking code may take seconds.
+   */
   async pass(
     environmentId: number,
     { settings: { responseProxy, transform, verificationConfig, deduplicate } = {}, drafts }: OutsideParts,
@@ -48,7 +51,7 @@ export class OutsideChecks {
     return target === null ? [noDestination(at)] : [];
   }
 
-  /** What was received longer ago is forgotten, its id too. */
+  /** Ids of older requests are deleted with their events, so a longer window would have no effect. */
   private async windowFaults(
     environmentId: number,
     { window_hours: hours = 0 }: { window_hours?: number },
@@ -95,7 +98,7 @@ export class OutsideChecks {
     return [
       {
         path,
-        message: 'The URL is where this service receives: it would ask itself without an end.',
+        message: 'The URL is where this service receives: it would call itself endlessly.',
         check: 'connectivity',
       },
     ];

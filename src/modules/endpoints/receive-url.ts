@@ -1,28 +1,31 @@
 import type { Fault } from '#kernel/errors.js';
 import { INGEST_PREFIX } from './contract.js';
 
-/** What a caller says of where an endpoint lives: what is left out says nothing, what is given must agree. */
+/** The address of an endpoint as a caller gives it. Omitted parts are unspecified. The given parts must agree. */
 export interface GivenAddress {
-  /** `https://hooks.example.com/in/acme/stripe`; `/in` and the organization's slug may be left out. */
+  /** For example `https://hooks.example.com/in/acme/stripe`. `/in` and the organization's slug may be omitted. */
   url?: string | null;
-  /** `stripe`: the one segment behind the organization's slug. */
+  /** For example `stripe`: the single segment after the organization's slug. */
   slug?: string | null;
-  /** `acme/stripe`, or `stripe`. */
+  /** For example `acme/stripe`, or `stripe`. */
   path?: string | null;
 }
 
-/** What an address is relative to. */
+/** The base to which an address is relative. */
 export interface AddressBase {
-  /** BASE_URL, without a trailing slash; it may have a path. */
+  /** BASE_URL without a trailing slash. It may have a path. */
   baseUrl: string;
   organizationSlug: string;
-  /** The customer's own host that it is about; left out for the platform's. Nothing stands before a path there. */
+  /** The custom host. Omitted for the platform's host. Paths on a custom host have no prefix. */
   customHost?: string;
-  /** Where the endpoint lives now. The organization's slug may have changed since: this path stays what it is. */
+  /** Current path of the endpoint. It remains valid even if the organization's slug has changed since. */
   currentPath?: string;
 }
 
-/** Where an endpoint lives: `acme/stripe` on the platform's host, `stripe` on a host of its own, where it may be nothing at all. The name is what it is called unless somebody says otherwise. */
+/**
+ * The address of an endpoint: `acme/stripe` on the platform's host, `stripe` on a custom host, where the path may be
+ * empty. The name is the default for the endpoint's name.
+ */
 export interface Address {
   path: string;
   name: string;
@@ -31,10 +34,12 @@ export interface Address {
 const SEGMENTS_MAX = 8;
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const SEGMENT = /^[A-Za-z0-9._~-]{1,64}$/;
-/** Not the URL class alone: it resolves dots, drops line breaks and encodes, so that what is wrong can't be seen any more. */
+/**
+ * The URL class alone is not enough: it resolves dots, drops line breaks and encodes characters, which hides errors.
+ */
 const URL_PARTS = /^(?<scheme>https?):\/\/(?<host>[^/?#@\\\s]+)(?<path>\/.*)?$/is;
 
-/** Resolves what is given to one path, or says everything that is wrong with it. */
+/** Resolves the given parts to one path, or returns all errors in them. */
 export function resolveAddress(given: GivenAddress, base: AddressBase): Address | { faults: Fault[] } {
   const readings = (['url', 'slug', 'path'] as const).flatMap((field) => {
     const text = given[field] ?? null;
@@ -53,27 +58,30 @@ export function resolveAddress(given: GivenAddress, base: AddressBase): Address 
   return { path, name: base.customHost === undefined ? nameOf(path) : path || base.customHost };
 }
 
-/** Where requests to a path of a customer's own host go; TLS is what stands in front of us. */
+/** Returns the URL of a path on a custom host. TLS is terminated by the proxy in front of Posthorn. */
 export function customUrl(host: string, path: string): string {
   return `https://${host}/${path}`;
 }
 
-/** Where requests to a path go. */
+/** Returns the URL of a path on the platform's host. */
 export function receiveUrl(baseUrl: string, path: string): string {
   return `${baseUrl}${INGEST_PREFIX}${path}`;
 }
 
-/** The host of BASE_URL as it stands in URLs: in lower case, with a port that is not the scheme's own. */
+/**
+ * Returns the host of BASE_URL as it appears in URLs: in lower case, with a port only if it is not the scheme's
+ * default.
+ */
 export function ingestHost(baseUrl: string): string {
   return new URL(baseUrl).host;
 }
 
-/** Whether something is received at a URL: what asks it for an answer would ask itself. */
+/** Returns true if Posthorn receives at the URL. A proxy or transform there would call itself. */
 export function isReceiveUrl(url: URL, baseUrl: string): boolean {
   return url.host === ingestHost(baseUrl) && url.pathname.startsWith(basePath(baseUrl) + INGEST_PREFIX);
 }
 
-/** The segments of the whole path, the organization's slug first; or what is wrong. */
+/** The segments of the whole path, beginning with the organization's slug, or an error. */
 type Reading = string[] | string;
 
 const READERS: Readonly<Record<keyof GivenAddress, (text: string, base: AddressBase) => Reading>> = {
@@ -101,7 +109,7 @@ function readUrl(text: string, base: AddressBase): Reading {
   return relative === '' || relative === '/' ? [base.organizationSlug] : readSegments(relative, base);
 }
 
-/** One slash at either end says nothing. */
+/** Ignores one slash at the start and at the end. */
 function readSegments(text: string, { organizationSlug, currentPath, customHost }: AddressBase): Reading {
   if (/[?#]/.test(text)) return 'must have no query and no fragment';
   if (text.includes('%')) return 'must have no percent-encoding: letters, digits, ., _, ~ and - need none';
@@ -125,7 +133,7 @@ function nameOf(path: string): string {
 function disagreement(field: string, path: string, first: string): Fault {
   return {
     path: field,
-    message: `leads to ${path}, and what is given beside it to ${first}: give one of url, slug and path`,
+    message: `leads to ${path}, and another given value to ${first}: give one of url, slug and path`,
   };
 }
 

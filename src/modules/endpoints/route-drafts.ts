@@ -3,22 +3,25 @@ import type { Fault } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { RouteEntity } from './endpoints.entities.js';
 
-/** A route as a caller asks for it. */
+/** A route that a caller requests. */
 export interface AskedRoute {
-  /** `rte_…` of a route to keep; null for a new one. */
+  /** `rte_…` of a route to keep. `null` for a new route. */
   id: string | null;
-  /** `dst_…`. */
+  /** Id of the destination, `dst_…`. */
   destination: string;
   filter: Record<string, unknown> | null;
 }
 
-/** All routes that an endpoint is to have. `destinations` is the short form: it keeps the routes of those that stay. */
+/**
+ * All requested routes of an endpoint. `destinations` is the short form, which keeps the existing routes to the given
+ * destinations.
+ */
 export interface AskedRoutes {
   destinations?: readonly string[];
   routes?: readonly AskedRoute[];
 }
 
-/** A route that an endpoint is to have, with the place in the request where its destination stands. */
+/** A route to store, with the path in the request at which its destination is given. */
 export interface RouteDraft {
   id: Id | null;
   destinationId: Id;
@@ -26,7 +29,7 @@ export interface RouteDraft {
   at: string;
 }
 
-/** What an endpoint's routes become, or every reason why they can't; the drafts are null when nothing was asked for. */
+/** The new routes of an endpoint, or all errors in them. `drafts` is null if the request has no routes. */
 export interface DraftedRoutes {
   drafts: RouteDraft[] | null;
   faults: Fault[];
@@ -34,7 +37,7 @@ export interface DraftedRoutes {
 
 type Before = readonly Pick<RouteEntity, 'id' | 'destinationId' | 'filter'>[];
 
-/** What is asked for, beside what is there. Whether the destinations exist is not asked here. */
+/** Merges the requested routes with the existing ones. Does not check whether the destinations exist. */
 export function draftRoutes(before: Before, { destinations, routes }: AskedRoutes): DraftedRoutes {
   if (routes !== undefined) {
     const drafted = routes.map((route, index) => draftRoute(before, route, `routes.${index}.`));
@@ -58,7 +61,7 @@ export function draftRoutes(before: Before, { destinations, routes }: AskedRoute
   return { drafts, faults: [...drafted.flatMap(({ faults }) => faults), ...repetitions(drafts, [])] };
 }
 
-/** One route; `at` is what stands before the names of its fields in the request, dot included. */
+/** Converts one route. `at` is the prefix of its field names in the request, including the dot. */
 export function draftRoute(
   before: Before,
   { id, destination, filter }: AskedRoute,
@@ -77,12 +80,12 @@ export function draftRoute(
   return { draft: { id: routeId, destinationId, filter, at: `${at}destination` }, faults };
 }
 
-/** That a destination is none. */
+/** Error for a destination that does not exist. */
 export function noDestination(path: string): Fault {
   return { path, message: 'There is no such destination.' };
 }
 
-/** That a destination has a route already. */
+/** Error for a destination that already has a route. */
 export function repeatedDestination(path: string): Fault {
   return { path, message: 'The same destination occurs twice.' };
 }
@@ -100,11 +103,13 @@ function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[
   ];
 }
 
-/** Both may be given, as in what a GET answered, when they say the same. */
+/** Both fields may be given if they agree, for example when a client sends back the body of a GET. */
 function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =
     destinations === undefined ||
     (destinations.length === routes.length && destinations.every((destination) => named.has(destination)));
-  return agree ? [] : [{ path: 'destinations', message: 'names other destinations than routes: give one of them' }];
+  return agree
+    ? []
+    : [{ path: 'destinations', message: 'names other destinations than routes: give only one of them' }];
 }

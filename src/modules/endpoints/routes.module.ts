@@ -3,7 +3,10 @@ import { EndpointRoutes } from './endpoint-routes.js';
 import { EndpointsModule } from './endpoints.module.js';
 import { RoutesController } from './routes.controller.js';
 
-/** The routes of an endpoint, one by one. Apart, since the document lists operations in the order of modules: these are the last of endpoints. */
+/**
+ * Routes of an endpoint, managed individually. A separate module, because the OpenAPI document lists operations in the
+ * order of modules, and these follow the other endpoint operations.
+ */
 @Module({
   imports: [EndpointsModule],
   controllers: [RoutesController],

@@ -5,7 +5,7 @@ import { ConfigurationsStore } from './configurations.store.js';
 import { type EndpointAddress, type EndpointConfiguration, EndpointConfigurations } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 
-/** Endpoints as they are set up, with what is sealed in the database open. */
+/** Reads configurations of endpoints and decrypts them. */
 @Injectable()
 export class SealedConfigurations extends EndpointConfigurations {
   constructor(

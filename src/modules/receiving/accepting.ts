@@ -16,52 +16,57 @@ import { keptAnswer, parkedAnswer } from './received-answer.js';
 import { Routing } from './routing.js';
 import type { TransformedEvent } from './url-transforms.js';
 
-/** A request whose signature was looked at, and the event that it becomes. */
+/** A request after its verification, and the event that it becomes. */
 export interface VerifiedRequest {
-  /** The event's. */
+  /** Id of the event. */
   id: Id;
   request: ReceivedRequest;
   verification: Verification;
-  /** Why it failed; null when it did not. */
+  /** Reason why the verification failed. `null` if it did not fail. */
   reason: string | null;
   eventType: string;
   traceparent: string | null;
-  /** The id by which the endpoint, or its preset, tells repeats. */
+  /** Id by which the endpoint or its preset detects duplicates. */
   dedupeId: string | null;
   replayOf: Id | null;
-  /** What a policy adds to the headers of its deliveries. */
+  /** Headers that a policy adds to the deliveries. */
   addedHeaders?: Record<string, string> | null;
-  /** The key of the call that sent it here, and what is kept for it in the commit of the event. */
+  /**
+   * Idempotency key of the API call that sent the request, and the response to store for it in the commit of the event.
+   */
   idempotency: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
-    /** For how long; as long as any key's when left out. */
+    /** Lifetime of the key. Defaults to the lifetime of all keys. */
     ttlMs?: number;
   } | null;
 }
 
-/** What is to become of an event. */
+/** The decision about an event. */
 export interface Decision {
-  /** Null for one that goes where the routes lead. */
+  /** `null` for an event that is routed normally. */
   disposition: Disposition | 'dropped' | null;
-  /** A sentence on what happened to it. */
+  /** A sentence that describes the processing result. */
   note: string | null;
   transformed: TransformedEvent | null;
 }
 
-/** Where filters, or rules, took too long, nobody knows what was meant: somebody looks at it, and replays the request. */
+/**
+ * Decisions for events whose filters or rules exceed their time limit. The intended result is unknown, so the event is
+ * parked until a user replays the request.
+ */
 export const UNROUTED = {
   disposition: 'parked',
-  note: 'Its filters took too long: nobody knows where it goes.',
+  note: 'Its filters took too long, so its destinations are unknown.',
   transformed: null,
 } as const satisfies Decision;
 export const UNANSWERED = {
   disposition: 'parked',
-  note: 'The response rules took too long: nobody knows its answer.',
+  note: 'The response rules took too long, so the response is unknown.',
   transformed: null,
 } as const satisfies Decision;
 
-/** Accepts what was decided: event, raw request and a delivery for each matching route, in one commit. */
+/** Stores the event, the raw request and one delivery per matching route, in one commit. */
 @Injectable()
 export class AcceptReceived {
   private readonly logger = new Logger(AcceptReceived.name);
@@ -76,8 +81,9 @@ export class AcceptReceived {
   ) {}
 
   /**
-   * Resolves after the commit to what the provider is answered: `answer`, which also says it when its filters took too long,
-   * so that it is parked whatever was decided. Throws 503 when storage is away.
+   * Resolves after the commit to the response for the provider. That is `answer`, with a note if the filters exceeded
+   * their time limit, in which case the event is parked regardless of the decision. Throws 503 if the database is
+   * unavailable.
    */
   async accept<A extends SynchronousAnswer | 'refused'>(
     endpoint: LiveEndpoint,
@@ -132,7 +138,10 @@ export class AcceptReceived {
     return given;
   }
 
-  /** Keeps a request that repeats the one behind `firstId`: resolves after the commit. Throws 503 when storage is away. */
+  /**
+   * Stores a duplicate of the request with the event `firstId`. Resolves after the commit. Throws 503 if the database
+   * is unavailable.
+   */
   async keepRepeat(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,
@@ -171,7 +180,10 @@ export class AcceptReceived {
   }
 }
 
-/** What deliveries carry: a transformed body is no longer what the provider's headers say of it. */
+/**
+ * Returns the headers of the deliveries. The provider's headers that describe the body are omitted for a transformed
+ * body.
+ */
 function headersOf(
   { request, addedHeaders }: VerifiedRequest,
   transformed: Decision['transformed'],
@@ -184,11 +196,11 @@ function headersOf(
     if (transformed.body.isJson) headers['content-type'] = 'application/json';
   }
   for (const name of transformed?.headers?.removed ?? []) if (!OF_BODY.has(name)) delete headers[name];
-  // What a policy adds is the operator's word: no transform takes it away.
+  // Headers that a policy adds come from the operator, so a transform cannot remove them.
   return { ...headers, ...transformed?.headers?.set, ...addedHeaders };
 }
 
-/** What says how the body is written goes with every body. */
+/** Headers that describe the encoding of the body, which every delivery keeps. */
 const OF_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding', HOPS_HEADER]);
 
 interface Stored {
@@ -219,7 +231,7 @@ function storedRequest({ verified, decision, headers, answer }: Stored): NewRequ
   };
 }
 
-/** PostgreSQL's text holds every UTF-8 text but one with U+0000. */
+/** Returns a buffer for text with U+0000, the only UTF-8 text that PostgreSQL's `text` type cannot store. */
 function textOrBytes(body: Buffer): string | Buffer {
   if (body.includes(0)) return body;
   const text = body.toString();

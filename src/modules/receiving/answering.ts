@@ -14,7 +14,7 @@ import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { ResponseProxy } from './response-proxy.js';
 
-/** A request that is to be answered, and whose endpoint it came to. */
+/** A request that needs a response, and its endpoint. */
 export interface Asked {
   request: ReceivedRequest;
   verification: Verification;
@@ -24,7 +24,9 @@ export interface Asked {
 const CONFIRM_TIMEOUT_MS = 5_000;
 const CONFIRM_BYTES_MAX = 16 * 1024;
 
-/** What a provider is answered, in the order of contract section 7: handshake, proxy, rules, response, and else the default. */
+/**
+ * Produces the response for a provider, in the order of contract section 7: handshake, proxy, rules, response, default.
+ */
 @Injectable()
 export class Answering {
   constructor(
@@ -35,7 +37,7 @@ export class Answering {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** The answer to a handshake, after what it asks for is done; null when the request is none. */
+  /** Performs the action of a handshake and returns the response. Returns `null` if the request is not a handshake. */
   async handshake(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -46,7 +48,8 @@ export class Answering {
     if (checked !== null || endpoint.response === null) return checked;
     const handshake = challenge(endpoint.response, request, { verification, hasSecret: secrets.length > 0, secrets });
     if (handshake === null) return null;
-    // Stored before it is answered: the provider signs with it from then on. Whoever was first has set it.
+    // Stored before the response is sent, because the provider signs with the secret from then on. Only the first
+    // request can set it.
     if (
       handshake.newSecret !== undefined &&
       !(await this.configurations.setFirstSecret(endpoint.environmentId, endpoint.id, handshake.newSecret))
@@ -62,8 +65,9 @@ export class Answering {
   }
 
   /**
-   * The answer to an event; null for the default, `unavailable` when the endpoint rather answers 502, `undecided` when its
-   * rules took too long. Throws 503 when there is no room for rules that take long.
+   * Returns the response to an event. Returns `null` for the default, `unavailable` if the endpoint is configured to
+   * respond with 502, and `undecided` if its rules exceeded their time limit. Throws 503 if there is no capacity for
+   * slow rules.
    */
   async answer(
     endpoint: LiveEndpoint,
@@ -80,7 +84,10 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** What rules say: the place of the first that matches (-1 for none) and the answer. Rules that need more work than a moment's are looked at on a thread. */
+  /**
+   * Returns the position of the first matching rule (-1 for none) and the response. Rules that exceed their budget here
+   * are evaluated on a worker thread.
+   */
   async ruled(
     rules: CompiledRules,
     endpoint: Id,
@@ -95,7 +102,7 @@ export class Answering {
     return place === null ? 'undecided' : { place, answer: rules.answer(place, view.fresh()) };
   }
 
-  /** Throws 503 when it can't be confirmed right now: SNS sends its confirmation again then. */
+  /** Throws 503 if the subscription cannot be confirmed now. SNS then sends its confirmation again. */
   private async confirm(url: string): Promise<void> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return;

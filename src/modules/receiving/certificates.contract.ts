@@ -1,8 +1,9 @@
-/** Certificates that providers publish, for what is the operator's own: nobody's endpoint asks for them. */
+/** Certificates that providers publish, for Posthorn's own features, which no endpoint belongs to. */
 export abstract class ProviderCertificates {
   /**
-   * The certificate at a URL that the caller knows to be the provider's, from the cache that endpoints have too; undefined when
-   * there is none right now. Through the gate for outbound connections, and within a budget of its own.
+   * Returns the certificate at a URL that the caller knows to be the provider's, from the cache that endpoints also
+   * use. Returns undefined if it is unavailable now. Requests pass the address checks for outbound connections and have
+   * a budget of their own.
    */
   abstract ofOperator(url: string): Promise<string | undefined>;
 }

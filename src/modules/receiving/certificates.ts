@@ -11,40 +11,44 @@ import { type Asker, DownloadBudget } from './download-budget.js';
 /** A text that a provider publishes. */
 export interface Published {
   text: string;
-  /** How long ago it was fetched. */
+  /** Age of the text since it was fetched. */
   ageMs: number;
 }
 
 interface Kept {
   text: string;
   sinceMs: number;
-  /** Who brought it in. */
+  /** Organization whose request caused the download. */
   organizationId: Id;
 }
 
 const FRESH_MS = 3_600_000;
-/** While it can't be fetched again, what was fetched last stands in: for an outage, and not for as long as somebody keeps us from seeing that a key was taken back. */
+/**
+ * Maximum age of a text that is used because it cannot be fetched again. Long enough for an outage, but short enough
+ * that an attacker who blocks the download cannot hide a revoked key for long.
+ */
 const STALE_MS = 6 * 3_600_000;
-/** What could not be fetched is tried again after so long; what stands in meanwhile can wait longer. */
+/** Time before a failed download is tried again. Longer if an older text can be used meanwhile. */
 const FAILED_MS = 10_000;
 const FAILED_AGAIN_MS = 60_000;
 const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Nobody's id: what the operator's own notifications ask for counts by itself. */
+/** Pseudo ids with which downloads for the operator's own notifications are counted separately. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
- * Certificates and sets of keys that providers publish, fetched once an hour. Which URLs are a provider's own is decided by who asks.
- * Ages are of the monotonic clock: nothing here leaves the process.
+ * Certificates and key sets that providers publish. A text is fetched again after an hour, or earlier if the caller
+ * needs a newer one. The caller decides which URLs belong to a provider. Ages are measured with the monotonic clock,
+ * because they never leave the process.
  */
 @Injectable()
 export class Certificates extends ProviderCertificates {
   private readonly budget = new DownloadBudget();
-  /** The one that was used last comes last. */
+  /** Ordered by last use, most recent last. */
   private readonly kept = new Map<string, Kept>();
-  /** Until when what could not be fetched is not tried again. */
+  /** Times before which failed downloads are not tried again, by URL. */
   private readonly failed = new Map<string, number>();
   private readonly underWay = new Map<string, Promise<void>>();
 
@@ -61,8 +65,9 @@ export class Certificates extends ProviderCertificates {
   }
 
   /**
-   * The text there, fetched again when it is older than `maxAgeMs`; where that is not possible right now, the older one, for six hours.
-   * Undefined when there is none. What is no answer of use (`isUsable`) never takes the place of one that is.
+   * Returns the text at a URL. Fetches it again if it is older than `maxAgeMs`. If that fails, returns the older text
+   * for up to six hours. Returns undefined if there is none. A text that is not usable (`isUsable`) never replaces a
+   * usable one.
    */
   async get(
     url: string,
@@ -84,7 +89,7 @@ export class Certificates extends ProviderCertificates {
     return { text: known.text, ageMs: this.ageOf(known) };
   }
 
-  /** What is fetched anew costs whoever asks; what is known is looked at again at a pace that nobody can force. */
+  /** A new URL uses the budget of the requester. A known URL is refreshed at a rate that senders cannot influence. */
   private mayFetch(url: string, asker: Asker): boolean {
     if (this.underWay.has(url)) return true;
     const nowMs = this.clock.monotonicMs();
@@ -92,7 +97,7 @@ export class Certificates extends ProviderCertificates {
     return this.kept.has(url) || this.budget.spend(asker, nowMs);
   }
 
-  /** One download at a time of each URL, whoever waits for it. */
+  /** Shares one download per URL between concurrent callers. */
   private fetched(url: string, asker: Asker, isUsable: (text: string) => boolean): Promise<void> {
     const running =
       this.underWay.get(url) ?? this.refresh(url, asker, isUsable).finally(() => this.underWay.delete(url));
@@ -114,7 +119,10 @@ export class Certificates extends ProviderCertificates {
     if (this.kept.size > KEPT_MAX) this.makeRoom();
   }
 
-  /** At the cost of who has most here, what was used longest ago: nobody's many take away the few of another. */
+  /**
+   * Evicts the least recently used text of the organization with the most texts, so that one organization cannot
+   * displace the texts of others.
+   */
   private makeRoom(): void {
     const held = new Map<Id, number>();
     for (const { organizationId } of this.kept.values()) held.set(organizationId, (held.get(organizationId) ?? 0) + 1);

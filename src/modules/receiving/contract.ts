@@ -1,15 +1,15 @@
 import type { Condition } from '#engine/conditions/condition.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Where an endpoint's events go, and which of them. */
+/** A route of an endpoint: a destination and a filter for the events. */
 export interface LiveRoute {
   id: Id;
   destinationId: Id;
-  /** Whether an event passes the route's filter; null without a filter. */
+  /** Condition that an event must meet. `null` selects all events. */
   filter: Condition | null;
 }
 
-/** What other contexts may know of an endpoint. */
+/** The data of an endpoint that other modules need. */
 export interface EndpointSummary {
   environmentId: number;
   id: Id;
@@ -18,11 +18,11 @@ export interface EndpointSummary {
   routes: readonly LiveRoute[];
 }
 
-/** Running a request that was set aside through its endpoint as it is set now. */
+/** Releases set-aside requests: processes them with the current settings of their endpoint. */
 export abstract class Releases {
   /**
-   * Makes a new event of it, once for each `run`, whatever dies in between. Null when there is nothing to repeat; an endpoint that takes nothing, or
-   * is gone, is told as a sentence.
+   * Creates a new event from the request, exactly once per `run` even after a crash. Returns `null` if the request has
+   * no content to process. Returns a sentence if the endpoint is inactive or gone.
    */
   abstract release(
     environmentId: number,
@@ -32,16 +32,16 @@ export abstract class Releases {
   ): Promise<Released | { obstacle: string } | null>;
 }
 
-/** What came of a release. */
+/** Result of a release. */
 export interface Released {
-  /** False when it was set aside once more: its signature still does not hold, or its transform failed again. */
+  /** False if the request was set aside again: its signature is still invalid, or its transform failed again. */
   isReleased: boolean;
-  /** Deliveries that it made. */
+  /** Number of deliveries that were created. */
   deliveries: number;
 }
 
-/** Inbound endpoints, from a cache that a change invalidates on every node and that is never older than five seconds. */
+/** Inbound endpoints, from a cache that changes invalidate on every node and that is at most five seconds old. */
 export abstract class Endpoints {
-  /** The endpoint, whatever its status; null when there is none in this environment. */
+  /** Returns the endpoint in any status. Returns `null` if there is none in this environment. */
   abstract find(environmentId: number, id: Id): Promise<EndpointSummary | null>;
 }

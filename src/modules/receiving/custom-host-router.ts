@@ -4,21 +4,21 @@ import type { Id } from '#kernel/ids.js';
 import type { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 
-/** A customer's own host that a request came to. */
+/** The custom host to which a request was sent. */
 export interface CustomHost {
   domainId: Id;
-  /** With the port, as the provider called it. */
+  /** Host name with the port, as the provider called it. */
   host: string;
-  /** The path and query as they came. */
+  /** Original path and query. */
   url: string;
 }
 
 /**
- * Leads requests to customers' own hosts to the ingest route, whatever their path is: nothing else of this service is to be
- * found on such a host. While there is no such host no request is looked at.
+ * Routes all requests to custom hosts to the ingest route, whatever their path is. Nothing else of Posthorn is served
+ * on such a host. Without custom hosts, requests are not examined.
  */
 export class CustomHostRouter {
-  /** By the request itself, whose URL says by then where it was led. */
+  /** Keyed by the request, whose URL has been rewritten by then. */
   private readonly called = new WeakMap<object, CustomHost>();
   private readonly proxies: AddressSet | null;
   private hasLed = false;
@@ -30,7 +30,7 @@ export class CustomHostRouter {
     this.proxies = trustProxy.length > 0 ? addressSet(trustProxy) : null;
   }
 
-  /** Where the request goes instead; null for one that goes by its path. */
+  /** Returns the rewritten URL, or `null` for a request that is routed by its path. */
   urlOf(request: HostedRequest): string | null {
     if (this.hosts.isEmpty) return null;
     const { url = '' } = request;
@@ -42,13 +42,17 @@ export class CustomHostRouter {
     return INGEST_PREFIX + url.slice(1);
   }
 
-  /** The host that a request was led from; null for one that went by its path. */
+  /** Returns the custom host of a request, or `null` for a request that was routed by its path. */
   findHost(request: object): CustomHost | null {
-    // Whatever has become of the host since: on the platform's own the path would be somebody else's.
+    // Uses the host as it was when the request was routed. On the platform's host, the path could belong to another
+    // organization.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }
 
-  /** The Host header, or what a proxy that is trusted says was called: the last of its words, which nobody else wrote. */
+  /**
+   * Returns the Host header, or the forwarded host that a trusted proxy reports. Of several values, only the last one
+   * was written by that proxy.
+   */
   private hostOf({ headers, socket }: HostedRequest): string | null {
     const forwarded = headers['x-forwarded-host'];
     const address = this.proxies === null || forwarded === undefined ? null : ipAddress(socket.remoteAddress ?? '');
@@ -58,7 +62,7 @@ export class CustomHostRouter {
   }
 }
 
-/** Without the port, and without the dot that a name may end with. */
+/** Returns the host name without the port and without a trailing dot. */
 function nameIn(host: string): string {
   return host.replace(/:\d*$/, '').replace(/\.$/, '');
 }

@@ -7,7 +7,10 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 import { showId } from '#kernel/ids.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** The id that a raw request is shown with: what the endpoint tells repeats by, else what its preset's provider calls one. */
+/**
+ * Returns the id that is shown with a raw request: the one by which the endpoint detects duplicates, otherwise the
+ * provider's own id according to the preset.
+ */
 export function shownIdOf(
   { deduplication, preset }: LiveEndpoint,
   request: ReceivedRequest,
@@ -19,15 +22,15 @@ export function shownIdOf(
 }
 
 /**
- * The key under which the first request with an id keeps its answer: of one endpoint, and of what it tells repeats by now. An id may be
- * of any length and anybody's choice, so that the key is made of its digest.
+ * Returns the key under which the response to the first request with an id is stored. It includes the endpoint and its
+ * current deduplication source. The key is a digest, because senders can choose ids of any length.
  */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');
   return { environmentId, route: `repeats ${showId('ep', id)}`, key: uuid(fingerprint), fingerprint };
 }
 
-/** Of the first sixteen bytes (RFC 9562, version 8). */
+/** Returns a version 8 UUID (RFC 9562) made of the first sixteen bytes. */
 function uuid(bytes: Buffer): string {
   const own = Buffer.from(bytes.subarray(0, 16));
   own[6] = 0x80 | ((own[6] ?? 0) & 0x0f);

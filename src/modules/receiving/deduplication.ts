@@ -12,12 +12,13 @@ const HOURS_A_DAY = 24;
 const HOUR_MS = 3_600_000;
 
 /**
- * Drops what a provider sends again, where the endpoint asks for it. The first request with an id is the one whose event is committed
- * with it: of two that come at once, to whichever processes, the other one is the repeat. What is refused or fails claims no id.
+ * Drops requests that a provider resends, if the endpoint enables it. The first request with an id is the one whose
+ * event is committed with the id. If two arrive at the same time, even in different processes, the other one is the
+ * duplicate. A rejected or failed request does not claim its id.
  */
 @Injectable()
 export class RequestDeduplication {
-  /** The last request here of each id that is under way: those with the same id stand in line behind it. */
+  /** The last request in flight per id in this process. Further requests with the same id wait for it. */
   private readonly lines = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -26,7 +27,10 @@ export class RequestDeduplication {
     private readonly environments: Environments,
   ) {}
 
-  /** What `first` makes of the request, unless it repeats another one. Throws as `first`, and 503 when storage is away. */
+  /**
+   * Returns the result of `first`, or the stored response if the request is a duplicate. Throws the errors of `first`,
+   * and 503 if the database is unavailable.
+   */
   async once(
     endpoint: LiveEndpoint,
     dedupeId: string,
@@ -35,7 +39,7 @@ export class RequestDeduplication {
   ): Promise<PipelineResult> {
     const request = repeatKey(endpoint, dedupeId);
     return this.serialize(`${request.environmentId} ${request.route} ${request.key}`, async () => {
-      // A look before the work: transforms and proxies need not see what is a repeat for certain.
+      // Checked before the work, so that transforms and proxies are not run for a known duplicate.
       const known = await this.deduplication.findAnswer(request);
       if (known !== null) return this.answerDuplicate(endpoint, verified, known);
       verified.idempotency = {
@@ -63,13 +67,16 @@ export class RequestDeduplication {
     return { eventId, answer, isRepeat: true };
   }
 
-  /** Retention may have been cut short since the window was set. */
+  /** The retention period may have been shortened since the window was set. */
   private async windowMs({ environmentId, deduplication }: LiveEndpoint): Promise<number> {
     const { retentionDays } = await this.environments.get(environmentId);
     return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
   }
 
-  /** One after the other: two rows of one statement can't have the same key, and the second one would be told that the first still runs. */
+  /**
+   * Runs requests with the same key one after the other. Two rows of one statement cannot have the same key, and the
+   * second request would fail because the first is still running.
+   */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);

@@ -1,30 +1,33 @@
 import type { Id } from '#kernel/ids.js';
 
-/** On whose behalf something is fetched. */
+/** The organization and the endpoint for which a download is made. */
 export interface Asker {
   organizationId: Id;
   endpointId: Id;
 }
 
 const MINUTE_MS = 60_000;
-/** Of one process in a minute. Providers rotate certificates once in months; whoever needs more is being lied to. */
+/**
+ * Limits per process and minute. Providers rotate certificates every few months, so a higher demand comes from forged
+ * requests.
+ */
 const ENDPOINT_MAX = 10;
 const ORGANIZATION_MAX = 40;
 const TOTAL_MAX = 240;
-/** Of the total, what is for organizations that have hardly had any. */
+/** Part of the total that is reserved for organizations that have used little of it. */
 const FOR_OTHERS = 80;
 const HARDLY_ANY = 2;
 
 /**
- * How much may be fetched because a request names it. Whoever sends names the URLs, on hosts of the provider: they are not to be
- * flooded through us, and what one sender invents must not be at the cost of another tenant.
+ * Limits the downloads that requests trigger. Senders choose the URLs, on hosts of the provider. The limit protects
+ * these hosts from floods of requests, and other tenants from one sender's invented URLs.
  */
 export class DownloadBudget {
   private minuteEndsMs = -Infinity;
   private total = 0;
   private readonly had = new Map<string, number>();
 
-  /** Whether one more may be fetched; takes it then. */
+  /** Returns true if another download is allowed, and counts it. */
   spend({ organizationId, endpointId }: Asker, nowMs: number): boolean {
     if (nowMs >= this.minuteEndsMs) {
       this.minuteEndsMs = nowMs + MINUTE_MS;

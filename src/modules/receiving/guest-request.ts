@@ -1,20 +1,20 @@
 import { jsonOf } from '#engine/inbound/body.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 
-/** A request as customers' code sees it. */
+/** A request in the form that customers' code receives. */
 export interface GuestRequest {
   method: string;
   path: string;
-  /** The first value of each. */
+  /** First value of each parameter. */
   query: Record<string, string>;
-  /** Lower-case names, repeated ones joined. */
+  /** Headers with lower-case names. Repeated headers are joined. */
   headers: Record<string, string>;
-  /** Without its content encoding: parsed when it is JSON, the text otherwise, base64 when it is no text. */
+  /** Body without its content encoding: parsed if it is JSON, otherwise text, or base64 if it is not text. */
   body: unknown;
   verification: Verification;
 }
 
-/** What code in the sandbox is given of a request whose body is unpacked. */
+/** Converts a request with an unpacked body for code in the sandbox. */
 export function guestRequest(
   { method, path, query, headers, body }: ReceivedRequest,
   verification: Verification,

@@ -5,7 +5,7 @@ import { CpuBudget } from '#sandbox/cpu-budget.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import type { PipelineResult } from './pipeline-result.js';
 
-/** Counts what providers send, and watches the sandbox. */
+/** Counts requests of providers, and monitors the sandbox. */
 @Injectable()
 export class IngestMetrics {
   private readonly requests: Counter<'outcome'>;
@@ -13,7 +13,7 @@ export class IngestMetrics {
   constructor(metrics: Metrics, sandbox: Sandbox, cpuBudget: CpuBudget) {
     this.requests = metrics.counter(
       'ingest_requests_total',
-      'Requests of providers: accepted, duplicate (kept; no event), refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept), method_not_allowed (not kept).',
+      'Requests of providers: accepted, duplicate (stored; no event), refused (the signature did not hold; stored), handshake, unavailable (a proxy was unavailable; not stored), method_not_allowed (not stored).',
       ['outcome'],
     );
     metrics.gauge(
@@ -29,7 +29,7 @@ export class IngestMetrics {
     );
     metrics.gauge(
       'sandbox_pace_seconds_per_second',
-      "CPU time per second that slow code (customers' code, filters, rules and schemas) uses in this process at most while deliveries need it; absent while nothing has to wait.",
+      "Maximum CPU time per second that slow code (customers' code, filters, rules and schemas) may use in this process while deliveries need the CPU; absent while nothing has to wait.",
       [],
       (gauge) => {
         gauge.reset();
@@ -38,7 +38,7 @@ export class IngestMetrics {
     );
   }
 
-  /** A method that its endpoint does not take. */
+  /** Counts a request with a method that its endpoint does not accept. */
   notAllowed(): void {
     this.requests.inc({ outcome: 'method_not_allowed' });
   }

@@ -21,12 +21,13 @@ import { type Addressee, Reception } from './reception.js';
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
- * The routes that providers call: any method, any content type, the body as bytes. They are Fastify's own, beside Nest's
- * controllers: nothing of what Nest puts around a handler is of use here, and every request of every provider comes by.
+ * The routes that providers call, with any method and content type, and the body as bytes. They are plain Fastify
+ * routes next to Nest's controllers, because all requests of providers pass here and Nest's pipeline would add only
+ * overhead.
  */
 @Injectable()
 export class Ingest implements OnModuleInit {
-  /** Whom requests are for that were found to be for somebody. */
+  /** The endpoints of requests, if the lookup before reading the body succeeded. */
   private readonly addressees = new WeakMap<FastifyRequest, Addressee>();
   private readonly called: CustomHostRouter;
 
@@ -45,16 +46,17 @@ export class Ingest implements OnModuleInit {
     if (!this.config.isApi) return;
     (this.adapterHost.httpAdapter as unknown as EdgeAdapter).urlByHost = (request) => this.called.urlOf(request);
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
-    // In a plugin of its own: the parser below is not seen from outside.
+    // A separate plugin, so that the parser below applies only to these routes.
     void fastify.register((scope, _options, done) => {
       scope.removeAllContentTypeParsers();
-      // Fastify refuses content types that it can't read, whatever the parsers. Providers send them; rawHeaders keep what came.
+      // Fastify rejects content types that it cannot parse, whatever parsers are registered. Providers send such types,
+      // so the header is replaced. rawHeaders keep the original.
       scope.addHook('onRequest', (request, _reply, next) => {
         const { headers } = request.raw;
         if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
         next();
       });
-      // Before the body is read: what is too large for an endpoint that does not take its method is answered 405.
+      // Runs before the body is read, so that a body that is too large with a method that is not allowed gets 405.
       scope.addHook('onRequest', async (request, reply) => {
         try {
           const found = await this.find(request);
@@ -62,7 +64,7 @@ export class Ingest implements OnModuleInit {
           this.reception.admit(found, request.method);
           this.addressees.set(request, found);
         } catch (error) {
-          // Storage may be away: that is told when the body has been read.
+          // If the database is unavailable, the error is reported after the body has been read.
           if (error instanceof ApiError && error.type === 'method_not_allowed')
             await this.filter.answer(error, request, reply);
         }
@@ -73,7 +75,7 @@ export class Ingest implements OnModuleInit {
       scope.route({
         method: everyMethod(scope),
         url: `${INGEST_PREFIX}*`,
-        // Providers are no callers of the API: what they send is never refused for their number. Misses are counted.
+        // Providers are not API callers, so their requests are not rate limited. Only unknown paths are counted.
         config: { access: 'public', uncounted: true },
         exposeHeadRoute: false,
         bodyLimit: BODY_BYTES_MAX,
@@ -94,7 +96,8 @@ export class Ingest implements OnModuleInit {
 
   private async find(request: FastifyRequest): Promise<Addressee | null> {
     const [path] = partsOf(request);
-    // The router decodes before it matches: what only decodes to our prefix is none of our URLs.
+    // The router decodes paths before it matches. A path that has the prefix only after decoding is not an endpoint's
+    // URL.
     if (!path.startsWith(INGEST_PREFIX)) return null;
     return this.reception.find(path.slice(INGEST_PREFIX.length), this.called.findHost(request.raw)?.domainId ?? null);
   }
@@ -138,13 +141,16 @@ export class Ingest implements OnModuleInit {
     };
   }
 
-  /** BASE_URL where it is set. Else a trusted proxy knows what the provider called, which some providers sign. */
+  /**
+   * Returns the configured BASE_URL. Without it, a trusted proxy knows the origin that the provider called, which some
+   * providers sign.
+   */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** A proxy in front ends TLS: what it says, or what BASE_URL says of it. */
+  /** TLS ends at a proxy in front of Posthorn, so the scheme comes from that proxy or from BASE_URL. */
   private schemeOf(request: FastifyRequest): string {
     const { configuredBaseUrl, trustProxy } = this.config;
     if (trustProxy.length > 0) return request.protocol;
@@ -158,17 +164,17 @@ export class Ingest implements OnModuleInit {
   ): Promise<void> {
     if (eventId !== null) setRequestId(request, reply, eventId);
     if (answer === 'refused')
-      throw new ApiError('unauthenticated', 'The signature does not hold. The request is kept, and goes nowhere.');
+      throw new ApiError('unauthenticated', 'The signature does not hold. The request is stored, but not delivered.');
     if (answer === 'unavailable') {
       reply.code(502).header('content-type', 'application/json; charset=utf-8').header('retry-after', 1);
-      const message = 'What answers for this endpoint is not available. Nothing was accepted; send it again.';
+      const message = 'The response proxy of this endpoint is not available. Nothing was accepted; send it again.';
       await reply.send(JSON.stringify({ error: { type: 'internal', message, request_id: request.id, details: {} } }));
       return;
     }
     reply
       .code(answer.status)
       .headers(answer.headers === RECEIVED_HEADERS ? answer.headers : withoutSteering(answer.headers));
-    // What tenants answer is served from the origin of Swagger UI, which keeps keys: nothing of it may run there.
+    // Tenants' responses are served from the origin of Swagger UI, which stores keys, so scripts in them must not run.
     if (answer.headers !== RECEIVED_HEADERS)
       reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox');
     await reply.send(bodyOf(answer));
@@ -181,21 +187,21 @@ function everyMethod(scope: FastifyInstance): string[] {
     try {
       scope.addHttpMethod(method, { hasBody: true });
     } catch {
-      // This version of Node does not know it, and its parser refuses it.
+      // This Node.js version does not know the method, and its parser rejects such requests.
     }
   }
   return scope.supportedMethods;
 }
 
-/** Path and query as they were sent. */
+/** Returns path and query as they were sent. */
 function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: string] {
   const mark = url.indexOf('?');
   return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
 /**
- * With a text Node would write the headers in UTF-8, and Fastify its own charset: as bytes, what was set goes out as it
- * is. Our own answer needs neither, and a text leaves in one write with its headers.
+ * Returns custom bodies as bytes: for a string, Node.js would write the headers in UTF-8, and Fastify would add its own
+ * charset. The default response has neither problem, and a string is sent in one write together with the headers.
  */
 function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
   if (headers === RECEIVED_HEADERS) return body;

@@ -16,11 +16,11 @@ import {
 } from '#modules/endpoints/contract.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
-/** An endpoint as requests go through it: its configuration compiled once. */
+/** An endpoint as it processes requests, with its configuration compiled once. */
 export interface LiveEndpoint extends EndpointSummary {
-  /** Rises with every change: what has failed until then is tried again. */
+  /** Version number, incremented by every change. A change causes failed operations to be tried again. */
   version: number;
-  /** Null on the platform's host. */
+  /** `null` on the platform's host. */
   domainId: Id | null;
   preset: Preset | null;
   scheme: Scheme;
@@ -29,19 +29,22 @@ export interface LiveEndpoint extends EndpointSummary {
   rules: CompiledRules | null;
   responseProxy: ResponseProxySettings | null;
   transform: TransformSettings | null;
-  /** HTTP methods that it takes; null for any. */
+  /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
   allowedMethods: readonly string[] | null;
-  /** What repeats are told by; null where they are events like others. */
+  /** Source of the id by which duplicates are detected. `null` if duplicates are not dropped. */
   deduplication: Deduplication | null;
 }
 
-/** Refuses what was saved by another version and does not compile any more: nothing is received under half a configuration. */
+/**
+ * Compiles a configuration. Throws if a configuration from another version no longer compiles, because receiving with a
+ * partial configuration would be wrong.
+ */
 export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint {
   const preset = configuration.preset === null ? null : presetOf(configuration.preset);
   return {
     environmentId: configuration.environmentId,
     id: configuration.id,
-    // One at the root of its host is not nameless in what people read.
+    // Shows an endpoint at the root of its host as `/` instead of an empty string.
     path: configuration.path || '/',
     domainId: configuration.domainId,
     status: configuration.status,
@@ -59,7 +62,7 @@ export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint
   };
 }
 
-/** What verifies now, the newest first: a secret that was replaced does so until its grace ends. */
+/** Returns the secrets that verify now, newest first. A replaced secret verifies until its grace period ends. */
 export function secretsInForce({ secrets }: LiveEndpoint, nowMs: number): string[] {
   return secrets.filter(({ untilMs }) => untilMs === null || untilMs > nowMs).map(({ secret }) => secret);
 }

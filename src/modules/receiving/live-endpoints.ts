@@ -9,20 +9,26 @@ import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
 const ENDPOINTS_MAX = 5_000;
 const PATHS_MAX = 20_000;
-/** A path is at most eight segments of an endpoint; what follows belongs to the request. */
+/** A path of an endpoint has at most eight segments. The rest belongs to the request. */
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
-/** Of the text of a uuid. */
+/** Length of a UUID as text. */
 const ID_LENGTH = 36;
-/** Segments that URL parsers resolve, backslashes and encodings included: a mirror would leave its destination's path by them. */
+/**
+ * Matches segments that URL parsers resolve, including backslashes and encoded dots. With them, a mirror would leave
+ * the path of its destination.
+ */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
-/** Endpoints for receiving, compiled and cached: a change drops them on every node, and none is older than five seconds. */
+/**
+ * Endpoints for receiving, compiled and cached. A change invalidates them on every node, and no entry is older than
+ * five seconds.
+ */
 @Injectable()
 export class LiveEndpoints extends Endpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
   private readonly byPath: Cache<EndpointAddress | null>;
-  /** By the domain's id and the path. */
+  /** Keyed by the domain's id and the path. */
   private readonly byDomainPath: Cache<EndpointAddress | null>;
 
   constructor(
@@ -41,7 +47,7 @@ export class LiveEndpoints extends Endpoints {
     notifications.on('endpoint', (key) => {
       if (key === '*') this.byId.clear();
       else this.byId.drop(key);
-      // A path may belong to another endpoint now, or to a longer one.
+      // A changed path may now belong to another endpoint, or to one with a longer path.
       this.byPath.clear();
       this.byDomainPath.clear();
     });
@@ -55,7 +61,10 @@ export class LiveEndpoints extends Endpoints {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /** The endpoint that lives at `path` or at the longest part of it, on the platform's host or a domain, and what is left of the path; null when none does. */
+  /**
+   * Returns the endpoint at `path` or at its longest prefix that has one, on the platform's host or a domain, and the
+   * rest of the path. Returns `null` if there is none.
+   */
   async at(path: string, domainId: Id | null): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
     if (path.length > PATH_LENGTH_MAX || DOT_SEGMENT.test(path)) return null;
     const address = await (domainId === null ? this.byPath.get(path) : this.byDomainPath.get(domainId + path));
@@ -72,7 +81,7 @@ export class LiveEndpoints extends Endpoints {
   }
 }
 
-/** `a/b/c` may be the endpoint `a/b/c`, `a/b` with `/c` behind it, or `a`. */
+/** Returns the possible endpoint paths: `a/b/c` may be the endpoint `a/b/c`, `a/b` followed by `/c`, or `a`. */
 function prefixesOf(path: string): string[] {
   const segments = path.split('/', SEGMENTS_MAX);
   return segments.map((_, i) => segments.slice(0, i + 1).join('/'));

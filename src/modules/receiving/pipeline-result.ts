@@ -1,12 +1,15 @@
 import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import type { Id } from '#kernel/ids.js';
 
-/** What came of a request. */
+/** Result of a request. */
 export interface PipelineResult {
-  /** Null for a handshake, which is no event; of a repeat the event of the first request. */
+  /** `null` for a handshake, which creates no event. For a duplicate, the event of the first request. */
   eventId: Id | null;
-  /** `refused`: the signature did not hold. `unavailable`: what answers for the endpoint is away, and nothing was stored. */
+  /**
+   * `refused`: the signature is invalid. `unavailable`: the proxy that produces the endpoint's response is unavailable,
+   * and nothing was stored.
+   */
   answer: SynchronousAnswer | 'refused' | 'unavailable';
-  /** Whether the endpoint drops repeats, and the request was one. */
+  /** True if the endpoint drops duplicates and the request was one. */
   isRepeat: boolean;
 }

@@ -21,14 +21,17 @@ import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
 
-/** How a request gets here besides from a provider. */
+/** Options for requests that do not come directly from a provider. */
 export interface RequestSource {
-  /** The request that this one repeats: its verdict holds, and nobody is there to be answered. */
+  /**
+   * The request that this one replays. Its successful verification is reused, and there is no provider that waits for a
+   * response.
+   */
   replayOf: { id: Id; verification: Verification } | null;
   traceparent: string | undefined;
-  /** Whether it may repeat another one: tests and replays are meant to be events. */
+  /** False for tests and replays, which must create an event even if their id is known. */
   mayRepeat: boolean;
-  /** The key of the call that sent it here, and what is kept for it with the event that the request becomes. */
+  /** Idempotency key of the API call that sent the request, and the response to store for it with the event. */
   idempotency?: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: PipelineResult['answer']) => StoredAnswer;
@@ -36,8 +39,8 @@ export interface RequestSource {
 }
 
 /**
- * What happens to a request that came to an endpoint: verify, handshake, tell repeats, transform, route, store, answer. The answer is
- * given after the commit only; whatever dies before it leaves nothing behind, and the provider sends again.
+ * Processes a request to an endpoint: verify, handshake, detect duplicates, transform, route, store, respond. The
+ * response is sent only after the commit. After a crash before the commit, nothing is stored and the provider resends.
  */
 @Injectable()
 export class Pipeline {
@@ -54,7 +57,10 @@ export class Pipeline {
     private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
-  /** Throws 409 for a request that goes in circles, 422 for one that a policy of an extension refuses, and 503 when storage is away. */
+  /**
+   * Throws 409 for a request in a forwarding loop, 422 for a request that an extension's policy rejects, and 503 if the
+   * database is unavailable.
+   */
   async run(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -90,7 +96,7 @@ export class Pipeline {
     return result;
   }
 
-  /** What did not verify is nobody's first request: it would take the id from the provider's own. */
+  /** An unverified request must not claim an id, because it would turn the provider's own request into a duplicate. */
   private async decide(endpoint: LiveEndpoint, verified: VerifiedRequest, mayRepeat: boolean): Promise<PipelineResult> {
     const { dedupeId, verification } = verified;
     const isTold = mayRepeat && endpoint.deduplication !== null && verification !== 'failed';

@@ -20,12 +20,12 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
-/** A release repeats what is stored: there is no body that could differ. */
+/** Constant fingerprint for releases: they process the stored body, so bodies cannot differ. */
 const ONE_FINGERPRINT = Buffer.alloc(32);
-/** Behind every id that there can be. */
+/** Greater than every possible id. */
 const LAST_ID = lowestIdAt(Infinity);
 
-/** Which requests a list shows. */
+/** Filter of the request list. */
 export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   since?: string;
   until?: string;
@@ -33,7 +33,7 @@ export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   limit?: number;
 }
 
-/** Raw requests of endpoints: as they came, and once more through the pipeline of today. */
+/** Reads raw requests of endpoints, and processes them again with the current settings. */
 @Injectable()
 export class RawRequests extends Releases {
   constructor(
@@ -68,7 +68,10 @@ export class RawRequests extends Releases {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Returns the request as this caller may see it: headers that authenticate have their values for scope `write` alone. Throws 404. */
+  /**
+   * Returns the request as this caller may see it: only scope `write` sees the values of authentication headers. Throws
+   * 404.
+   */
   async find(caller: Pick<Caller, 'tenant' | 'scope'>, endpointId: Id, id: Id): Promise<RequestDetail> {
     const { scheme } = await this.endpoint(caller.tenant, endpointId);
     const request = await this.stored(caller.tenant, endpointId, id);
@@ -85,10 +88,10 @@ export class RawRequests extends Releases {
   }
 
   /**
-   * Verifies, transforms and routes the request with the endpoint's settings of now, as a new event. A good verdict of
-   * its time holds; one that failed is looked at again, since the secret may be right by now. Throws 404, and 409 while
-   * the endpoint is not active or when the request was erased. `keeps` says what
-   * is kept for the key, in the commit of the event.
+   * Verifies, transforms and routes the request with the current settings of the endpoint, as a new event. A successful
+   * verification stays valid. A failed one is repeated, because the secret may be correct now. Throws 404, and 409 if
+   * the endpoint is not active or the request was erased. `keeps` returns the response to store for the idempotency
+   * key, in the commit of the event.
    */
   async replay(
     tenant: Tenant,
@@ -100,7 +103,7 @@ export class RawRequests extends Releases {
     const endpoint = await this.endpoint(tenant, endpointId);
     const request = await this.stored(tenant, endpointId, id);
     if (request.erasedAt !== null)
-      throw conflict('The request was erased: there is nothing to repeat.', { reason: 'erased' });
+      throw conflict('The request was erased and cannot be replayed.', { reason: 'erased' });
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`);
     const eventId = await this.again(endpoint, request, idempotency, keeps);
     await this.setAside.note(tenant.environmentId, firstAnd(request), eventId);
@@ -129,7 +132,7 @@ export class RawRequests extends Releases {
     idempotency: IdempotentRequest | null,
     keeps: (eventId: Id) => StoredAnswer,
   ): Promise<Id> {
-    // A repetition repeats what came first: its signature is as old as that.
+    // Uses the original request of a replay, because the signature's timestamp is as old as that.
     const first = replayOf ?? id;
     const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(first) };
     const { eventId } = await this.pipeline.run(endpoint, request, {
@@ -138,7 +141,7 @@ export class RawRequests extends Releases {
       mayRepeat: false,
       idempotency: idempotency && { request: idempotency, keeps },
     });
-    if (eventId === null) throw new Error('A repeated request is always an event.');
+    if (eventId === null) throw new Error('A replayed request is always an event.');
     return eventId;
   }
 
@@ -149,12 +152,12 @@ export class RawRequests extends Releases {
   }
 }
 
-/** A request that is repeated, and the one that it repeats itself. */
+/** Returns the ids of a request and of the original request, if it is a replay. */
 function firstAnd({ id, replayOf }: RequestDetail): Id[] {
   return replayOf === null ? [id] : [id, replayOf];
 }
 
-/** A run that was broken off behind the commit finds what it made. */
+/** Returns the id that an earlier run created, if that run was interrupted after the commit. */
 function madeBefore(error: unknown): Id {
   if (error instanceof AlreadyAnswered) return error.answer.body;
   throw error;

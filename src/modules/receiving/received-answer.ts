@@ -3,18 +3,18 @@ import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, showId } from '#kernel/ids.js';
 
-/** Of the default answer, and of no other. */
+/** Headers of the default response. Code recognizes the default response by this object. */
 export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({
   'content-type': 'application/json; charset=utf-8',
 });
 
-/** Beside an answer of the endpoint's own: why the event was set aside. */
+/** Header of a custom response that contains the reason why the event was set aside. */
 const PARKED_HEADER = 'posthorn-parked';
 
-/** What is kept of an answer; an empty one is the default answer to the event. */
+/** The stored parts of a response. An empty object is the default response to the event. */
 export type KeptAnswerParts = { status?: number; headers?: Record<string, string>; body?: string; truncated?: true };
 
-/** An answer as it is shown; `body` is null where it was the error envelope of that status, or was erased. */
+/** A response as shown by the API. `body` is null if it was the error envelope of that status, or was erased. */
 export interface ShownAnswer {
   status: number;
   headers: Record<string, string>;
@@ -22,7 +22,7 @@ export interface ShownAnswer {
   truncated: boolean;
 }
 
-/** An answer with the event that it was given to; what is left out is as in the default answer. */
+/** A response with the event that it was given to. Omitted parts are the same as in the default response. */
 interface FirstAnswer {
   id: Id;
   headers?: Record<string, string>;
@@ -32,13 +32,13 @@ interface FirstAnswer {
 const DEFAULT = '{}';
 const REFUSED = '{"status":401}';
 
-/** The default answer; `parked` says why the event was set aside. */
+/** Returns the default response. `parked` is the reason why the event was set aside. */
 export function received200(id: Id, parked?: string): SynchronousAnswer {
   const more = parked === undefined ? '' : `,"parked":${JSON.stringify(parked)}`;
   return { status: 200, headers: RECEIVED_HEADERS, body: `{"received":true,"id":"${showId('evt', id)}"${more}}` };
 }
 
-/** The answer to an event that is set aside although it was answered: it says so. */
+/** Adds the information that the event was set aside to a custom response. */
 export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): SynchronousAnswer {
   return answer.headers === RECEIVED_HEADERS
     ? received200(id, note)
@@ -46,8 +46,8 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
 }
 
 /**
- * What is kept of the first answer for requests that repeat it: all of it. One that is no 2xx is not repeated: the event is here, and
- * whoever sends it again is told so.
+ * Returns the data of the first response that is stored for duplicates: all of it. A response other than 2xx is
+ * replaced by the default, because the event is stored and a resend need not be.
  */
 export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
@@ -60,7 +60,7 @@ export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavaila
   return { status, body: JSON.stringify(kept) };
 }
 
-/** The first answer, and the event that it was an answer to. */
+/** Returns the first response, and the event that it belongs to. */
 export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answer: SynchronousAnswer } {
   const kept = JSON.parse(body) as FirstAnswer;
   return {
@@ -69,7 +69,9 @@ export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answ
   };
 }
 
-/** What is kept of it, as JSON: next to nothing for the default one, which most events get. */
+/**
+ * Returns the data of a response to store, as JSON. It is almost empty for the default response, which most events get.
+ */
 export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): string {
   if (answer === 'refused') return REFUSED;
   const { status, headers, body } = answer;
@@ -84,7 +86,7 @@ export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): strin
   return JSON.stringify(kept);
 }
 
-/** What the provider was answered; null where nobody was, or nobody noted it. */
+/** Returns the response that the provider got, or `null` if there was none or it was not recorded. */
 export function shownAnswer(kept: KeptAnswerParts | null, id: Id): ShownAnswer | null {
   if (kept === null) return null;
   if (kept.status === undefined) return { ...received200(id), truncated: false };

@@ -29,7 +29,7 @@ import { UrlTransforms } from './url-transforms.js';
 import { VerificationWatch } from './verification-watch.js';
 import { Verifying } from './verifying.js';
 
-/** What happens to a request that came to an endpoint, from its bytes to the answer. */
+/** Processing of requests to endpoints, from the raw bytes to the response. */
 @Module({
   imports: [AuthModule, DestinationsModule, EndpointsModule, EventsModule, LedgerModule, SecretsModule],
   controllers: [RequestsController, TrialsController],

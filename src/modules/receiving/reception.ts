@@ -10,14 +10,14 @@ import { Pipeline } from './pipeline.js';
 import type { PipelineResult } from './pipeline-result.js';
 import { VerificationWatch } from './verification-watch.js';
 
-/** Whom a request is for. */
+/** The endpoint that a request is for. */
 export interface Addressee {
   endpoint: LiveEndpoint;
-  /** What came behind the endpoint's own path. */
+  /** Part of the path after the endpoint's own path. */
   rest: string;
 }
 
-/** Takes what a provider sends to the endpoint that it is for, and counts what came of it. */
+/** Passes requests of providers to their endpoint, and counts the results. */
 @Injectable()
 export class Reception {
   constructor(
@@ -27,19 +27,22 @@ export class Reception {
     private readonly verification: VerificationWatch,
   ) {}
 
-  /** Whom a request is for; `path` is what came behind the prefix, or behind the slash of a domain, as it was sent. Null when no endpoint lives there. */
+  /**
+   * Returns the endpoint of a request, or `null` if there is none. `path` is the undecoded path after the prefix, or on
+   * a domain after the slash.
+   */
   find(path: string, domainId: Id | null): Promise<Addressee | null> {
     return this.endpoints.at(path, domainId);
   }
 
-  /** Throws 405 for a method that the endpoint does not take: before anything is read of the body. */
+  /** Throws 405 for a method that the endpoint does not accept, before the body is read. */
   admit({ endpoint: { allowedMethods } }: Addressee, method: string): void {
     if (allowedMethods === null || takesMethod(allowedMethods, method)) return;
     this.metrics.notAllowed();
     throw methodNotAllowed(`The endpoint does not take ${method}. Nothing was stored.`, allowedMethods);
   }
 
-  /** Throws as the pipeline does. */
+  /** Throws the errors of the pipeline. */
   async receive(
     { endpoint, rest }: Addressee,
     request: Omit<ReceivedRequest, 'path'>,

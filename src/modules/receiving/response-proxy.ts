@@ -14,15 +14,15 @@ import { Sandbox } from '#sandbox/sandbox.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** What the proxy said: an answer, or that it has none and what the endpoint wants then. */
+/** The result of a proxy: a response, or the configured behavior if there is none. */
 export type ProxyResult =
   { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** What a URL's answer may carry on to the provider. */
+/** Headers of a URL's response that are passed on to the provider. */
 const PASSED_HEADERS = ['content-type', 'location', 'retry-after'];
 
-/** Asks an endpoint's proxy for the synchronous answer: JavaScript in the sandbox, or a URL. It never throws. */
+/** Gets the synchronous response from an endpoint's proxy: JavaScript in the sandbox, or a URL. Never throws. */
 @Injectable()
 export class ResponseProxy {
   private readonly keyedSemaphore = new KeyedSemaphore();
@@ -67,7 +67,7 @@ export class ResponseProxy {
     return outcome.ok && outcome.json !== null ? answered(JSON.parse(outcome.json) as unknown) : null;
   }
 
-  /** The request as it came, with our signature: the one of the provider goes with it in its headers. */
+  /** Sends the original request with Posthorn's signature. The provider's signature is among the forwarded headers. */
   private async call(
     endpoint: LiveEndpoint,
     eventId: string,
@@ -114,7 +114,10 @@ function missing({ responseProxy }: LiveEndpoint): ProxyResult {
   return { kind: responseProxy?.onUnavailable === 'error' ? 'unavailable' : 'fallback' };
 }
 
-/** `{status, headers, body}` as code returned it, or null when it is none: a body that is no text is sent as JSON. */
+/**
+ * Returns the `{status, headers, body}` that code returned, or `null` if it is invalid. A body that is not text is sent
+ * as JSON.
+ */
 function answered(value: unknown): SynchronousAnswer | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { status = 200, headers = {}, body = '' } = value as { status?: unknown; headers?: unknown; body?: unknown };

@@ -7,8 +7,8 @@ const EVENT_TYPE = /^[A-Za-z0-9._:/-]{1,256}$/;
 const CONTENT_TYPE = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
 
 /**
- * What a transform made of the event that it was given. A body that it returned as it was stays the very characters that
- * came, whatever the code's numbers would have made of them; headers that it changed are those of the deliveries.
+ * Converts the event that a transform returned. A body that it returned unchanged keeps its exact characters, because
+ * numbers may lose precision in the code. Changed headers apply to the deliveries.
  */
 export function returnedEvent(value: unknown, given: GuestRequest & { event_type: string }): TransformResult {
   if (typeof value !== 'object' || value === null || !('body' in value)) return failed('what it returned has no body');
@@ -46,7 +46,7 @@ function headerChanges(
   };
 }
 
-/** The name of one that nobody but the service and the connection may set; null when all can be sent. */
+/** Returns the name of a header that only Posthorn or the connection may set, or `null` if all are allowed. */
 function refusedHeader({ set }: HeaderChanges): string | null {
   const { 'content-type': type, ...others } = set;
   if (type !== undefined && !CONTENT_TYPE.test(type)) return 'content-type';

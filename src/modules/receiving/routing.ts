@@ -7,7 +7,7 @@ import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
-/** Finds where an event goes: one delivery for each route whose filter it passes. */
+/** Determines the deliveries of an event: one for each route whose filter matches. */
 @Injectable()
 export class Routing {
   constructor(
@@ -15,7 +15,10 @@ export class Routing {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
+  /**
+   * Returns `null` if filters exceeded their time limit, so that the destinations are unknown. Throws 503 if there is
+   * no capacity for such filters.
+   */
   async route(
     endpoint: EndpointSummary,
     organization: string,
@@ -38,8 +41,8 @@ export class Routing {
   }
 
   /**
-   * The same for a request that is repeated: nothing goes to a destination that is disabled or was deleted. Throws 409
-   * when it would go nowhere else.
+   * Like `route`, for a replayed request: excludes destinations that are disabled or were deleted. Throws 409 if no
+   * other destination is left.
    */
   async routeAgain(
     endpoint: EndpointSummary,
@@ -49,7 +52,7 @@ export class Routing {
   ): Promise<Arrival[] | null> {
     const arrivals = await this.route(endpoint, organization, view, payload);
     if (arrivals === null) return null;
-    // One that can't be loaded right now is no obstacle here either.
+    // A destination that cannot be loaded now does not block the replay.
     const takes = await Promise.all(
       arrivals.map(({ environmentId, targetId }) =>
         this.targets.ofDestination(environmentId, targetId).then(
@@ -60,7 +63,7 @@ export class Routing {
     );
     const taken = arrivals.filter((_, i) => takes[i]);
     if (taken.length === 0 && arrivals.length > 0) {
-      throw conflict('Every destination that the request would go to is disabled or was deleted. Change that first.', {
+      throw conflict('All destinations that the request would go to are disabled or were deleted. Change that first.', {
         reason: 'disabled',
       });
     }
@@ -81,8 +84,8 @@ export class Routing {
   }
 
   /**
-   * Whether each filter lets the event through; null for those that nobody knows of. What the moment that an event has here is not enough for
-   * is looked at on a thread.
+   * Returns for each filter whether it matches, or `null` if that is unknown. Filters that exceed their budget here are
+   * evaluated on a worker thread.
    */
   async verdicts(
     owner: { organization: string; endpoint: string },

@@ -17,10 +17,10 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 import type { PipelineResult } from './pipeline-result.js';
 
-/** What came of a sample, and whether the endpoint verifies at all. */
+/** Result of a sample event, and whether the endpoint verifies requests. */
 export type Tested = PipelineResult & { verifies: boolean };
 
-/** Sends an endpoint a sample event of its provider, through the pipeline that the provider's own go through. */
+/** Sends a sample event of the provider to an endpoint, through the same pipeline as the provider's own requests. */
 @Injectable()
 export class SampleEvents {
   constructor(
@@ -33,8 +33,9 @@ export class SampleEvents {
   ) {}
 
   /**
-   * Throws 404, 409 when the endpoint does not take the sample's method, and 422 when only the provider could sign the sample, or the endpoint has no secret to sign with. `keeps`
-   * says what is kept for the key, in the commit of the event.
+   * Sends a sample event. Throws 404, 409 if the endpoint does not accept the sample's method, and 422 if only the
+   * provider can sign the sample or the endpoint has no secret to sign with. `keeps` returns the response to store for
+   * the idempotency key, in the commit of the event.
    */
   async send(
     tenant: Tenant,
@@ -51,7 +52,7 @@ export class SampleEvents {
     const chosen = ofType(preset ?? plain(endpoint), options.event_type);
     const request = this.sample(endpoint, chosen, await this.urlOf(endpoint), options.body);
     if (!takesMethod(endpoint.allowedMethods, request.method))
-      throw conflict(`The endpoint does not take ${request.method}, which samples are.`, {
+      throw conflict(`The endpoint does not take ${request.method}, the method of sample events.`, {
         reason: 'method_not_allowed',
       });
     const verifies = endpoint.scheme.kind !== 'none';
@@ -67,7 +68,7 @@ export class SampleEvents {
     return { ...result, verifies };
   }
 
-  /** What its provider would call, which some sign. */
+  /** Returns the URL that the provider would call, because some providers sign it. */
   private async urlOf({ environmentId, domainId, path }: LiveEndpoint): Promise<string> {
     if (domainId === null) return `${this.config.baseUrl}${INGEST_PREFIX}${path}`;
     const host =
@@ -88,12 +89,12 @@ export class SampleEvents {
       throw unsigned('The endpoint has no secret yet: set it with PUT …/secret.');
     const sample = endpoint.scheme.kind === 'none' ? unsignedSample(own, options) : signedSample(own, options);
     if (sample === null)
-      throw unsigned('Only the provider can sign a sample for this endpoint. Send one from its console.');
+      throw unsigned("Only the provider can sign a sample for this endpoint. Send one from the provider's console.");
     return { ...sample, ip: '127.0.0.1' };
   }
 }
 
-/** Throws 422 where the samples of a preset have one type. */
+/** Throws 422 if the samples of the preset have a fixed type. */
 function ofType(preset: Preset, type: string | undefined): Preset {
   if (type === undefined) return preset;
   const sample = sampleOfType(preset, type);

@@ -16,7 +16,7 @@ import {
   UrlTransforms,
 } from './url-transforms.js';
 
-/** Runs endpoints' transforms: JavaScript in the sandbox, or a URL that is asked. It never throws: what fails is `failed`. */
+/** Runs transforms of endpoints: JavaScript in the sandbox, or a URL. Never throws: an error is a `failed` result. */
 @Injectable()
 export class Transformer {
   private readonly logger = new Logger(Transformer.name);
@@ -28,7 +28,10 @@ export class Transformer {
     private readonly environments: Environments,
   ) {}
 
-  /** `secrets: 'names'` gives the code the name of each secret in place of its value: for results that somebody is shown. */
+  /**
+   * `secrets: 'names'` gives the code the name of each secret instead of its value, for results that are shown to
+   * users.
+   */
   async run(
     endpoint: LiveEndpoint,
     event: TransformInput,

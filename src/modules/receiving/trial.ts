@@ -22,34 +22,40 @@ import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
 import { type VerificationVerdict, Verifying } from './verifying.js';
 
-/** Settings to try in place of the endpoint's own; what is left out is as it is set now. */
+/** Settings to try instead of the endpoint's own. Omitted settings are taken from the endpoint. */
 export interface TrialDraft {
   transform?: TransformSettings | null;
   routes?: readonly { destination: string | null; filter: Record<string, unknown> | null }[];
   responseRules?: object | null;
 }
 
-/** What would become of a request. */
+/** The outcome that a request would have. */
 export interface Tried {
   verdict: VerificationVerdict;
   eventType: string;
   transformed: Exclude<TransformResult, { kind: 'busy' }>;
-  /** Whether an event whose transform fails goes on as it came. */
+  /** True if an event is delivered unchanged when its transform fails. */
   failsOpen: boolean;
-  /** Null where nobody knows: the filter took too long. */
+  /** `matches` is null if the filter exceeded its time limit. */
   routes: readonly { destination: string | null; matches: boolean | null }[];
-  /** What the rules answer, and which of them (-1 for the default). Null where there are none, `undecided` where they took too long. */
+  /**
+   * The response that the rules produce, and the position of the matching rule (-1 for the default). `null` without
+   * rules, `undecided` if they exceeded their time limit.
+   */
   ruled: { place: number; answer: SynchronousAnswer | null } | 'undecided' | null;
 }
 
-/** An endpoint's settings as they are to be tried. */
+/** The compiled settings to try. */
 interface Compiled {
   transform: TransformSettings | null;
   routes: readonly { destination: string | null; filter: Condition | null }[];
   rules: CompiledRules | null;
 }
 
-/** Says what would become of a stored request under settings that nobody saved. Nothing is stored, delivered or answered. */
+/**
+ * Determines the outcome that a stored request would have with unsaved settings. Nothing is stored, delivered or sent
+ * to the provider.
+ */
 @Injectable()
 export class Trial {
   constructor(
@@ -64,8 +70,9 @@ export class Trial {
   ) {}
 
   /**
-   * Code is given the names of secrets in place of their values, and neither it nor filters see a header that authenticates: what comes out
-   * is shown. Throws 404, 409 for a request that was erased, 422 for settings that could not be saved, 503 when there is no room.
+   * Code gets the names of secrets instead of their values, and neither code nor filters see authentication headers,
+   * because the results are shown. Throws 404, 409 for an erased request, 422 for settings that could not be saved, and
+   * 503 if there is no capacity.
    */
   async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
@@ -140,7 +147,7 @@ function compile(endpoint: LiveEndpoint, { transform, routes, responseRules }: T
   };
 }
 
-/** A repetition repeats what came first: its signature is as old as that. */
+/** Uses the original request of a replay, because the signature's timestamp is as old as that. */
 function receivedOf({ id, method, path, query, headers, body, url, ip, replayOf }: RequestDetail): ReceivedRequest {
   return { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(replayOf ?? id) };
 }

@@ -11,17 +11,17 @@ import { Environments } from '#modules/auth/contract.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** What a transform made of an event. */
+/** Result of a transform. */
 export type TransformResult =
   | { kind: 'unchanged' }
   | TransformedEvent
   | { kind: 'dropped' }
-  /** `message` is what the code said of it, with the values of secrets that it was given. */
+  /** `message` is the error message of the code. It may contain values of secrets that the code received. */
   | { kind: 'failed'; why: string; message?: string }
-  /** There was no room for it: nothing is stored, and the provider sends again. */
+  /** No capacity: nothing is stored, and the provider resends. */
   | { kind: 'busy' };
 
-/** An event as a transform returned it: what is null stays as it came. */
+/** An event as a transform returned it. `null` fields are unchanged. */
 export interface TransformedEvent {
   kind: 'event';
   body: { text: string; isJson: boolean } | null;
@@ -29,28 +29,28 @@ export interface TransformedEvent {
   headers: HeaderChanges | null;
 }
 
-/** Names in lower case. */
+/** Header names are in lower case. */
 export interface HeaderChanges {
   set: Record<string, string>;
   removed: readonly string[];
 }
 
-/** What the transform is told of the event. */
+/** The event data that a transform receives. */
 export interface TransformInput {
-  /** In its wire form. */
+  /** Id in the format of the API. */
   eventId: string;
   eventType: string;
   request: ReceivedRequest;
   verification: Verification;
 }
 
-/** Of a body whose content encoding is not what it says, or hides more than a megabyte. */
+/** Result for a body that does not match its content encoding, or is larger than one megabyte when unpacked. */
 export const NOT_UNPACKED: TransformResult = { kind: 'failed', why: "the body can't be unpacked" };
 
-/** A transform makes no larger body. */
+/** Maximum size of a transformed body in bytes. */
 export const TRANSFORMED_BYTES_MAX = 256 * 1024;
 
-/** Transforms that are a URL. */
+/** Calls transforms that are a URL. */
 @Injectable()
 export class UrlTransforms {
   private readonly keyedSemaphore = new KeyedSemaphore();
@@ -62,7 +62,10 @@ export class UrlTransforms {
     private readonly clock: Clock,
   ) {}
 
-  /** A signed POST (Standard Webhooks, with the environment's signing secret); its JSON answer is the body from now on. */
+  /**
+   * Sends a signed POST (Standard Webhooks, with the environment's signing secret). The JSON in the response replaces
+   * the body.
+   */
   async ask({ environmentId, id, transform }: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
     const verdict = this.gate.check(transform?.url ?? '');
     if (!verdict.ok) return { kind: 'failed', why: verdict.reason };

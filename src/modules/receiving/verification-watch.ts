@@ -4,21 +4,24 @@ import { type Id, showId } from '#kernel/ids.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
-/** So many in a row are no stray request: the secret is wrong, or somebody tries. */
+/**
+ * Number of consecutive failures that is reported. Stray requests do not reach it, so the secret is wrong or an attack
+ * is in progress.
+ */
 const FAILURES_MIN = 10;
 const AGAIN_MS = 3_600_000;
 const ENDPOINTS_MAX = 10_000;
 
-/** Signatures of one endpoint that did not hold, since the last one that did. */
+/** Consecutive invalid signatures of one endpoint. */
 interface Streak {
   failures: number;
-  /** Of these, how many are not noted yet. */
+  /** Number of these failures that are not reported yet. */
   unnoted: number;
-  /** Before this the next ones are only counted. */
+  /** Until this time, further failures are only counted. */
   quietUntilMs: number;
 }
 
-/** Notes endpoints whose signatures keep failing. A process counts what it receives itself. */
+/** Reports endpoints whose signatures keep failing. Each process counts only the requests that it receives. */
 @Injectable()
 export class VerificationWatch {
   private readonly logger = new Logger(VerificationWatch.name);
@@ -29,7 +32,7 @@ export class VerificationWatch {
     private readonly clock: Clock,
   ) {}
 
-  /** A request that became an event. Never throws, and nobody waits for what it notes. */
+  /** Counts a request that became an event. Never throws, and reports in the background. */
   count(endpoint: EndpointSummary, eventId: Id, failed: boolean): void {
     const key = `${endpoint.environmentId}:${endpoint.id}`;
     if (!failed) {
@@ -58,14 +61,16 @@ export class VerificationWatch {
         count,
       });
     } catch (error) {
-      // The next failure tries again.
+      // Restored, so that the next failure tries again.
       streak.unnoted += count;
       streak.quietUntilMs = 0;
-      this.logger.warn(`Failing verification of ${details.endpoint} could not be noted: ${(error as Error).message}`);
+      this.logger.warn(
+        `Failing verification of ${details.endpoint} could not be recorded: ${(error as Error).message}`,
+      );
     }
   }
 
-  /** The longest unheard of goes first. */
+  /** Keeps the most recent endpoints, and evicts the one that has not been counted for the longest time. */
   private keep(key: string, streak: Streak): void {
     this.streaks.delete(key);
     this.streaks.set(key, streak);

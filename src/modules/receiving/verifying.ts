@@ -9,18 +9,18 @@ import { Environments } from '#modules/auth/contract.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** A verdict, and why it is a bad one. */
+/** Result of a verification, with the reason of a failure. */
 export interface VerificationVerdict {
   verification: Verification;
-  /** The end of a sentence; null unless it failed. */
+  /** The last part of a sentence. `null` unless the verification failed. */
   reason: string | null;
 }
 
-/** A set of keys is looked for again so often at most: what tokens name must not make us fetch. */
+/** Minimum time between downloads of a key set, so that invented key ids in tokens cannot trigger more. */
 const ROTATED_MS = 60_000;
 const VERDICT_KEPT = new Set<Verification>(['verified']);
 
-/** Finds out whether a request is from its endpoint's provider. */
+/** Verifies that a request comes from the endpoint's provider. */
 @Injectable()
 export class Verifying {
   constructor(
@@ -30,8 +30,9 @@ export class Verifying {
   ) {}
 
   /**
-   * A repeated request keeps a good verdict (`earlier`): its timestamp is too old by now. One that failed may hold with
-   * today's secret. Throws 503 when what the signature is checked against can't be had right now.
+   * Verifies a request. A replayed request keeps a successful result (`earlier`), because its timestamp is too old by
+   * now. A failed one is verified again with the current secret. Throws 503 if the published key material is
+   * unavailable now.
    */
   async verify(
     endpoint: LiveEndpoint,
@@ -42,7 +43,7 @@ export class Verifying {
     const { scheme } = endpoint;
     if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return { verification: earlier, reason: null };
     const published = await this.published(endpoint, request, secrets);
-    // A repeated request is checked as of when it came.
+    // A replayed request is verified as of the time when it was received.
     const atMs = earlier === undefined ? this.clock.nowMs() : (request.receivedAtMs ?? this.clock.nowMs());
     const verification = verify(scheme, request, secrets, atMs, published);
     const reason =
@@ -50,7 +51,7 @@ export class Verifying {
     return { verification, reason };
   }
 
-  /** What the signature is checked against: a certificate or a set of keys, where the scheme has them published. */
+  /** Returns the published certificate or key set, for schemes that use one. */
   private async published(
     { scheme, environmentId, id }: LiveEndpoint,
     request: ReceivedRequest,
@@ -63,12 +64,13 @@ export class Verifying {
     const isUsable = scheme.kind === 'jwt' ? isKeySet : isCertificate;
     const found = await this.certificates.get(url, asker, isUsable);
     const token = scheme.kind === 'jwt' ? jwtOf(scheme, request) : null;
-    // Keys are rotated: one that is not in the set of the last hour may be in that of now. Who could not look knows nothing of it.
+    // Keys are rotated: a key that is missing in an hour-old set may be in the current one. If the download fails, the
+    // key's validity is unknown.
     const isOld = found !== undefined && token !== null && !hasKeyOf(token, found.text);
     const latest = isOld ? await this.certificates.get(url, asker, isUsable, ROTATED_MS) : found;
     const isUnknown = isOld && latest !== undefined && latest.ageMs >= ROTATED_MS && !hasKeyOf(token, latest.text);
     if (latest === undefined || isUnknown)
-      throw unavailable("What the signature is checked against can't be had right now. Send it again.");
+      throw unavailable('The key material for the signature is not available right now. Send it again.');
     return latest.text;
   }
 }

@@ -12,13 +12,13 @@ import { type Erased, ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** The counts of what an erasure would remove. */
+/** Numbers of items that an erasure would remove. */
 export interface EraseDryRun extends Erased {
-  /** True where there may be more messages and attempts. */
+  /** True if there may be more messages and attempts. */
   isCapped: boolean;
 }
 
-/** Starts jobs over everything that an application was sent. */
+/** Starts jobs over all events that were sent to an application. */
 @Injectable()
 export class ApplicationJobs {
   constructor(
@@ -30,7 +30,10 @@ export class ApplicationJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Sends what failed again, to every endpoint. Throws 404, 409 for an application without endpoints or with a live job, and 422. */
+  /**
+   * Sends failed deliveries again, for every endpoint. Throws 404, 409 for an application without endpoints or with a
+   * live job, and 422.
+   */
   async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
     const window = windowOf(query, this.clock.nowMs());
@@ -51,7 +54,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Sends everything again. Throws as `recover` does. */
+  /** Sends all events again. Throws the same errors as `recover`. */
   async replay(
     { environmentId }: Tenant,
     application: string,
@@ -71,7 +74,10 @@ export class ApplicationJobs {
     });
   }
 
-  /** Erases the application and everything that it was sent; one that was deleted by its id. Throws 404, and 409 while it has a live job. */
+  /**
+   * Erases the application and everything that was sent to it. A deleted application is found by its id. Throws 404,
+   * and 409 while it has a live job.
+   */
   async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
     const applicationId = await this.erasable(environmentId, application);
     const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];
@@ -88,7 +94,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Counts what an erasure would remove, and erases nothing. Throws 404. */
+  /** Counts the items that an erasure would remove, without erasing. Throws 404. */
   async eraseDryRun({ environmentId }: Tenant, application: string): Promise<EraseDryRun> {
     const applicationId = await this.erasable(environmentId, application);
     const endpointIds = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);

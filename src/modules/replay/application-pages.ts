@@ -7,7 +7,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
 
-/** An event that an endpoint was sent, and whether it is one to send again. */
+/** An event that was sent to an endpoint, and whether it can be sent again. */
 interface Sent {
   eventId: Id;
   expiresOn: string;
@@ -16,7 +16,7 @@ interface Sent {
   isCancelled: boolean;
 }
 
-/** What an application was sent, everything or what failed, to where its endpoints are now. */
+/** Events that were sent to an application, all or only the failed ones, with the current targets of its endpoints. */
 @Injectable()
 export class ApplicationPages implements PageSource {
   constructor(
@@ -26,7 +26,7 @@ export class ApplicationPages implements PageSource {
     private readonly named: NamedTargets,
   ) {}
 
-  /** An endpoint that takes no deliveries keeps the others from nothing: what is for it is passed by, and counted. */
+  /** Events for an endpoint that takes no deliveries are skipped and counted, so that the others are still sent. */
   async next(job: ReplayJob): Promise<NextPage> {
     const { environmentId, endpointId: applicationId } = job;
     const endpoints = new Map(
@@ -75,7 +75,7 @@ export class ApplicationPages implements PageSource {
     };
   }
 
-  /** A destination of the registry has deliveries of others too, which are passed by. */
+  /** A registered destination also has deliveries of other endpoints, which are ignored. */
   private async failures(
     { environmentId, beforeId, fromId, status }: ReplayJob,
     endpoints: ReadonlyMap<Id, ApplicationEndpoint>,
@@ -95,7 +95,7 @@ export class ApplicationPages implements PageSource {
   }
 }
 
-/** A page as it was read. */
+/** A page as read from the database. */
 interface Found {
   rows: Sent[];
   lastId: Id | null;

@@ -4,7 +4,10 @@ import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Cancels what waits of the events that a list shows. What was cancelled does not wait any more: a page may be repeated. */
+/**
+ * Cancels waiting deliveries of the events in a list. Repeating a page has no effect, because cancelled deliveries no
+ * longer wait.
+ */
 @Injectable()
 export class CancelWork implements WorkSource {
   constructor(

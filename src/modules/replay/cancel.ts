@@ -4,12 +4,12 @@ import { momentMs } from '#kernel/moment.js';
 import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import type { NamedTarget } from './named-targets.js';
 
-/** Cancels what waits for a target. */
+/** Cancels the deliveries that wait for a target. */
 @Injectable()
 export class Cancel {
   constructor(private readonly cancellations: Cancellations) {}
 
-  /** Returns how many deliveries were ended, or end with the attempt that is under way. Throws 422. */
+  /** Returns the number of deliveries that were ended, or that end with their attempt in flight. Throws 422. */
   async waiting(
     { environmentId, targetId, endpointId }: NamedTarget,
     query: { event_type?: string; until?: string },

@@ -6,16 +6,20 @@ import { ApplicationErasures } from '#modules/events/erasure.contract.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Caches of applications are never older than five seconds: from then on nobody accepts for one that is gone. */
+/**
+ * Caches of applications are at most five seconds old. After this time, no process accepts events for an erased
+ * application.
+ */
 const ALL_KNOW_MS = 6_000;
-/** Clocks of nodes differ: ids made since then may be of after the removal. */
+/** Allowance for differing clocks: ids from this long ago may have been created after the removal. */
 const CLOCKS_MS = 60_000;
-/** An attempt that is under way ends within its time-out. */
+/** Pause before checking again for attempts in flight, which end within their time-out. */
 const PENDING_REST_MS = 250;
 
 /**
- * Erases an application: what goes with it is counted and noted; then it goes with its endpoints, so that nothing new is accepted;
- * then what it was sent, newest first; at last what was accepted by whoever did not know yet.
+ * Erases an application. First it counts and records the endpoints. Then it deletes the application with them, so that
+ * no new events are accepted. Then it erases the events, newest first. Finally it erases events that processes with an
+ * outdated cache still accepted.
  */
 @Injectable()
 export class EraseWork implements WorkSource {

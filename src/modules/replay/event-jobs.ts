@@ -14,7 +14,7 @@ import { EVENTS_MAX, type JobAction, type ReplayJob, subjectOfSelection } from '
 import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** What a caller asks for. */
+/** The job that a caller requests. */
 export interface EventJobQuery {
   action: JobAction;
   filter: SelectionQuery;
@@ -22,19 +22,19 @@ export interface EventJobQuery {
   include_cancelled?: boolean;
 }
 
-/** How many events a job would look at, of so many that it may. */
+/** Number of events that a job would examine, and its limit. */
 export interface SelectionEstimate extends SelectionCount {
   max: number;
 }
 
-/** The states in which an action finds something to do; null for any. */
+/** Event states that an action can process. `null` for all states. */
 const STATES: Readonly<Record<JobAction, readonly string[] | null>> = {
   replay: null,
   recover: ['failed', 'dlq'],
   cancel: ['retrying'],
 };
 
-/** Starts jobs over what a list of events shows. */
+/** Starts jobs over a list of events. */
 @Injectable()
 export class EventJobs {
   constructor(
@@ -44,7 +44,10 @@ export class EventJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 409 for a filter that names something disabled, or while a job about the same is live, and 422. */
+  /**
+   * Starts a job. Throws 409 for a filter that names a disabled target, or while a job for the same subject is live,
+   * and 422.
+   */
   async start(
     tenant: Tenant,
     { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,
@@ -54,7 +57,8 @@ export class EventJobs {
     const found = await this.resolve(tenant, action, query);
     if (action !== 'cancel') await this.refuseDisabled(environmentId, query, found);
     const { count, isCapped } = await this.estimate(tenant, action, query, limit);
-    // What can match nothing is a job that is over at once. What comes while it runs is none of its.
+    // A filter that can match nothing starts a job that ends immediately. Events that arrive while the job runs are
+    // excluded.
     const filter = found
       ? { ...found, beforeId: earlier(found.beforeId, window.beforeId) }
       : { fromId: window.beforeId, beforeId: window.beforeId };
@@ -77,7 +81,7 @@ export class EventJobs {
     });
   }
 
-  /** Counts, and does nothing. Throws 422. */
+  /** Counts the events without processing them. Throws 422. */
   dryRun(tenant: Tenant, { action, filter, limit = EVENTS_MAX }: EventJobQuery): Promise<SelectionEstimate> {
     windowOf(filter, this.clock.nowMs(), 'filter.');
     return this.estimate(tenant, action, filter, limit);
@@ -100,7 +104,7 @@ export class EventJobs {
     return asked && this.selections.resolve(tenant, asked).catch(refuseFilter);
   }
 
-  /** What the filter names would be all that the job is about. */
+  /** Rejects a filter for a disabled target, because the job would only skip events. */
   private async refuseDisabled(
     environmentId: number,
     { destination }: SelectionQuery,
@@ -119,7 +123,7 @@ export class EventJobs {
   }
 }
 
-/** The filter with the states that the action is about; null when only others were asked for. */
+/** Returns the filter limited to the states of the action, or `null` if none of the requested states remains. */
 function narrowed(action: JobAction, query: SelectionQuery): SelectionQuery | null {
   const states = STATES[action];
   if (states === null) return query;
@@ -132,7 +136,7 @@ function earlier(a: Id, b: Id): Id {
   return a < b ? a : b;
 }
 
-/** The list says 400 of a query; here the filter is part of a body. */
+/** Converts the 400 for a query parameter to an error for a body, because here the filter is part of the body. */
 function refuseFilter(error: unknown): never {
   if (error instanceof ApiError && error.type === 'bad_request')
     throw invalid([{ path: 'filter', message: error.message }]);

@@ -6,15 +6,17 @@ import { ReceivedEvents } from '#modules/events/received.contract.js';
 
 const WINDOW_MS = 500;
 const COUNTED_MAX = 10_000;
-/** Below this many events a second nobody is in the replay's way. */
+/** Below this number of live events per second, a replay is not slowed down. */
 const LIVE_MIN = 50;
-/** A process that is less busy than this has room for both. */
+/** Below this utilization, a process has capacity for live events and a replay. */
 const BUSY_MIN = 0.7;
-/** Beside live events on a busy machine: so many a second, and a tenth of theirs. */
+/**
+ * Rate of a replay next to live events on a busy machine: this many events per second, plus a tenth of the live rate.
+ */
 const RATE_MIN = 200;
 const RATE_SHARE = 0.1;
 
-/** Tells a replay how long to rest, so that live events keep most of the machine. */
+/** Returns pauses for replays, so that live events get most of the machine. */
 @Injectable()
 export class LiveLoad {
   private last: EventLoopUtilization = performance.eventLoopUtilization();
@@ -24,7 +26,10 @@ export class LiveLoad {
     private readonly clock: Clock,
   ) {}
 
-  /** Milliseconds to rest after so many deliveries were enqueued; 0 while there is room. */
+  /**
+   * Returns the pause in milliseconds after the given number of deliveries was enqueued. Returns 0 while there is
+   * capacity.
+   */
   async restMs(environmentId: number, enqueued: number): Promise<number> {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.last);
@@ -39,7 +44,7 @@ export class LiveLoad {
   }
 }
 
-/** The rest that `livePerSecond` asks for on a busy machine. */
+/** Returns the pause in milliseconds on a busy machine, for the given rate of live events. */
 export function restMs(enqueued: number, livePerSecond: number): number {
   return livePerSecond < LIVE_MIN ? 0 : (enqueued * 1000) / (RATE_MIN + RATE_SHARE * livePerSecond);
 }

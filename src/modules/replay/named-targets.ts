@@ -5,22 +5,24 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type ApplicationEndpoint, Applications, EndpointConditions } from '#modules/applications/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 
-/** A destination, or an application's endpoint, as the target of deliveries. */
+/** A destination, or an endpoint of an application, as the target of deliveries. */
 export interface NamedTarget {
   environmentId: number;
-  /** The endpoint's or the destination's own id. */
+  /** Id of the endpoint or destination itself. */
   id: Id;
-  /** Null for a destination. */
+  /** `null` for a destination. */
   applicationId: Id | null;
-  /** Where its deliveries go: the endpoint itself when it has a URL of its own. */
+  /** Target of the deliveries: the endpoint itself if it has its own URL. */
   targetId: Id;
-  /** Of the deliveries to the target only those of this endpoint, which shares it with others; null for all. */
+  /**
+   * Limits the deliveries to those of this endpoint, if it shares the target with others. `null` for all deliveries.
+   */
   endpointId: Id | null;
-  /** Why it takes no deliveries, in a sentence; null while it does. */
+  /** Reason why the target takes no deliveries, as a sentence. `null` if it does. */
   obstacle: string | null;
 }
 
-/** Finds what can be recovered and cancelled, and whether it takes deliveries. */
+/** Finds targets for recoveries and cancellations, and checks whether they take deliveries. */
 @Injectable()
 export class NamedTargets {
   constructor(
@@ -29,7 +31,7 @@ export class NamedTargets {
     private readonly conditions: EndpointConditions,
   ) {}
 
-  /** By its `dst_` id. Throws 404. */
+  /** Finds a destination by its `dst_` id. Throws 404. */
   async destination({ environmentId }: Tenant, text: string): Promise<NamedTarget> {
     const id = parseId('dst', text);
     const target = id && (await this.targets.ofListed(environmentId, id));
@@ -44,7 +46,10 @@ export class NamedTargets {
     };
   }
 
-  /** Destinations by their `dst_` ids, in their order; null for what is none of this environment, or belongs to an application's endpoint. */
+  /**
+   * Finds destinations by their `dst_` ids, in the same order. An entry is null if the destination is not in this
+   * environment, or belongs to an application's endpoint.
+   */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
     return Promise.all(
       texts.map(async (text) => {
@@ -54,7 +59,7 @@ export class NamedTargets {
     );
   }
 
-  /** By the application's and the endpoint's ids or uids. Throws 404. */
+  /** Finds an endpoint by the ids or uids of the application and the endpoint. Throws 404. */
   async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
     const found = await this.applications.endpoint(environmentId, application, endpoint);
     const { id, applicationId, destinationId: targetId } = found;
@@ -69,14 +74,14 @@ export class NamedTargets {
     };
   }
 
-  /** Why what a job is about takes no deliveries any more, or null. */
+  /** Returns the reason why the subject of a job no longer takes deliveries, or `null`. */
   async obstacleOf(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
     if (endpointId === null) return this.obstacle(environmentId, targetId, null);
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint ? this.obstacle(environmentId, targetId, endpoint) : 'The endpoint was deleted.';
   }
 
-  /** The same; settings that can't be used, such as a secret that is missing, are a reason too. */
+  /** Like `obstacleOf`, but also returns unusable settings, such as a missing secret, as a reason. */
   async reasonAgainst(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
     try {
       return await this.obstacleOf(environmentId, targetId, endpointId);
@@ -86,7 +91,10 @@ export class NamedTargets {
     }
   }
 
-  /** The same of the application's endpoint with this id; null for an endpoint that receives, or that is gone. */
+  /**
+   * Like `reasonAgainst`, for the application's endpoint with this id. Returns `null` for an inbound endpoint and for a
+   * deleted one.
+   */
   async reasonAgainstEndpoint(environmentId: number, endpointId: Id): Promise<string | null> {
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);

@@ -3,7 +3,7 @@ import { Endpoints } from '#modules/receiving/contract.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import { type NextPage, type PageSource, ReplayPages, routesTo } from './replay-pages.js';
 
-/** What an endpoint received, to where its routes lead now. */
+/** Events that an endpoint received, with the current destinations of its routes. */
 @Injectable()
 export class RangePages implements PageSource {
   constructor(

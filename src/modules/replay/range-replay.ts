@@ -11,7 +11,7 @@ import { ReplayPages, routesTo } from './replay-pages.js';
 import { type ReplayRange, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** What a caller asks for. */
+/** The replay that a caller requests. */
 export interface RangeQuery {
   since?: string;
   until?: string;
@@ -20,7 +20,7 @@ export interface RangeQuery {
   cursor?: string;
 }
 
-/** What a dry run found. */
+/** Result of a dry run. */
 export interface DryRun {
   replayId: Id;
   scanned: number;
@@ -32,7 +32,7 @@ export interface DryRun {
   nextCursor: string | null;
 }
 
-/** A range that was checked. */
+/** A validated range. */
 interface Range {
   endpoint: EndpointSummary;
   window: ReplayRange;
@@ -40,11 +40,11 @@ interface Range {
   range: ReceivedRange;
 }
 
-/** Of the specification: so many events are examined by one call of a dry run with route filters. */
+/** Maximum number of events that one call of a dry run with route filters examines (specification). */
 const DRY_RUN_MAX = 5_000;
 const COUNT_MAX = 2_000_000_000;
 
-/** Replays of everything that an endpoint received in a time. */
+/** Replays all events that an endpoint received in a time range. */
 @Injectable()
 export class RangeReplay {
   constructor(
@@ -57,14 +57,17 @@ export class RangeReplay {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and 422. */
+  /**
+   * Starts a replay. Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and
+   * 422.
+   */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined)
-      throw badRequest('A real replay takes no cursor: it is one job over the whole window.');
+      throw badRequest('A real replay takes no cursor: it is one job over the whole time range.');
     const { endpoint, window, destinations, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active')
       throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
-    // Whatever their state: telling that apart for a large window takes as long as the job.
+    // Counts events in any state, because filtering by state over a large range takes as long as the job.
     const { scanned } = await this.received.count({ ...range, status: null }, ESTIMATE_MAX);
     return this.starting.start({
       ...window,
@@ -81,7 +84,7 @@ export class RangeReplay {
     });
   }
 
-  /** Counts what a replay would do, and enqueues nothing. Throws 404, 400 for a bad cursor, and 422. */
+  /** Counts the effects of a replay without enqueuing anything. Throws 404, 400 for a bad cursor, and 422. */
   async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
     const { cursor, ...filters } = query;
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);
@@ -100,7 +103,7 @@ export class RangeReplay {
     return { ...run, scanned, replayed, enqueued: page.deliveries.length, skipped, excluded, nextCursor };
   }
 
-  /** Without filters every event goes to every route, so that counting is enough. */
+  /** Without filters every event matches every route, so counting is enough. */
   private async countAll(
     range: ReceivedRange,
     routes: number,

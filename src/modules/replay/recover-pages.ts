@@ -5,7 +5,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource, ReplayPage } from './replay-pages.js';
 
-/** What failed at a target, to the same target. */
+/** Failed deliveries to a target, sent to the same target again. */
 @Injectable()
 export class RecoverPages implements PageSource {
   constructor(
@@ -29,7 +29,10 @@ export class RecoverPages implements PageSource {
   }
 }
 
-/** Pages go back in time, each one forwards. Whoever shares the target with others passes by what is theirs. */
+/**
+ * Pages run backwards in time, but the events of a page are sent in order. If other endpoints share the target, their
+ * deliveries are ignored.
+ */
 function pageOf(
   own: readonly FailedRow[],
   rows: readonly FailedRow[],
@@ -38,7 +41,7 @@ function pageOf(
 ): ReplayPage {
   const whole = own.filter(({ isGone }) => !isGone);
   const sent = whole.filter(({ reason }) => includesCancelled || reason !== 'cancelled');
-  // Two deliveries of an event to one target, by two routes of its time, are one from now on.
+  // Two deliveries of an event to the same target, made by two former routes, become one.
   const once = [...new Map(sent.map((row) => [row.eventId, row])).values()];
   return {
     deliveries: once

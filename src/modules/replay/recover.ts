@@ -7,7 +7,7 @@ import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** Which of the failed deliveries of a target to send again. */
+/** Filter for the failed deliveries of a target to send again. */
 export interface RecoverQuery {
   since: string;
   until?: string;
@@ -15,7 +15,7 @@ export interface RecoverQuery {
   include_cancelled?: boolean;
 }
 
-/** Starts recoveries: jobs that send again what failed at a target. */
+/** Starts recoveries: jobs that send failed deliveries to a target again. */
 @Injectable()
 export class Recover {
   constructor(
@@ -41,7 +41,7 @@ export class Recover {
       status,
       destinations: null,
       includeCancelled: query.include_cancelled ?? false,
-      // The destination of an endpoint with a URL of its own is nobody else's business.
+      // The internal destination of an endpoint with its own URL is not shown.
       destinationsUsed: targetId === id && applicationId !== null ? [] : [targetId],
       totalEstimate: await this.failed.count(
         { environmentId, targetIds: [targetId], beforeId, fromId, status },

@@ -9,14 +9,14 @@ import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { type ReplayRange, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** Which of the requests that were set aside to release. */
+/** Filter for the set-aside requests to release. */
 export interface ReleaseQuery {
   status: SetAsideRange['status'];
   since?: string;
   until?: string;
 }
 
-/** What a release would look at. */
+/** Result of a dry run. */
 export interface ReleaseDryRun {
   replayId: Id;
   scanned: number;
@@ -25,7 +25,7 @@ export interface ReleaseDryRun {
 
 const COUNT_MAX = 2_000_000_000;
 
-/** Starts releases: jobs that run what an endpoint set aside through it once more. */
+/** Starts releases: jobs that process set-aside requests with the current settings of their endpoint. */
 @Injectable()
 export class Release {
   constructor(
@@ -36,7 +36,7 @@ export class Release {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404, 409 for an endpoint that is not active or has a live job, and 422. */
+  /** Starts a release. Throws 404, 409 for an endpoint that is not active or has a live job, and 422. */
   async start(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReplayJob> {
     const { endpoint, window, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active')
@@ -57,7 +57,7 @@ export class Release {
     });
   }
 
-  /** Counts what a release would look at, and releases nothing. Throws 404 and 422. */
+  /** Counts the requests that a release would process, without releasing anything. Throws 404 and 422. */
   async dryRun(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReleaseDryRun> {
     const { range } = await this.checked(tenant, endpointId, query);
     return { replayId: this.ids.next(), ...(await this.setAside.count(range, COUNT_MAX)) };

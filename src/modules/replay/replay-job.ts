@@ -6,45 +6,45 @@ import type { Signal } from '#modules/system-events/contract.js';
 export const JOB_STATES = ['pending', 'running', 'completed', 'stopped', 'failed'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** Of the specification: order holds within so many events. */
+/** Number of events per page. Order is guaranteed within a page (specification). */
 export const PAGE_EVENTS = 1_000;
 
-/** A count on a request goes no further; the job knows the rest when it is done. */
+/** Limit for counts during a request. The job itself determines the exact number. */
 export const ESTIMATE_MAX = 100_000;
 
-/** A page takes at most its wait and its commit: a job that made none for so long has nobody. */
+/** Time without a page after which a job counts as abandoned. A page takes at most its wait and its commit. */
 export const FORGOTTEN_MS = 15_000;
 
 /**
- * What a job does: sends again what an endpoint received in a time, what failed at a target or an application, or everything that an
- * application was sent; releases requests that an endpoint set aside; erases an application; or sends again, or cancels, what a
- * list of events shows.
+ * Kinds of jobs: `range` sends events that an endpoint received in a time range, `recover` failed deliveries to a
+ * target or an application, and `application` all events of an application. `requests` releases set-aside requests,
+ * `erase` erases an application, and `events` sends or cancels the events of a list.
  */
 export const JOB_KINDS = ['range', 'recover', 'application', 'requests', 'erase', 'events'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** So many events a job over a list looks at; whoever has more starts the next one with an `until`. */
+/** Maximum number of events of a job over a list. For more events, start another job with an `until`. */
 export const EVENTS_MAX = 1_000_000;
 
 export const JOB_ACTIONS = ['replay', 'recover', 'cancel'] as const;
 export type JobAction = (typeof JOB_ACTIONS)[number];
 
-/** What a job over a list of events does, and with which of them. */
+/** Action of a job over a list of events, and the filter that selects the events. */
 export interface JobSelection {
   action: JobAction;
-  /** As the caller gave it. */
+  /** Filter as the caller gave it. */
   query: SelectionQuery;
-  /** What it stands for. The range of ids is that of the job. */
+  /** Parsed filter. The job contains the range of ids. */
   filter: EventSelection;
-  /** So many events at most, the newest ones. */
+  /** Maximum number of events. The newest ones are taken first. */
   max: number;
-  /** Whether there may be more than the estimate. */
+  /** True if there may be more events than the estimate. */
   isCapped: boolean;
 }
 
 /**
- * What has one live job over a list of events at a time: sending again, and cancelling, of whatever the filter names, or of the whole
- * environment. A uuid of version 8, which no id of anything else looks like.
+ * Returns the id that allows only one live job over a list of events: per action group (sending or cancelling), and per
+ * subject of the filter or for the whole environment. The id is a version 8 UUID, so it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,
@@ -60,42 +60,48 @@ export function subjectOfSelection(
   return idFromBytes(bytes);
 }
 
-/** What an erasure did away with. */
+/** Numbers of items that an erasure has removed. */
 export interface Erased {
-  /** Endpoints of the application, which went with it. */
+  /** Number of endpoints of the application, which were deleted with it. */
   endpoints: number;
-  /** Messages whose payload, header values and channels are gone. */
+  /** Number of messages whose payload, header values and channels were erased. */
   messages: number;
-  /** Deliveries that waited, and were ended. */
+  /** Number of waiting deliveries that were ended. */
   deliveries: number;
-  /** Attempts whose excerpt of the receiver's answer is gone. */
+  /** Number of attempts whose excerpt of the receiver's response was erased. */
   attempts: number;
 }
 
-/** A replay of many events, and how far it has come. */
+/** A replay job and its progress. */
 export interface ReplayJob {
   environmentId: number;
   id: Id;
   kind: JobKind;
   replayId: Id;
-  /** What has one live job at a time: an endpoint that receives, an application, an application's endpoint, or a destination. */
+  /**
+   * Subject that may have only one live job: an inbound endpoint, an application, an application's endpoint, or a
+   * destination.
+   */
   endpointId: Id;
-  /** The application, or that of the endpoint of a recovery; null for a destination, and for an endpoint that receives. */
+  /**
+   * The application, or the application of the endpoint of a recovery. `null` for a destination and for an inbound
+   * endpoint.
+   */
   applicationId: Id | null;
-  /** Of a recovery: where the deliveries failed. */
+  /** For a recovery: the target of the failed deliveries. */
   targetId: Id | null;
-  /** Of a recovery: whether what was cancelled is sent too. */
+  /** For a recovery: true if cancelled deliveries are sent as well. */
   includeCancelled: boolean;
   state: JobState;
   since: Date | null;
   until: Date | null;
-  /** Only events in this state, or any. */
+  /** Only events in this state. `null` for all states. */
   status: string | null;
-  /** The destinations that the caller named; null for all that the routes target. */
+  /** Destinations that the caller named. `null` for all destinations of the routes. */
   destinations: Id[] | null;
   destinationsUsed: Id[];
   stopRequested: boolean;
-  /** The next page is older than this. */
+  /** The next page contains only older events. */
   beforeId: Id;
   fromId: Id;
   totalEstimate: number;
@@ -104,17 +110,17 @@ export interface ReplayJob {
   enqueued: number;
   skipped: number;
   excluded: number;
-  /** Of a job over a list of events. */
+  /** Set for a job over a list of events. */
   selection: JobSelection | null;
-  /** Of a cancellation: how many deliveries it ended so far, or marked to end. */
+  /** For a cancellation: number of deliveries that it has ended so far, or marked to end. */
   cancelled: number;
-  /** Of an erasure: what it did away with so far. */
+  /** For an erasure: numbers of items removed so far. */
   erased: Erased | null;
-  /** What was scanned when another process went on with it. */
+  /** Value of `scanned` when another process resumed the job. */
   resumedFrom: number | null;
   error: string | null;
   failures: number;
-  /** The process that works on it. */
+  /** Process that runs the job. */
   runner: Id | null;
   createdAt: Date;
   startedAt: Date | null;
@@ -122,7 +128,7 @@ export interface ReplayJob {
   finishedAt: Date | null;
 }
 
-/** What is told of a job that is over. */
+/** Returns the system event for a job that has ended. */
 export function endOf(job: ReplayJob): Signal {
   const { environmentId, id, kind, state, error, scanned, replayed, enqueued, skipped, excluded, cancelled } = job;
   const counts = {
@@ -149,7 +155,7 @@ export function endOf(job: ReplayJob): Signal {
   return { environmentId, type: 'replay.completed', subject: id, details };
 }
 
-/** What a job is before anybody works on it. */
+/** A job before a worker takes it. */
 export type NewReplayJob = Pick<
   ReplayJob,
   | 'environmentId'
@@ -172,10 +178,10 @@ export type NewReplayJob = Pick<
 > &
   Partial<Pick<ReplayJob, 'selection'>>;
 
-/** What jobs are about, by the prefixes of their ids. */
+/** Subjects of jobs by the prefixes of their ids. */
 export const SUBJECTS = { ep: 'endpoint', dst: 'destination', app: 'application' } as const;
 
-/** The prefix of the id that a job is about. */
+/** Returns the id prefix of a job's subject. */
 export function subjectOf({
   kind,
   applicationId,

@@ -12,7 +12,10 @@ const COLUMNS = `
   resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
   page_at as "pageAt", finished_at as "finishedAt"`;
 
-/** Nothing while another one is live (replay_jobs_live_idx): an error would take the caller's transaction with it. */
+/**
+ * Inserts nothing while another job is live (index `replay_jobs_live_idx`), because an error would abort the caller's
+ * transaction.
+ */
 const INSERT: Statement = {
   name: 'replay_jobs_insert',
   text: `
@@ -24,22 +27,25 @@ const INSERT: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** replay_jobs_live_idx. */
+/** Uses the index `replay_jobs_live_idx`. */
 const LIVE: Statement = {
   name: 'replay_jobs_live',
   text: `select id from replay_jobs where environment_id = $1 and endpoint_id = $2 and state in ('pending', 'running')`,
 };
 
-/** replay_jobs_pkey. */
+/** Uses the index `replay_jobs_pkey`. */
 const FIND: Statement = {
   name: 'replay_jobs_find',
   text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
 };
 
-/** The same; waits for a page or a stop of the job that is under way: passing those by would leave a job that goes on to nobody. */
+/**
+ * Locks the job. Waits for a concurrent page or stop instead of skipping locked rows: skipping would abandon a running
+ * job.
+ */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
-/** Newest first: replay_jobs_pkey, backwards. */
+/** Selects jobs newest first. Uses the index `replay_jobs_pkey`, backwards. */
 const PAGE: Statement = {
   name: 'replay_jobs_page',
   text: `
@@ -49,7 +55,7 @@ const PAGE: Statement = {
     order by id desc limit $5`,
 };
 
-/** What is over stays as it is. One that has not started stops at once. */
+/** Leaves ended jobs unchanged. Stops a job immediately if it has not started. */
 const STOP: Statement = {
   name: 'replay_jobs_stop',
   text: `
@@ -70,7 +76,7 @@ const UPDATE: Statement = {
     where environment_id = $1 and id = $2`,
 };
 
-/** replay_jobs_open_idx. A job whose process is gone makes no pages any more. */
+/** Uses the index `replay_jobs_open_idx`. A job whose process is gone makes no more pages. */
 const FORGOTTEN: Statement = {
   name: 'replay_jobs_forgotten',
   text: `
@@ -78,7 +84,7 @@ const FORGOTTEN: Statement = {
     where state in ('pending', 'running') and coalesce(page_at, started_at, created_at) < $1 order by created_at limit 100`,
 };
 
-/** For the lookout: of the jobs of replay_jobs_open_idx, which are few. */
+/** For the due-work poller: reads the jobs in the index `replay_jobs_open_idx`, which are few. */
 export const FORGOTTEN_IN_MS = `
   select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS} from replay_jobs
   where state in ('pending', 'running')`;
@@ -88,7 +94,10 @@ export const FORGOTTEN_IN_MS = `
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** Committed together with an idempotency key. Throws 409 while another job of the endpoint, destination or application is live. */
+  /**
+   * Inserts a job in the commit of an idempotency key. Throws 409 while another job of the endpoint, destination or
+   * application is live.
+   */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId,
@@ -125,7 +134,7 @@ export class ReplayJobsStore {
     return row ?? null;
   }
 
-  /** Inside the caller's transaction; null when it is gone. */
+  /** Locks a job in the caller's transaction. Returns `null` if it is gone. */
   async lock(environmentId: number, id: Id): Promise<ReplayJob | null> {
     const [row] = await this.database.query<ReplayJob>(LOCK, [environmentId, id]);
     return row ?? null;
@@ -150,7 +159,7 @@ export class ReplayJobsStore {
     return row ?? null;
   }
 
-  /** Everything that a page changes. */
+  /** Updates all columns that a page changes. */
   async update(job: ReplayJob): Promise<void> {
     await this.database.query(UPDATE, [
       job.environmentId,

@@ -40,14 +40,17 @@ export class ReplayJobs {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   async find(tenant: Tenant, id: Id): Promise<ReplayJob> {
     const job = await this.store.find(tenant.environmentId, id);
     if (job === null) throw notFound('replay job');
     return job;
   }
 
-  /** Throws 404. One that runs stops between two pages, and its runner says so; one that has not started is over at once. */
+  /**
+   * Stops a job. Throws 404. A running job stops between two pages, and its runner records it. A job that has not
+   * started ends immediately.
+   */
   stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
     return this.database.transaction(async () => {
       const before = await this.store.lock(tenant.environmentId, id);

@@ -11,55 +11,58 @@ import type { Erased, ReplayJob } from './replay-job.js';
 
 const STEP_WITH_BODIES = 100;
 
-/** What a page of events came to. */
+/** Result of a page of events. */
 export interface ReplayPage {
-  /** Oldest first. */
+  /** Ordered oldest first. */
   deliveries: Redelivered[];
   scanned: number;
-  /** Events with at least one delivery. */
+  /** Number of events with at least one delivery. */
   replayed: number;
-  /** Events that no route takes, or that were cancelled. */
+  /** Number of events that match no route or were cancelled. */
   skipped: number;
-  /** Events that are never sent again: quarantined, parked, dropped by a transform, without a payload any more, or with filters that take too long. */
+  /**
+   * Number of events that cannot be sent again: quarantined, parked, dropped by a transform, with an erased payload, or
+   * with filters that exceed their time limit.
+   */
   excluded: number;
-  /** The oldest event of the page; null for an empty one. */
+  /** Id of the oldest event of the page. `null` for an empty page. */
   lastId: Id | null;
-  /** Whether older ones may follow. */
+  /** True if older events may follow. */
   isFull: boolean;
 }
 
-/** What comes next in a job, with the destinations that it goes to; or, as a sentence, why the job cannot go on. */
+/** Next page of a job with its destinations, or a sentence with the reason why the job cannot continue. */
 export type NextPage = { page: ReplayPage; destinations: readonly Id[] } | { obstacle: string };
 
-/** What a job of one kind sends. Called inside the transaction of the page. */
+/** Provides the pages of one job kind. Called inside the transaction of the page. */
 export interface PageSource {
   next(job: ReplayJob): Promise<NextPage>;
 }
 
-/** What a stretch of work came to. */
+/** Result of one batch of work. */
 export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'> {
-  /** Deliveries that it made. */
+  /** Number of deliveries that were created. */
   enqueued: number;
-  /** Where the job goes on; what is left out stays. */
+  /** Id from which the job continues. Unchanged if omitted. */
   fromId?: Id;
   beforeId?: Id;
   erased?: Erased;
-  /** Deliveries that it ended. */
+  /** Number of deliveries that were ended. */
   cancelled?: number;
   isOver: boolean;
-  /** How long to rest before the next stretch. */
+  /** Pause before the next batch. */
   restMs?: number;
 }
 
 /**
- * What a job of one kind does besides sending again. It commits by itself, a stretch of a few seconds at a time, and so must bear
- * that a stretch is repeated: this process may die before it is noted how far the job has come.
+ * Does the work of a job kind that does not send pages. It commits its own work in batches of a few seconds. A batch
+ * must be repeatable, because the process may crash before the progress is recorded.
  */
 export interface WorkSource {
   work(job: ReplayJob): Promise<WorkDone | { obstacle: string }>;
 }
 
-/** Decides what a replay sends: the events of a page, to the routes of now. */
+/** Determines what a replay sends: the events of a page, with the current routes. */
 @Injectable()
 export class ReplayPages {
   constructor(
@@ -68,7 +71,7 @@ export class ReplayPages {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Looks at up to `limit` events, newest first. */
+  /** Examines up to `limit` events, newest first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
     const hasFilters = routes.some(({ filter }) => filter !== null);
     const page: ReplayPage = {
@@ -81,7 +84,7 @@ export class ReplayPages {
       isFull: false,
     };
     const backwards: Redelivered[][] = [];
-    // In steps where bodies come with them, so that a page of large ones fits into memory.
+    // Reads in smaller steps if bodies are included, so that a page of large bodies fits into memory.
     const step = hasFilters ? STEP_WITH_BODIES : limit;
     for (let looked = 0, isFull = true; isFull && looked < limit;) {
       const rows = await this.received.page(
@@ -94,10 +97,10 @@ export class ReplayPages {
       page.isFull = isFull && looked === limit;
       page.lastId = rows.at(-1)?.id ?? page.lastId;
       for (const row of rows) if (row.inStatus) backwards.push(await this.count(page, row, range, routes));
-      // Filters of customers run here: others have their turn in between.
+      // Yields to the event loop, because customers' filters run here.
       if (hasFilters) await new Promise((resolve) => setImmediate(resolve));
     }
-    // Pages go back in time, each one forwards.
+    // Pages run backwards in time, but the events of a page are sent in order.
     page.deliveries = backwards.reverse().flat();
     return page;
   }
@@ -119,7 +122,7 @@ export class ReplayPages {
     return destinations.map((targetId) => ({ eventId: row.id, expiresOn: row.expiresOn, targetId, endpointId }));
   }
 
-  /** Null where filters take too long, so that nobody knows where it goes. */
+  /** Returns `null` if filters exceed their time limit, so that the destinations are unknown. */
   private async destinations(
     { request }: ReceivedRow,
     { environmentId, endpointId }: Pick<ReceivedRange, 'environmentId' | 'endpointId'>,
@@ -139,7 +142,7 @@ export class ReplayPages {
   }
 }
 
-/** The routes that a replay uses: all, or those to the destinations that the caller named. */
+/** Returns the routes that a replay uses: all, or only those to the named destinations. */
 export function routesTo(endpoint: EndpointSummary, destinations: readonly Id[] | null): LiveRoute[] {
   return endpoint.routes.filter(({ destinationId }) => destinations === null || destinations.includes(destinationId));
 }

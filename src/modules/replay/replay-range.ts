@@ -2,7 +2,9 @@ import { invalid } from '#kernel/errors.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 
-/** The time that a job covers: as the caller gave it, and as the ids that lie in it, from `fromId` to below `beforeId`. */
+/**
+ * Time range of a job: as the caller gave it, and as a range of ids from `fromId` up to but not including `beforeId`.
+ */
 export interface ReplayRange {
   since: Date | null;
   until: Date | null;
@@ -10,7 +12,10 @@ export interface ReplayRange {
   beforeId: Id;
 }
 
-/** The window ends now at the latest: what comes, or fails, while the job runs is none of its. `within` is where it stands in the body. Throws 422. */
+/**
+ * Returns the range of a query. It ends now at the latest, so that events that arrive or fail while the job runs are
+ * excluded. `within` is the path of the query in the body. Throws 422.
+ */
 export function windowOf(query: { since?: string; until?: string }, nowMs: number, within = ''): ReplayRange {
   const since = query.since === undefined ? null : new Date(momentMs(query.since, `${within}since`));
   const until = query.until === undefined ? null : new Date(momentMs(query.until, `${within}until`));

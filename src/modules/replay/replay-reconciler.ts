@@ -7,10 +7,13 @@ import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
-/** Beside those of the queue. A job may also be old because it stands in line there. */
+/**
+ * Maximum number of jobs that run here in addition to those of the queue. A job may also be old because it waits in the
+ * queue.
+ */
 const RUNS_MAX = 2;
 
-/** Takes up jobs that nobody works on: their process died, or the queue lost them. */
+/** Resumes abandoned jobs: their process crashed, or the queue lost them. */
 @Injectable()
 export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
@@ -39,7 +42,7 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
     await this.loop.stop();
   }
 
-  /** Not through the queue, which may be what is broken. */
+  /** Runs the jobs directly, because the queue may be the cause of the problem. */
   private async turn(): Promise<{ restMs: number }> {
     const forgotten = await this.jobs.forgotten(new Date(this.clock.nowMs() - FORGOTTEN_MS));
     for (const { environmentId, id } of forgotten) {

@@ -12,17 +12,20 @@ import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayKinds } from './replay-kinds.js';
 import type { ReplayPage, WorkSource } from './replay-pages.js';
 
-/** The next page waits until so few of the last one are unclaimed: a replay is never a wall that live events queue behind. */
+/**
+ * The next page starts when no more than this many deliveries of the last page are unclaimed, so that live events do
+ * not queue behind a replay.
+ */
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
-/** Behind a slow receiver the job goes on at this pace. */
+/** Maximum wait for that. Behind a slow receiver, the job continues at this interval. */
 const WAIT_MAX_MS = 5_000;
 const FAILURES_MAX = 10;
-/** What PostgreSQL says no to so often will not pass later either. */
+/** Number of times after which a page that PostgreSQL rejects is given up. */
 const REFUSALS_MAX = 5;
 
-/** How a page ended. */
+/** Result of a page. */
 type Step =
   | { kind: 'more'; fromId: Id; toId: Id; enqueued: number }
   | { kind: 'worked'; enqueued: number; restMs: number }
@@ -30,8 +33,9 @@ type Step =
   | { kind: 'elsewhere' };
 
 /**
- * Works a job off, a page a transaction: what a page enqueues and how far the job has come are committed together, so
- * a crash repeats nothing and skips nothing. Of two processes with one job, the second one leaves it to the first.
+ * Runs a job, one page per transaction. The deliveries of a page and the progress of the job are committed together, so
+ * a crash neither repeats nor skips anything. If two processes have the same job, the second one leaves it to the
+ * first.
  */
 @Injectable()
 export class ReplayRunner {
@@ -50,7 +54,7 @@ export class ReplayRunner {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves when the job is over, another process has it, or this process stops; a failed page is tried again. */
+  /** Resolves when the job has ended, another process has it, or this process stops. A failed page is tried again. */
   async run(environmentId: number, id: Id): Promise<void> {
     for (let failures = 0; !this.stopping;) {
       try {
@@ -64,14 +68,14 @@ export class ReplayRunner {
         failures += 1;
         this.logger.warn(`A page of a replay failed: ${(error as Error).message}`);
         if (failures >= REFUSALS_MAX && !isStorageAway(error)) return await this.giveUp(environmentId, id);
-        // What goes on failing is left to the reconciler, which comes back to it.
+        // After repeated failures, the reconciler resumes the job later.
         if (failures >= FAILURES_MAX) return;
         await rest(Math.min(100 * 2 ** failures, WAIT_MAX_MS));
       }
     }
   }
 
-  /** Ends between two pages. */
+  /** Stops between two pages. */
   stop(): void {
     this.stopping = true;
   }
@@ -82,7 +86,7 @@ export class ReplayRunner {
     return work ? this.worked(environmentId, id, work) : this.database.transaction(() => this.step(environmentId, id));
   }
 
-  /** Taken, worked on, and noted how far it has come: nothing is held while it is worked on, however slow that is. */
+  /** Takes the job, works, and records the progress. Holds no lock during the work, which may be slow. */
   private async worked(environmentId: number, id: Id, source: WorkSource): Promise<Step> {
     const taken = await this.database.transaction(async () => {
       const job = await this.taken(environmentId, id);
@@ -109,7 +113,7 @@ export class ReplayRunner {
     });
   }
 
-  /** The job, locked and this runner's; or what became of it instead. */
+  /** Returns the job, locked for this runner, or the step that ends the run instead. */
   private async taken(environmentId: number, id: Id): Promise<ReplayJob | Step> {
     const job = await this.jobs.lock(environmentId, id);
     if (job === null || !isLive(job)) return { kind: 'over' };
@@ -145,7 +149,10 @@ export class ReplayRunner {
     job.excluded += excluded;
   }
 
-  /** The queue hands a job out again when its process was away for a while, which by then another one may have taken up. */
+  /**
+   * The queue may deliver a job again after this process was unresponsive. By then, another process may have resumed
+   * it.
+   */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
     return (
       runner !== null &&
@@ -155,7 +162,7 @@ export class ReplayRunner {
     );
   }
 
-  /** Another runner's job is one that was interrupted. */
+  /** A job that has another runner was interrupted. */
   private begin(job: ReplayJob): void {
     const now = this.clock.now();
     if (job.runner !== null && job.runner !== this.runner) job.resumedFrom = job.scanned;
@@ -182,7 +189,7 @@ export class ReplayRunner {
       .catch((error: unknown) => this.logger.warn(`A replay could not be ended: ${(error as Error).message}`));
   }
 
-  /** Bounded, so that nobody takes the job for forgotten, and cut short when this process stops. */
+  /** Pauses for a limited time, so that the job does not count as abandoned. Ends early when this process stops. */
   private async rest(ms: number): Promise<void> {
     const untilMs = Math.min(ms, WAIT_MAX_MS);
     for (let restedMs = 0; restedMs < untilMs && !this.stopping; restedMs += REST_STEP_MS)

@@ -4,12 +4,12 @@ import { Ids } from '#kernel/ids.js';
 import type { NewReplayJob, ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 
-/** Where a job's work is announced. */
+/** Announces a new job to workers. */
 export abstract class ReplayAnnouncer {
   abstract announce(job: Pick<ReplayJob, 'environmentId' | 'id'>): void;
 }
 
-/** Starts jobs: stored first, then announced to whoever works them off. */
+/** Starts jobs. A job is stored first and then announced to workers. */
 @Injectable()
 export class ReplayStart {
   constructor(

@@ -54,7 +54,10 @@ const WORKER = [
   SelectedPages,
 ];
 
-/** Sending again: one event, dead letters, and time ranges and what failed as jobs, which run where deliveries do. Giving up on what waits. */
+/**
+ * Replays of single events, dead letters, time ranges and failed deliveries, and cancellation of waiting deliveries.
+ * Jobs run in the processes that make deliveries.
+ */
 @Module({})
 export class ReplayModule {
   static for(role: Config['role']): DynamicModule {

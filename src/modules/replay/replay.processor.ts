@@ -7,10 +7,10 @@ import { ReplayRunner } from './replay-runner.js';
 
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Seconds until the queue is asked without having been announced anything: the reconciler finds sooner what it has lost. */
+/** Seconds between polls of the queue without a notification. The reconciler finds lost jobs sooner. */
 const ASK_SECONDS = 20;
 
-/** Works replay jobs off, two at a time in each process. */
+/** Runs replay jobs, two at a time in each process. */
 @Processor(REPLAY_QUEUE, { concurrency: 2, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
 export class ReplayProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ReplayProcessor.name);
@@ -27,18 +27,18 @@ export class ReplayProcessor extends WorkerHost implements BeforeApplicationShut
     await this.runner.run(data.environmentId, data.id);
   }
 
-  /** The page that is under way ends; the job goes on where it stood, in whatever process the reconciler finds. */
+  /** Completes the page in progress. The job continues in another process, where the reconciler resumes it. */
   async beforeApplicationShutdown(): Promise<void> {
     this.runner.stop();
     await this.worker.close(true);
   }
 
-  /** Without a listener an error of the queue would end the process. */
+  /** Without a listener, an error of the queue would end the process. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();
     if (nowMs - this.complainedAtMs < COMPLAINT_EVERY_MS) return;
     this.complainedAtMs = nowMs;
-    this.logger.warn(`The queue of replays is away, the reconciler works meanwhile: ${error.message}`);
+    this.logger.warn(`The queue of replays is not available, the reconciler runs the jobs meanwhile: ${error.message}`);
   }
 }

@@ -14,7 +14,9 @@ export interface ReplayWork {
   id: string;
 }
 
-/** Tells a worker that there is a job. A wake-up only: one that is lost with the queue is found by the reconciler. */
+/**
+ * Notifies a worker of a job. The notification is only a wake-up: if the queue loses it, the reconciler finds the job.
+ */
 @Injectable()
 export class ReplayQueue extends ReplayAnnouncer implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ReplayQueue.name);
@@ -29,15 +31,16 @@ export class ReplayQueue extends ReplayAnnouncer implements BeforeApplicationShu
 
   override announce({ environmentId, id }: Pick<ReplayJob, 'environmentId' | 'id'>): void {
     const options = { jobId: showId('rpj', id), removeOnComplete: true, removeOnFail: true };
-    // With an idempotency key the job is committed later than it is announced: a worker would not find it.
+    // With an idempotency key, the job is committed later than it is announced. A worker would not find it before the
+    // commit.
     this.database.afterCommit(() => {
       this.queue.add('replay', { environmentId, id }, options).catch((error: unknown) => {
-        this.logger.warn(`The queue took no replay job: ${(error as Error).message}`);
+        this.logger.warn(`The queue did not accept a replay job: ${(error as Error).message}`);
       });
     });
   }
 
-  /** By force: the reconciler finds what is lost. */
+  /** Closes the queue without waiting. The reconciler finds lost jobs. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.queue.disconnect();
   }

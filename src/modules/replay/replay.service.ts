@@ -15,7 +15,7 @@ import {
 } from '#modules/ledger/redelivery.contract.js';
 import { NamedTargets } from './named-targets.js';
 
-/** Sends again what was sent before, with its id and its body, marked as a replay. */
+/** Sends events again with the same id and body, marked as a replay. */
 @Injectable()
 export class ReplayService {
   constructor(
@@ -27,8 +27,9 @@ export class ReplayService {
   ) {}
 
   /**
-   * Takes an `evt_` id or the `msg_` id of a send. `destinations` names some of those that it went to. Throws 404, 409 for one without a
-   * payload, that went nowhere, or that went only to what takes no deliveries now, and 422 for a destination that it did not go to.
+   * Sends one event again. Takes an `evt_` id or the `msg_` id of a send. `destinations` limits the replay to some of
+   * the original destinations. Throws 404. Throws 409 if the payload was erased, the event had no targets, or none of
+   * its targets takes deliveries now. Throws 422 for a destination to which the event was not sent.
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
@@ -49,7 +50,7 @@ export class ReplayService {
     );
   }
 
-  /** Throws 409 when there are dead letters, and none of what they are for takes deliveries now. */
+  /** Sends dead letters again. Throws 409 if there are dead letters, but none of their targets takes deliveries now. */
   async deadLetters(tenant: Tenant, filter: { endpoint?: string; since?: string }): Promise<Resent> {
     const sinceMs = filter.since === undefined ? undefined : momentMs(filter.since, 'since');
     const aim = filter.endpoint === undefined ? {} : await this.aim(tenant, filter.endpoint);
@@ -75,7 +76,7 @@ export class ReplayService {
   }
 }
 
-/** `named` has null for a text that names no destination. */
+/** An entry of `named` is null for text that is not the id of a destination. */
 function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
   const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));
   const faults = named.flatMap((id, i) =>

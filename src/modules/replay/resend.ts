@@ -19,8 +19,8 @@ export class Resend {
   ) {}
 
   /**
-   * Returns the event of the message at the endpoint. Throws 404 for a message that is none of the application's, or that did not go
-   * to the endpoint; 409 for one without a payload, and for an endpoint that takes no deliveries.
+   * Returns the event of the message at the endpoint. Throws 404 if the message does not belong to the application or
+   * was not sent to the endpoint. Throws 409 if its payload was erased, or the endpoint takes no deliveries.
    */
   async message(tenant: Tenant, application: string, message: string, endpoint: string): Promise<Id> {
     const { environmentId } = tenant;
@@ -28,7 +28,7 @@ export class Resend {
     const messageId = parseId('msg', message);
     const found = messageId === null ? null : await this.messages.find(tenant, messageId);
     if (messageId === null || found?.applicationId !== applicationId) throw notFound('message');
-    // The events of a fan-out are the ids behind that of its message.
+    // The events of a fan-out have the ids that follow the id of their message.
     const range = {
       environmentId,
       endpointIds: [endpointId],

@@ -5,7 +5,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
 
-/** What a list of events shows, to wherever it went; of a recovery only to where it was not delivered. */
+/** Events of a list, with all their original targets, or for a recovery only with the targets where delivery failed. */
 @Injectable()
 export class SelectedPages implements PageSource {
   constructor(
@@ -14,7 +14,7 @@ export class SelectedPages implements PageSource {
     private readonly named: NamedTargets,
   ) {}
 
-  /** What takes no deliveries keeps the others from nothing: it is passed by, and counted. */
+  /** Events for targets that take no deliveries are skipped and counted, so that the others are still sent. */
   async next({ environmentId, selection, beforeId, fromId, scanned, includeCancelled }: ReplayJob): Promise<NextPage> {
     if (selection === null) return { obstacle: 'The job has no filter.' };
     const { filter, max, action } = selection;
@@ -28,7 +28,7 @@ export class SelectedPages implements PageSource {
       includesCancelled: includeCancelled,
       targetId: filter.destinationId ?? null,
     };
-    // Pages go back in time, each one forwards.
+    // Pages run backwards in time, but the events of a page are sent in order.
     const rows =
       events.length === 0 ? [] : await this.redeliveries.whereabouts(environmentId, events.toReversed(), which);
     const whole = rows.filter(({ isGone }) => !isGone);
@@ -48,7 +48,7 @@ export class SelectedPages implements PageSource {
     };
   }
 
-  /** Those that are for what takes deliveries; each addressee is asked once. */
+  /** Returns the events whose targets take deliveries. Each target is checked once. */
   private async taken(environmentId: number, rows: readonly SendableRow[]): Promise<SendableRow[]> {
     const obstacles = new Map<string, string | null>();
     const taken: SendableRow[] = [];

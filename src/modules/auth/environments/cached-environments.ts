@@ -9,19 +9,19 @@ import type { EnvironmentEntity } from '../auth.entities.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { currentKey, previousKey } from './signing-secret.js';
 
-/** An environment with its signing keys open. */
+/** An environment with its decrypted signing keys. */
 interface Known {
   environment: Environment;
-  /** The key in force, alone. */
+  /** Only the current key. */
   current: readonly Buffer[];
-  /** Both keys, for as long as the grace of a rotation lasts. */
+  /** Both keys, used during the grace period of a rotation. */
   both: readonly Buffer[];
   graceUntilMs: number;
 }
 
 const ENTRIES_MAX = 10_000;
 
-/** Environments from a cache that a change invalidates on every node. */
+/** Caches environments. A change invalidates the cache on every node. */
 @Injectable()
 export class CachedEnvironments extends Environments {
   private readonly cache: Cache<Known>;
@@ -50,7 +50,7 @@ export class CachedEnvironments extends Environments {
     return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;
   }
 
-  /** From the database: catalogues are kept as whole pages. */
+  /** Reads from the database, because catalogs are cached as whole pages elsewhere. */
   override catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
     return this.store.catalogOwner(organizationSlug, mode);
   }

@@ -5,7 +5,10 @@ import { type Environment, Environments, Retention } from '#modules/auth/contrac
 
 const DAY_MS = 86_400_000;
 
-/** The retention that an environment has set, counted from the time in the id; a long one ends on a day that it shares. */
+/**
+ * Applies the retention period of an environment, starting at the time in the id. A long period ends on a rounded day,
+ * so that several days share a partition.
+ */
 @Injectable()
 export class EnvironmentRetention extends Retention {
   constructor(private readonly environments: Environments) {

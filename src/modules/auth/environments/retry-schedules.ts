@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type LongestRetrySeconds, RetrySchedules } from '#modules/auth/contract.js';
 
-/** Asks the context that has destinations; without one nothing is ever tried. */
+/** Delegates to the module that has destinations. Without that module there are no retries. */
 @Injectable()
 export class AttachedRetrySchedules extends RetrySchedules {
   private find: LongestRetrySeconds = async () => 0;

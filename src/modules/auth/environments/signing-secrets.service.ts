@@ -8,7 +8,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { currentKey, rotatedSigningSecret } from './signing-secret.js';
 
-/** The signing secret of the caller's environment. */
+/** Signing secret of the caller's environment. */
 @Injectable()
 export class SigningSecretsService {
   constructor(
@@ -19,14 +19,14 @@ export class SigningSecretsService {
     private readonly clock: Clock,
   ) {}
 
-  /** The secret that signs deliveries to ad-hoc URLs. */
+  /** Returns the secret that signs deliveries to ad-hoc URLs. */
   async show({ environmentId }: Tenant): Promise<string> {
     const row = await this.store.findEnvironment(environmentId);
     if (row === null) throw new Error(`Environment ${environmentId} of a key does not exist.`);
     return formatSecret(currentKey(this.vault, row));
   }
 
-  /** A new signing secret; the one before signs too for `graceMs`, and what was before that no longer does. */
+  /** Generates a new signing secret. The previous one also signs for `graceMs`. Older ones stop signing. */
   async rotate({ environmentId }: Tenant, graceMs: number): Promise<string> {
     return this.database.transaction(async () => {
       const row = await this.store.findEnvironmentForUpdate(environmentId);

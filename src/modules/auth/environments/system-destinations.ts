@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type KnowsDestination, SystemDestinations } from '#modules/auth/contract.js';
 
-/** Asks the context that has destinations in view; without one there are none. */
+/** Delegates to the module that has destinations. Without that module there are no system destinations. */
 @Injectable()
 export class AttachedSystemDestinations extends SystemDestinations {
   private knows: KnowsDestination = async () => false;
@@ -11,7 +11,7 @@ export class AttachedSystemDestinations extends SystemDestinations {
     this.knows = knows;
   }
 
-  /** The id if an environment may name it, or null. */
+  /** Returns the id if the environment may use it, otherwise `null`. */
   async known(environmentId: number, id: Id | null): Promise<Id | null> {
     return id !== null && (await this.knows(environmentId, id)) ? id : null;
   }

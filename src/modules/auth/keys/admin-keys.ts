@@ -3,7 +3,10 @@ import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
 
-/** Keys that no other key asked for, for whoever has the machine: the way back in when the last one is lost. */
+/**
+ * Creates keys without another key, for an operator with access to the machine. Restores access when the last admin key
+ * is lost.
+ */
 export class AdminKeys {
   constructor(
     private readonly database: Database,
@@ -12,7 +15,7 @@ export class AdminKeys {
     private readonly issuer: KeyIssuer,
   ) {}
 
-  /** Makes an admin key of the first organization and returns its text; null when there is no organization yet. */
+  /** Creates an admin key of the first organization and returns its text, or `null` if there is no organization yet. */
   async create(mode: 'live' | 'test'): Promise<string | null> {
     return this.database.transaction(async () => {
       const first = await this.organizations.first();

@@ -10,11 +10,12 @@ const PREFIX_LENGTH = 12;
 const FORM = /^ek_(?:live|test)_[0-9A-Za-z]{20,100}$/;
 
 /**
- * A new API key: `ek_live_` or `ek_test_`, 32 random bytes as 43 characters in base62, and a checksum of 6 (contract,
- * section 2).
+ * Generates an API key: `ek_live_` or `ek_test_`, 32 random bytes as 43 characters in base62, and a checksum of 6
+ * characters (contract, section 2).
  *
- * The checksum lets clients and secret scanners refuse a typo without asking us. It is the first 32 bits of the
- * SHA-256 of everything before it, in base62.
+ * The checksum lets clients and secret scanners detect a typo without a request. It is the first 32 bits of the SHA-256
+ * of everything before it, in base62.
+ *
  * @throws RangeError unless there are 32 random bytes
  */
 export function generateApiKey(mode: 'live' | 'test', random: Buffer): string {
@@ -24,24 +25,24 @@ export function generateApiKey(mode: 'live' | 'test', random: Buffer): string {
 }
 
 /**
- * Whether the text can be an API key. The checksum is not asked for: it is for clients and scanners, and a key that an
- * operator made up for BOOTSTRAP_API_KEY has none.
+ * Returns true if the text can be an API key. Does not verify the checksum, which is meant for clients and scanners: a
+ * key that an operator made up for BOOTSTRAP_API_KEY has none.
  */
 export function hasApiKeyForm(text: string): boolean {
   return FORM.test(text);
 }
 
-/** What is stored of a key: SHA-256, which is enough for 256 bits of chance. */
+/** Returns the stored form of a key: its SHA-256. A slow hash is unnecessary because keys have 256 random bits. */
 export function hashApiKey(text: string): Buffer {
   return Buffer.from(hash('sha256', text), 'hex');
 }
 
-/** The characters by which people recognize a key: `ek_live_4fQa`. */
+/** Returns the first characters, by which users recognize a key: `ek_live_4fQa`. */
 export function keyPrefix(text: string): string {
   return text.slice(0, PREFIX_LENGTH);
 }
 
-/** The environment that a key of valid form belongs to. */
+/** Returns the environment of a key with a valid form. */
 export function keyMode(text: string): 'live' | 'test' {
   return text.startsWith('ek_live_') ? 'live' : 'test';
 }

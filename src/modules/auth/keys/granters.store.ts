@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
-/** What somebody who granted may do himself, and until when. */
+/** Scope and expiry of an approver. */
 export interface GranterFacts {
   scope: Scope;
   expiresAt: Date | null;
@@ -12,7 +12,8 @@ export interface GranterFacts {
 
 const MEMBER: Statement = {
   name: 'granters.member',
-  // Indexes environments_pkey, members_pkey. Locked, so that who is being removed is out before anything is issued, or after it.
+  // Uses the indexes `environments_pkey` and `members_pkey`. Locks the rows, so that a concurrent removal of the
+  // approver completes either before or after the key is issued.
   text: `
     select m.role as scope, null::timestamptz as "expiresAt"
     from environments e join organizations o on o.id = e.organization_id join members m on m.organization_id = o.id
@@ -22,7 +23,7 @@ const MEMBER: Statement = {
 
 const KEY: Statement = {
   name: 'granters.key',
-  // Index api_keys_pkey. The same for keys.
+  // Uses the index `api_keys_pkey`. Locks the rows, as for members.
   text: `
     select k.scope, k.expires_at as "expiresAt"
     from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id
@@ -30,7 +31,10 @@ const KEY: Statement = {
     for share of k, o`,
 };
 
-/** What a key granted, with what that granted in turn; not what rotations made of it. Index api_keys_granter_key_idx. */
+/**
+ * Selects the keys that a key granted, directly or through other granted keys, but not their rotations. Uses the index
+ * `api_keys_granter_key_idx`.
+ */
 const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
@@ -48,7 +52,7 @@ const REVOKE_OF_KEY: Statement = {
 
 const REVOKE_OF_GRANT: Statement = {
   name: 'granters.revoke_of_grant',
-  // Indexes api_keys_pkey, api_keys_first_key_idx and api_keys_granter_key_idx.
+  // Uses the indexes `api_keys_pkey`, `api_keys_first_key_idx` and `api_keys_granter_key_idx`.
   text: `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and (id = $2::uuid or first_key_id = $2::uuid)
@@ -70,7 +74,7 @@ const EXPIRE_OF_KEY: Statement = {
 
 const REVOKE_OF_MEMBER: Statement = {
   name: 'granters.revoke_of_member',
-  // Indexes api_keys_granter_member_idx and api_keys_granter_key_idx.
+  // Uses the indexes `api_keys_granter_member_idx` and `api_keys_granter_key_idx`.
   text: `
     with recursive granted as (
       select k.environment_id, k.id from api_keys k join environments e on e.id = k.environment_id
@@ -83,12 +87,18 @@ const REVOKE_OF_MEMBER: Statement = {
     returning encode(k.hash, 'hex') as hash`,
 };
 
-/** Who granted keys to applications and programs, and what ends with them. Each gives back the hashes of the keys that changed, to be announced. */
+/**
+ * Approvers of grants, and the keys that end with them. The revoking methods return the hashes of the changed keys,
+ * which the caller must publish.
+ */
 @Injectable()
 export class GrantersStore {
   constructor(private readonly database: Database) {}
 
-  /** What a granter may do, until the transaction ends; null for one who is out. */
+  /**
+   * Returns the scope and expiry of an approver, locked until the transaction ends. Returns `null` if the approver was
+   * removed or revoked.
+   */
   async inForce(environmentId: number, { memberId, keyId }: KeyGranter): Promise<GranterFacts | null> {
     const [found] = await this.database.query<GranterFacts>(memberId === null ? KEY : MEMBER, [
       environmentId,
@@ -101,17 +111,17 @@ export class GrantersStore {
     return this.hashes(REVOKE_OF_KEY, [environmentId, keyId]);
   }
 
-  /** The first key of a grant, what rotations made of it, and what those granted in turn. */
+  /** Revokes the first key of a grant, its rotations, and the keys that those granted in turn. */
   revokeOfGrant(environmentId: number, firstKeyId: Id): Promise<string[]> {
     return this.hashes(REVOKE_OF_GRANT, [environmentId, firstKeyId]);
   }
 
-  /** None of them outlives this moment. */
+  /** Makes all keys that a key granted expire no later than the given time. */
   expireOfKey(environmentId: number, keyId: Id, at: Date): Promise<string[]> {
     return this.hashes(EXPIRE_OF_KEY, [environmentId, keyId, at]);
   }
 
-  /** Those of these scopes, and what they granted in turn. */
+  /** Revokes a member's granted keys with the given scopes, and the keys that those granted in turn. */
   revokeOfMember(organizationId: Id, memberId: Id, scopes: readonly Scope[]): Promise<string[]> {
     return this.hashes(REVOKE_OF_MEMBER, [organizationId, memberId, scopes]);
   }

@@ -9,7 +9,7 @@ import { hasApiKeyForm } from './api-key.js';
 import { KeyUsage } from './key-usage.js';
 import { type KeyFacts, KeysStore } from './keys.store.js';
 
-/** A key that exists, as the cache keeps it. */
+/** An existing key, as cached. */
 interface KnownKey {
   caller: Caller;
   expiresAtMs: number;
@@ -17,13 +17,17 @@ interface KnownKey {
   usedAtMs: number;
 }
 
-/** Keys that are known and keys that are known not to exist, together: what strangers send can't grow without bound. */
+/**
+ * Maximum number of cached keys, counting both positive and negative entries, so that unknown keys cannot make the
+ * cache grow without limit.
+ */
 const ENTRIES_MAX = 10_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
- * Authenticates API keys from a cache by their SHA-256. A revoked key stops at once where it is revoked, and within
- * moments (five seconds at most) on every other node; an expiry holds to the millisecond everywhere.
+ * Authenticates API keys from a cache by their SHA-256. A revoked key stops working immediately on the node that
+ * revokes it, and almost immediately (after at most five seconds) on every other node. An expiry is exact to the
+ * millisecond everywhere.
  */
 @Injectable()
 export class KeyAuthenticator {
@@ -40,9 +44,9 @@ export class KeyAuthenticator {
     notifications.on('key', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
-  /** As `Authenticator.authenticate`. */
+  /** See `Authenticator.authenticate`. */
   authenticate(bearer: string, from: string | null = null): Caller | null | Promise<Caller | null> {
-    // What can't be a key costs neither a look-up nor an entry of the cache.
+    // Text that cannot be a key causes neither a lookup nor a cache entry.
     if (!hasApiKeyForm(bearer)) return null;
     const hashHex = hash('sha256', bearer);
     const known = this.cache.known(hashHex);

@@ -8,7 +8,7 @@ import type { ApiKeyEntity } from '../auth.entities.js';
 import { generateApiKey, hashApiKey, keyPrefix } from './api-key.js';
 import { KeysStore } from './keys.store.js';
 
-/** What a new key is to be. */
+/** Properties of a new key. */
 export interface KeyRequest {
   environmentId: number;
   mode: 'live' | 'test';
@@ -16,17 +16,19 @@ export interface KeyRequest {
   scope: Scope;
   source: ApiKeyEntity['source'];
   expiresAt: Date | null;
-  /** To which client, and by whom, when somebody granted it; and the grant's first key, when this one came of its rotation. */
+  /**
+   * For a granted key: the client and the approver, and the first key of the grant if this key comes from a rotation.
+   */
   granted?: { clientId: string; clientName: string; grantedBy: string; granter: KeyGranter; firstKeyId: Id | null };
 }
 
-/** A key whose text is known for this one moment. */
+/** A key with its text, which cannot be read again later. */
 export interface IssuedKey {
   row: ApiKeyEntity;
   text: string;
 }
 
-/** Makes API keys. */
+/** Creates API keys. */
 @Injectable()
 export class KeyIssuer {
   constructor(
@@ -35,7 +37,7 @@ export class KeyIssuer {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores a key; its text is `text`, or a new one made of 32 bytes of the system's randomness. */
+  /** Stores a key. Its text is `text` if given, otherwise it is generated from 32 bytes of the system's randomness. */
   async issue(
     { mode, granted, ...request }: KeyRequest,
     text = generateApiKey(mode, randomBytes(32)),

@@ -10,7 +10,7 @@ import { GrantersStore } from './granters.store.js';
 import { type IssuedKey, KeyIssuer, type KeyRequest } from './key-issuer.js';
 import { type AdminKey, KeysStore } from './keys.store.js';
 
-/** A key that a caller asks for. */
+/** A key that a caller requests. */
 export interface NewKey {
   name: string;
   scope: Scope;
@@ -18,7 +18,7 @@ export interface NewKey {
   expiresAt: Date | null;
 }
 
-/** Creates, revokes and rotates keys. Every change is announced, so that no node goes on with what it remembers. */
+/** Creates, revokes and rotates keys. Every change is published, so that all nodes invalidate their caches. */
 @Injectable()
 export class KeyLifecycle {
   constructor(
@@ -30,15 +30,15 @@ export class KeyLifecycle {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 403 when a key of the test environment asks for a live one, 422 when the expiry is past. */
+  /** Creates a key. Throws 403 if a test key requests a live key, and 422 if the expiry is in the past. */
   async create(tenant: Tenant, { environment, ...request }: NewKey): Promise<IssuedKey> {
     if (environment === 'live' && tenant.mode === 'test') {
       throw new ApiError(
         'insufficient_scope',
-        'A key of the test environment cannot make a live key. Use a live admin key.',
+        'A key of the test environment cannot create a live key. Use a live admin key.',
       );
     }
-    // Also false for 23:59:60, which is a valid time but none that JavaScript knows.
+    // Also false for 23:59:60, which is a valid time but not representable in JavaScript.
     if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
       throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
     }
@@ -53,7 +53,10 @@ export class KeyLifecycle {
     });
   }
 
-  /** With every key that was granted with it. Throws 404 when there is no such key, or it has been revoked before, and 409 for the last admin key, or the last that stays. */
+  /**
+   * Revokes a key and every key that was granted with it. Throws 404 if there is no such key or it is already revoked.
+   * Throws 409 for the last admin key, and for the last one without an expiry.
+   */
   async revoke(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       await this.keepOneAdmin(tenant, id);
@@ -65,13 +68,15 @@ export class KeyLifecycle {
   }
 
   /**
-   * A new key with the name, the scope and the expiry of the old one, which goes on for `graceMs`, as does what was granted with it. One that somebody
-   * granted stays his, and its client's: it ends with the grant. Throws 404 for a revoked key and 409 for an expired one: neither may come back to
-   * life; and 409 when who granted it is out.
+   * Creates a new key with the name, the scope and the expiry of the old one. The old key and the keys granted with it
+   * stay valid for `graceMs`. The rotation of a granted key keeps its approver and client, and is revoked with the
+   * grant. Throws 404 for a revoked key and 409 for an expired one, because neither may be restored. Throws 409 if the
+   * approver was removed or no longer has the scope.
    */
   async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
     return this.database.transaction(async () => {
-      // Who granted is locked before the key, as by whoever takes him out: he is out before, or the new key ends with him.
+      // The approver is locked before the key, in the same order as when the approver is removed. The removal therefore
+      // happens before, or it revokes the new key as well.
       const known = await this.keys.find(tenant.environmentId, id);
       const granter =
         known && (known.granterMemberId ?? known.granterKeyId) !== null
@@ -84,7 +89,7 @@ export class KeyLifecycle {
       const nowMs = this.clock.nowMs();
       if (old.expiresAt && old.expiresAt.getTime() <= nowMs) throw conflict('The key has expired. Create a new one.');
       if (granter && (facts === null || !grants(facts.scope, old.scope)))
-        throw conflict('Whoever granted this key may not do so any more.');
+        throw conflict('The approver of this key no longer has the permission to grant it.');
       const { environmentId, name, scope, expiresAt } = old;
       const issued = await this.issuer.issue({
         environmentId,
@@ -103,8 +108,8 @@ export class KeyLifecycle {
   }
 
   /**
-   * Without an admin key nobody could make another one. One of the test environment does not count for live: it cannot
-   * make live keys, while a live one makes both.
+   * Throws 409 for the last admin key, because no one could create another one. Test keys do not count as a replacement
+   * for a live key: they cannot create live keys, while live keys can create both.
    */
   private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {
     const admins = await this.keys.lockAdmins(organizationId);
@@ -115,13 +120,13 @@ export class KeyLifecycle {
     );
     if (others.length === 0) {
       throw conflict(
-        'This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.',
+        'This is the last admin key: without it, no one could create another one. Rotate it, or create another admin key first.',
       );
     }
-    // One that was rotated goes on for its grace, and is no way in after it.
+    // A rotated key is valid only during its grace period, so it does not preserve access.
     if (own.expires_at === null && others.every((key) => key.expires_at !== null)) {
       throw conflict(
-        'This is the last admin key that does not expire: when the others have, nobody could make another one. Rotate it, or create another admin key without an expiry first.',
+        'This is the last admin key that does not expire: once the others have expired, no one could create another one. Rotate it, or create another admin key without an expiry first.',
       );
     }
   }
@@ -131,7 +136,7 @@ export class KeyLifecycle {
   }
 }
 
-/** Where the key that a rotation makes comes from: from the grant that the old one is of, or from whoever called. */
+/** Returns the origin of a rotated key: the grant of the old key, or the API call. */
 function originOf({
   id,
   source,
@@ -156,7 +161,10 @@ function originOf({
   };
 }
 
-/** Whether a key is this one, or was granted with it or with one that was: only admin keys grant admin keys. */
+/**
+ * Returns true if `key` is the given key, or was granted with it directly or through other keys. Searching the admin
+ * keys is enough, because only admin keys grant admin keys.
+ */
 function endsWith(admins: readonly AdminKey[], key: AdminKey, id: Id): boolean {
   for (let each: AdminKey | undefined = key; each !== undefined;) {
     const granter: Id | null = each.granter_key_id;

@@ -5,12 +5,15 @@ import type { Id } from '#kernel/ids.js';
 import { KeysStore, type KeyUse } from './keys.store.js';
 
 const WRITE_PERIOD_MS = 5_000;
-/** Above it a use is forgotten: `last_used_at` is for people, and must never cost the service its memory. */
+/**
+ * Maximum number of pending uses. Further ones are dropped: `last_used_at` is informational and must not exhaust the
+ * memory.
+ */
 const PENDING_MAX = 10_000;
 
 /**
- * Writes when keys were last used: in the background, all of them in one statement. A database that is away costs
- * nothing but a later write; a process that dies costs the last seconds.
+ * Writes the times at which keys were last used, in the background with one statement for all. If the database is
+ * unavailable, the write happens later. If the process crashes, the uses of the last seconds are lost.
  */
 @Injectable()
 export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
@@ -29,12 +32,12 @@ export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 
-  /** Remembers a use for the next write; cheap enough for the path of a request. */
+  /** Queues a use for the next write. Cheap enough for the request path. */
   note(use: KeyUse): void {
     if (this.pending.size < PENDING_MAX || this.pending.has(use.keyId)) this.pending.set(use.keyId, use);
   }
 
-  /** One turn of the loop. */
+  /** Runs one iteration of the loop. */
   async write(): Promise<{ restMs: number }> {
     const writing = this.pending;
     if (writing.size === 0) return { restMs: WRITE_PERIOD_MS };

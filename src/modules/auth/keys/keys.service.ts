@@ -9,7 +9,7 @@ import { KeysStore } from './keys.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'keys', filters: {} };
 
-/** Reads keys, revoked and expired ones too: newest first, bound to the caller's environment. */
+/** Reads the keys of the caller's environment, newest first, including revoked and expired ones. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -31,7 +31,7 @@ export class KeysService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   async find(tenant: Tenant, id: Id): Promise<ApiKeyEntity> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw notFound('key');

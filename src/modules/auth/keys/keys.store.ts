@@ -6,7 +6,7 @@ import type { Scope } from '#kernel/tenant.js';
 import type { GivenBack } from '#modules/auth/granted-keys.contract.js';
 import { ApiKeyEntity, EnvironmentEntity } from '../auth.entities.js';
 
-/** A key as the authenticator needs it, with the tenant it belongs to. */
+/** The data of a key that the authenticator needs, with its tenant. */
 export interface KeyFacts {
   id: Id;
   environment_id: number;
@@ -19,16 +19,16 @@ export interface KeyFacts {
   revoked_at: Date | null;
 }
 
-/** An admin key that is in force. */
+/** A valid admin key. */
 export interface AdminKey {
   environment_id: number;
   id: Id;
   expires_at: Date | null;
-  /** The key that it was granted with, and ends with. */
+  /** The key with which this key was granted, and with which it ends. */
   granter_key_id: Id | null;
 }
 
-/** That a key was used, and when. */
+/** A use of a key, with its time. */
 export interface KeyUse {
   environmentId: number;
   keyId: Id;
@@ -37,7 +37,7 @@ export interface KeyUse {
 
 const BY_HASH: Statement = {
   name: 'keys.by_hash',
-  // Index api_keys_hash_key.
+  // Uses the index `api_keys_hash_key`.
   text: `
     select k.id, k.environment_id, e.organization_id, e.mode, k.scope, k.hash, k.last_used_at, k.expires_at, k.revoked_at
     from api_keys k join environments e on e.id = k.environment_id
@@ -46,7 +46,7 @@ const BY_HASH: Statement = {
 
 const REVOKE: Statement = {
   name: 'keys.revoke',
-  // Index api_keys_pkey.
+  // Uses the index `api_keys_pkey`.
   text: `
     update api_keys set revoked_at = $3::timestamptz
     where environment_id = $1::int and id = $2::uuid and revoked_at is null
@@ -55,7 +55,7 @@ const REVOKE: Statement = {
 
 const OF_GRANT: Statement = {
   name: 'keys.of_grant',
-  // Index api_keys_hash_key.
+  // Uses the index `api_keys_hash_key`.
   text: `
     select environment_id as "environmentId", id, coalesce(first_key_id, id) as "firstKeyId", client_id as "clientId", client_name as "clientName", granted_by as "grantedBy" from api_keys
     where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null`,
@@ -63,7 +63,7 @@ const OF_GRANT: Statement = {
 
 const GRANTED_TO: Statement = {
   name: 'keys.granted_to',
-  // Index api_keys_pkey, by the environments of an organization.
+  // Uses the index `api_keys_pkey`, for each environment of an organization.
   text: `
     select 1 from api_keys k join environments e on e.id = k.environment_id
     where e.organization_id = $1::uuid and k.client_id = $2 and k.source = 'oauth' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
@@ -72,7 +72,8 @@ const GRANTED_TO: Statement = {
 
 const LOCK_ADMINS: Statement = {
   name: 'keys.lock_admins',
-  // Index api_keys_pkey, by the environments of an organization. In one order, so that two revocations wait for each other.
+  // Uses the index `api_keys_pkey`, for each environment of an organization. Locks in a fixed order, so that two
+  // concurrent revocations do not deadlock.
   text: `
     select k.environment_id, k.id, k.expires_at, k.granter_key_id
     from api_keys k join environments e on e.id = k.environment_id
@@ -83,7 +84,7 @@ const LOCK_ADMINS: Statement = {
 
 const EXPIRE: Statement = {
   name: 'keys.expire',
-  // Index api_keys_pkey. A rotation never prolongs a key.
+  // Uses the index `api_keys_pkey`. A rotation never extends the lifetime of a key.
   text: `
     update api_keys set expires_at = least(expires_at, $3::timestamptz)
     where environment_id = $1::int and id = $2::uuid`,
@@ -91,7 +92,7 @@ const EXPIRE: Statement = {
 
 const NOTE_USES: Statement = {
   name: 'keys.note_uses',
-  // Index api_keys_pkey. Several processes note the same minute; only the first of them writes.
+  // Uses the index `api_keys_pkey`. If several processes record the same minute, only the first one writes.
   text: `
     update api_keys k set last_used_at = u.at
     from unnest($1::int[], $2::uuid[], $3::timestamptz[]) as u (environment_id, id, at)
@@ -104,17 +105,19 @@ const NOTE_USES: Statement = {
 export class KeysStore {
   constructor(private readonly database: Database) {}
 
-  /** Index api_keys_pkey. */
+  /** Uses the index `api_keys_pkey`. */
   find(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** The same, and nobody else changes it until the transaction ends. */
+  /** Returns a key and locks its row until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Newest first, behind `before` when it is given. Index api_keys_pkey, backwards. */
+  /**
+   * Returns a page, newest first, starting after `before` if it is given. Uses the index `api_keys_pkey`, backwards.
+   */
   page(environmentId: number, before: Id | null, rowsMax: number): Promise<ApiKeyEntity[]> {
     return this.rows().find({
       where: before === null ? { environmentId } : { environmentId, id: LessThan(before) },
@@ -127,28 +130,31 @@ export class KeysStore {
     await this.rows().insert(row);
   }
 
-  /** Whether any tenant has a key with this hash. */
+  /** Returns true if any tenant has a key with this hash. */
   exists(hash: Buffer): Promise<boolean> {
     return this.rows().existsBy({ hash });
   }
 
-  /** The hash of the key that was revoked now; null when there is none that could be. */
+  /** Revokes a key and returns its hash. Returns `null` if there is no key that can be revoked. */
   async revoke(environmentId: number, id: Id, at: Date): Promise<Buffer | null> {
     const [revoked] = await this.database.query<{ hash: Buffer }>(REVOKE, [environmentId, id, at]);
     return revoked?.hash ?? null;
   }
 
-  /** The key with this hash, with the first one of its grant, if a client was granted it: this client, when it is said. Null when it is not in force. */
+  /**
+   * Returns the valid key with this hash and the first key of its grant, if it was granted to a client (to `clientId`,
+   * if given). Returns `null` otherwise.
+   */
   async ofGrant(hash: Buffer, clientId: string | null): Promise<(GivenBack & { firstKeyId: Id }) | null> {
     return (await this.database.query<GivenBack & { firstKeyId: Id }>(OF_GRANT, [hash, clientId]))[0] ?? null;
   }
 
-  /** Returns true if the organization granted the client a key that is in force. */
+  /** Returns true if the organization granted the client a key that is still valid. */
   async isGrantedTo(organizationId: Id, clientId: string): Promise<boolean> {
     return (await this.database.query(GRANTED_TO, [organizationId, clientId])).length > 0;
   }
 
-  /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */
+  /** Returns the valid admin keys of an organization and locks their rows until the transaction ends. */
   lockAdmins(organizationId: Id): Promise<AdminKey[]> {
     return this.database.query(LOCK_ADMINS, [organizationId]);
   }
@@ -170,7 +176,10 @@ export class KeysStore {
     ]);
   }
 
-  /** The number of one of the organization's environments. Index environments_organization_id_mode_key. */
+  /**
+   * Returns the number of one of the organization's environments. Uses the index
+   * `environments_organization_id_mode_key`.
+   */
   async environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
     const { id } = await this.database
       .manager()

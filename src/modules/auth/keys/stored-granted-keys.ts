@@ -13,7 +13,7 @@ import { KeysStore } from './keys.store.js';
 
 const NAME_LENGTH_MAX = 200;
 
-/** Granted keys beside all others. */
+/** Granted keys, stored in the same table as all other keys. */
 @Injectable()
 export class StoredGrantedKeys extends GrantedKeys {
   constructor(
@@ -69,7 +69,8 @@ export class StoredGrantedKeys extends GrantedKeys {
 
   override async revoke(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
-      // Locked, so that what a rotation makes of it is there before, or is not made after.
+      // Locks the key, so that a concurrent rotation either completes before and its result is revoked as well, or
+      // fails.
       await this.keys.findForUpdate(environmentId, id);
       const hashes = await this.granters.revokeOfGrant(environmentId, id);
       await this.notifications.announceAll('key', hashes);

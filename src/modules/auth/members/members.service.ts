@@ -15,7 +15,7 @@ const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'members', filters: {} };
 const UNIQUE_VIOLATION = '23505';
 
-/** Somebody who is to be a member. */
+/** A member to add. */
 export interface NewMember {
   /** In lower case. */
   email: string;
@@ -23,7 +23,7 @@ export interface NewMember {
   role: Scope;
 }
 
-/** Members of the caller's organization. They belong to both environments: what changes them needs a live key. */
+/** Members of the caller's organization. They belong to both environments, so changes need a live key. */
 @Injectable()
 export class MembersService extends Memberships {
   constructor(
@@ -49,20 +49,23 @@ export class MembersService extends Memberships {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   async find({ organizationId }: Tenant, id: Id): Promise<MemberRow> {
     const row = await this.store.find(organizationId, id);
     if (row === null) throw notFound('member');
     return row;
   }
 
-  /** Throws 403 for a test key, 409 for an address that is a member. */
+  /** Adds a member. Throws 403 for a test key, and 409 if the address already belongs to a member. */
   async add(tenant: Tenant, member: NewMember): Promise<MemberRow> {
     requireLive(tenant);
     return this.database.transaction(() => this.insert(tenant.organizationId, member));
   }
 
-  /** A new role counts for his sessions within five seconds; keys that he granted with more than that are revoked. Throws 403 for a test key, 404, and 409 for the last admin. */
+  /**
+   * Changes a member. Open sessions get a new role within five seconds. Keys that the member granted with a higher
+   * scope are revoked. Throws 403 for a test key, 404, and 409 for the last admin.
+   */
   async update(tenant: Tenant, id: Id, changes: { name?: string; role?: Scope }): Promise<MemberRow> {
     requireLive(tenant);
     return this.database.transaction(async () => {
@@ -75,7 +78,10 @@ export class MembersService extends Memberships {
     });
   }
 
-  /** Ends his sessions within five seconds, on every node, and the keys that he granted to applications and programs. Throws 403 for a test key, 404, and 409 for the last admin. */
+  /**
+   * Removes a member. Ends the member's sessions within five seconds on every node, and revokes the keys that the
+   * member granted to applications and programs. Throws 403 for a test key, 404, and 409 for the last admin.
+   */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     requireLive(tenant);
     await this.database.transaction(async () => {
@@ -132,7 +138,7 @@ export class MembersService extends Memberships {
     });
   }
 
-  /** The role that the provider says, unless nobody would be left who may change anything. */
+  /** Applies the role that the identity provider reports, unless the organization would be left without an admin. */
   private async follow(known: MemberRow, role: Scope): Promise<MemberRow> {
     if (known.role === role) return known;
     const admins = known.role === 'admin' ? await this.store.lockAdmins(known.organization_id) : [];
@@ -142,7 +148,7 @@ export class MembersService extends Memberships {
     return (await this.store.update(known.organization_id, known.id, { role })) ?? known;
   }
 
-  /** What he granted and may not do himself any more: everything for who has no role. */
+  /** Revokes the granted keys whose scope the member no longer has. Without a role, revokes all of them. */
   private async revokeGranted(organizationId: Id, id: Id, role: Scope | null): Promise<void> {
     const tooMuch = SCOPES.filter((scope) => role === null || !grants(role, scope));
     if (tooMuch.length > 0)
@@ -161,11 +167,11 @@ export class MembersService extends Memberships {
   private async keepOneAdmin(organizationId: Id, id: Id): Promise<void> {
     const admins = await this.store.lockAdmins(organizationId);
     if (admins.length !== 1 || admins[0] !== id) return;
-    throw conflict('This is the last admin among the members. Make somebody else an admin first.');
+    throw conflict('This is the last admin among the members. Make another member an admin first.');
   }
 }
 
-/** What belongs to both environments is no business of a key that is for trying things out. Throws 403. */
+/** Throws 403 for a test key, which must not change data that belongs to both environments. */
 export function requireLive({ mode }: Tenant): void {
   if (mode === 'live') return;
   throw new ApiError(

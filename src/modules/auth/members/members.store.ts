@@ -33,19 +33,19 @@ const INSERT: Statement = {
 
 const FIND: Statement = {
   name: 'members.find',
-  // Index members_pkey.
+  // Uses the index `members_pkey`.
   text: `select ${COLUMNS} from members where organization_id = $1::uuid and id = $2::uuid and removed_at is null`,
 };
 
 const FIND_BY_EMAIL: Statement = {
   name: 'members.find_by_email',
-  // Index members_email_idx.
+  // Uses the index `members_email_idx`.
   text: `select ${COLUMNS} from members where organization_id = $1::uuid and email = $2 and removed_at is null`,
 };
 
 const PAGE: Statement = {
   name: 'members.page',
-  // Index members_pkey, backwards.
+  // Uses the index `members_pkey`, backwards.
   text: `
     select ${COLUMNS} from members
     where organization_id = $1::uuid and ($2::uuid is null or id < $2) and removed_at is null
@@ -54,7 +54,7 @@ const PAGE: Statement = {
 
 const UPDATE: Statement = {
   name: 'members.update',
-  // Index members_pkey.
+  // Uses the index `members_pkey`.
   text: `
     update members set name = coalesce($3, name), role = coalesce($4, role)
     where organization_id = $1::uuid and id = $2::uuid and removed_at is null
@@ -63,19 +63,19 @@ const UPDATE: Statement = {
 
 const REMOVE: Statement = {
   name: 'members.remove',
-  // Index members_pkey. The row stays: the audit log names it.
+  // Uses the index `members_pkey`. The row is kept, because the audit log refers to it.
   text: 'update members set removed_at = now() where organization_id = $1::uuid and id = $2::uuid and removed_at is null returning id',
 };
 
 const LOCK_ADMINS: Statement = {
   name: 'members.lock_admins',
-  // Index members_pkey. In one order, so that two removals wait for each other.
+  // Uses the index `members_pkey`. Locks in a fixed order, so that two concurrent removals do not deadlock.
   text: `select id from members where organization_id = $1::uuid and role = 'admin' and removed_at is null order by id for update`,
 };
 
 const OF_EMAIL: Statement = {
   name: 'members.of_email',
-  // Index members_email_idx.
+  // Uses the index `members_email_idx`.
   text: `
     select m.organization_id, o.name as organization_name, m.id, m.role
     from members m join organizations o on o.id = m.organization_id and o.removed_at is null
@@ -85,7 +85,7 @@ const OF_EMAIL: Statement = {
 
 const TO_BE_TOLD: Statement = {
   name: 'members.to_be_told',
-  // Index members_pkey.
+  // Uses the index `members_pkey`.
   text: `
     select email from members where organization_id = $1::uuid and removed_at is null and (role = 'admin' or email = $2)
     order by email = $2 desc, id limit $3::int`,
@@ -93,11 +93,11 @@ const TO_BE_TOLD: Statement = {
 
 const SIGNED_IN: Statement = {
   name: 'members.signed_in',
-  // Index members_pkey.
+  // Uses the index `members_pkey`.
   text: 'update members set last_signed_in_at = now() where organization_id = $1::uuid and id = $2::uuid',
 };
 
-/** Members of organizations. Who was removed is in none of these. */
+/** Members of organizations. No method returns removed members. */
 @Injectable()
 export class MembersStore {
   constructor(private readonly database: Database) {}
@@ -119,7 +119,7 @@ export class MembersStore {
     return (await this.database.query<MemberRow>(FIND_BY_EMAIL, [organizationId, email]))[0] ?? null;
   }
 
-  /** Newest first, behind `before` when it is given. */
+  /** Returns a page, newest first, starting after `before` if it is given. */
   page(organizationId: Id, before: Id | null, rowsMax: number): Promise<MemberRow[]> {
     return this.database.query(PAGE, [organizationId, before, rowsMax]);
   }
@@ -128,22 +128,22 @@ export class MembersStore {
     return (await this.database.query<MemberRow>(UPDATE, [organizationId, id, name ?? null, role ?? null]))[0] ?? null;
   }
 
-  /** False when there is no such member. */
+  /** Returns false if there is no such member. */
   async remove(organizationId: Id, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [organizationId, id])).length > 0;
   }
 
-  /** The admins; until the transaction ends nobody else changes one of them. */
+  /** Returns the admins and locks their rows until the transaction ends. */
   async lockAdmins(organizationId: Id): Promise<Id[]> {
     return (await this.database.query<{ id: Id }>(LOCK_ADMINS, [organizationId])).map(({ id }) => id);
   }
 
-  /** In one organization, or in all of them for null. */
+  /** Returns the memberships of an address in one organization, or in all of them if `organizationSlug` is null. */
   ofEmail(email: string, organizationSlug: string | null): Promise<MembershipRow[]> {
     return this.database.query(OF_EMAIL, [email, organizationSlug]);
   }
 
-  /** Admins and the member of an address, who comes first. */
+  /** Returns the addresses of the admins and of the given member, who comes first. */
   async toBeTold(organizationId: Id, email: string, rowsMax: number): Promise<string[]> {
     return (await this.database.query<{ email: string }>(TO_BE_TOLD, [organizationId, email, rowsMax])).map(
       (row) => row.email,

@@ -12,7 +12,10 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 type Modes = Record<'live' | 'test', string>;
 
-/** The first start, under a lock: of several processes that start at once, one makes what is missing. */
+/**
+ * Runs the first start under a lock, so that only one of several processes that start at the same time creates the
+ * missing data.
+ */
 @Injectable()
 export class LockedFirstStart extends FirstStart {
   constructor(
@@ -42,7 +45,7 @@ export class LockedFirstStart extends FirstStart {
     });
   }
 
-  /** A bootstrap key that was revoked stays revoked: it exists. */
+  /** A revoked bootstrap key stays revoked, because it still exists. */
   private async bootstrap(organizationId: Id, text: string): Promise<void> {
     if (!(await this.keys.exists(hashApiKey(text)))) await this.issue(organizationId, keyMode(text), text);
   }

@@ -9,8 +9,8 @@ const EVERY_MS = 60_000;
 const AGAIN_MS = 1_000;
 
 /**
- * Erases what removed organizations configured: destinations, secrets, endpoints, members and all the rest, a piece at a time and
- * from the ends of references inwards. Any number of processes may do it at once.
+ * Erases the configuration of removed organizations: destinations, secrets, endpoints, members and everything else.
+ * Deletes in batches, and referencing rows before referenced ones. Safe to run in any number of processes.
  */
 @Injectable()
 export class OrganizationErasure implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -44,7 +44,9 @@ export class OrganizationErasure implements OnApplicationBootstrap, OnApplicatio
     for (const id of waiting) {
       if (!(await this.store.erase(id))) continue;
       await this.store.erased(id);
-      this.logger.log(`What ${showId('org', id)} configured is erased. What it accepted goes with its retention.`);
+      this.logger.log(
+        `Erased the configuration of ${showId('org', id)}. Its accepted events are deleted when their retention ends.`,
+      );
     }
     return { restMs: waiting.length > 0 ? AGAIN_MS : EVERY_MS };
   }

@@ -7,7 +7,7 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 const DEFAULT_RETENTION_DAYS = 30;
 
-/** Founds organizations. */
+/** Creates organizations. */
 @Injectable()
 export class OrganizationFounder {
   constructor(
@@ -17,7 +17,10 @@ export class OrganizationFounder {
     private readonly clock: Clock,
   ) {}
 
-  /** The first organization, made with its two environments when there is none. Must run in a transaction, which locks others out. */
+  /**
+   * Returns the first organization. Creates it with its two environments if there is none. Must run in a transaction,
+   * which holds the lock against concurrent calls.
+   */
   async firstOrganization(): Promise<{ organizationId: Id; isNew: boolean }> {
     await this.store.lockFirstStart();
     const first = await this.store.first();
@@ -27,7 +30,7 @@ export class OrganizationFounder {
     return { organizationId: id, isNew: true };
   }
 
-  /** An organization with its two environments, in the caller's transaction. */
+  /** Creates an organization with its two environments, in the caller's transaction. */
   async found({ id, slug, name }: { id: Id; slug: string; name: string }): Promise<void> {
     await this.store.insert({ id, slug, name, createdAt: this.clock.now(), removedAt: null, erasedAt: null });
     for (const mode of ['live', 'test'] as const) await this.addEnvironment(id, mode);

@@ -17,27 +17,27 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'orgs', filters: {} };
-/** Nobody's: cursors of the operator's lists are bound to it. */
+/** Pseudo tenant without data. The operator's list cursors are bound to it. */
 const OPERATOR: Tenant = { environmentId: 0, organizationId: '', mode: 'live' };
 const UNIQUE_VIOLATION = '23505';
 
-/** An organization that is to be. */
+/** An organization to create. */
 export interface NewOrganization {
   slug: string;
   name: string;
-  /** The first admin; the address in lower case. */
+  /** The first admin, with the address in lower case. */
   admin: { email: string; name: string };
 }
 
-/** An organization that was made, with what its first admin gets. */
+/** A created organization, with its first admin and keys. */
 export interface MadeOrganization {
   organization: OrgRow;
   admin: MemberRow;
-  /** Shown this once. */
+  /** Returned only once. */
   keys: { live: string; test: string };
 }
 
-/** Makes and removes organizations: the operator's business. It reads and writes nothing that belongs to a tenant. */
+/** Creates and removes organizations for the operator. Reads and writes no data of a tenant. */
 @Injectable()
 export class OrgsService {
   constructor(
@@ -62,14 +62,17 @@ export class OrgsService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(OPERATOR, LIST, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if there is none. */
   async find(id: Id): Promise<OrgRow> {
     const row = await this.store.find(id);
     if (row === null) throw notFound('organization');
     return row;
   }
 
-  /** With its two environments, its first admin and an admin key for each environment. Throws 409 for a slug that is taken or was another one's, and for a second organization without OIDC_DOMAINS. */
+  /**
+   * Creates an organization with its two environments, its first admin and an admin key for each environment. Throws
+   * 409 for a slug that is or was used by another organization, and for a second organization without OIDC_DOMAINS.
+   */
   async create({ slug, name, admin }: NewOrganization): Promise<MadeOrganization> {
     const taken = (): Error => conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
     return this.database.transaction(async () => {
@@ -86,16 +89,16 @@ export class OrgsService {
   }
 
   /**
-   * Nobody comes in from now on: keys, members and sessions end within five seconds on every node, and what is sent to its
-   * receive URLs is 404. What it configured is erased in the background, what it accepted goes with its retention. Throws 404
-   * for one that is removed, and 409 for the last one.
+   * Removes an organization. Its keys, members and sessions stop working within five seconds on every node, and its
+   * receive URLs return 404. Its configuration is erased in the background. Accepted events are deleted when their
+   * retention ends. Throws 404 if it is already removed, and 409 for the last one.
    */
   async remove(id: Id): Promise<void> {
     await this.database.transaction(async () => {
       const live = await this.store.lockLive();
       if (!live.includes(id)) throw notFound('organization');
       if (live.length === 1)
-        throw conflict('This is the last organization of the installation. Make another one first.');
+        throw conflict('This is the last organization of the installation. Create another one first.');
       const { keyHashes, environmentIds } = await this.store.remove(
         id,
         `removed-${showId('org', id).slice(4).toLowerCase()}`,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, sqlState, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** An organization as the operator sees it. */
+/** An organization as shown to the operator. */
 export interface OrgRow {
   id: Id;
   slug: string;
@@ -15,12 +15,15 @@ export interface OrgRow {
 const COLUMNS = 'id, slug, name, created_at, removed_at, erased_at';
 const FOREIGN_KEY = '23503';
 const ROWS_AT_ONCE = 2_000;
-/** What stays behind an organization: that it was there, and whose the slug and the keys were. */
+/**
+ * Tables whose rows are kept after an erasure: they prove that the organization existed, and who used its slug and
+ * keys.
+ */
 const KEPT: ReadonlySet<string> = new Set(['environments', 'api_keys', 'audit_log']);
 
 const PAGE: Statement = {
   name: 'orgs.page',
-  // Index organizations_pkey, backwards.
+  // Uses the index `organizations_pkey`, backwards.
   text: `select ${COLUMNS} from organizations where $1::uuid is null or id < $1 order by id desc limit $2::int`,
 };
 
@@ -28,13 +31,13 @@ const FIND: Statement = { name: 'orgs.find', text: `select ${COLUMNS} from organ
 
 const LOCK_LIVE: Statement = {
   name: 'orgs.lock_live',
-  // In one order, so that two removals wait for each other.
+  // Locks in a fixed order, so that two concurrent removals do not deadlock.
   text: 'select id from organizations where removed_at is null order by id for update',
 };
 
 const REMOVE: Statement = {
   name: 'orgs.remove',
-  // Index organizations_pkey. The slug stays reserved, and leads nowhere from now on.
+  // Uses the index `organizations_pkey`. The slug stays reserved, but its URLs stop working.
   text: `
     with reserved as (
       insert into reserved_slugs (slug, organization_id) select slug, id from organizations where id = $1::uuid on conflict (slug) do nothing
@@ -44,7 +47,7 @@ const REMOVE: Statement = {
 
 const REVOKE_KEYS: Statement = {
   name: 'orgs.revoke_keys',
-  // Index api_keys_pkey, by the organization's environments.
+  // Uses the index `api_keys_pkey`, for each environment of the organization.
   text: `
     update api_keys k set revoked_at = now() from environments e
     where e.organization_id = $1::uuid and k.environment_id = e.id and k.revoked_at is null
@@ -71,7 +74,10 @@ const ERASED: Statement = {
   text: `update organizations set erased_at = now(), name = 'Removed' where id = $1::uuid and erased_at is null`,
 };
 
-/** Tables whose rows belong to an environment. What is partitioned is what was accepted: it goes with its retention. */
+/**
+ * Tables whose rows belong to an environment. Partitioned tables are excluded: they hold accepted events, which are
+ * deleted when their retention ends.
+ */
 const TABLES: Statement = {
   name: 'orgs.tables',
   text: `
@@ -79,7 +85,7 @@ const TABLES: Statement = {
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and not c.relispartition order by 1`,
 };
 
-/** Organizations over all tenants: for the operator alone. */
+/** Organizations across all tenants, for the operator only. */
 @Injectable()
 export class OrgsStore {
   constructor(private readonly database: Database) {}
@@ -92,12 +98,12 @@ export class OrgsStore {
     return (await this.database.query<OrgRow>(FIND, [id]))[0] ?? null;
   }
 
-  /** Those that are not removed; until the transaction ends nobody else removes one. */
+  /** Returns the organizations that are not removed, and locks their rows until the transaction ends. */
   async lockLive(): Promise<Id[]> {
     return (await this.database.query<{ id: Id }>(LOCK_LIVE)).map(({ id }) => id);
   }
 
-  /** Takes everybody's access away; returns what has to be announced. */
+  /** Removes all access to an organization. Returns the changes to publish. */
   async remove(id: Id, slug: string): Promise<{ keyHashes: string[]; environmentIds: number[] }> {
     await this.database.query(REMOVE, [id, slug]);
     const keys = await this.database.query<{ hash: string }>(REVOKE_KEYS, [id]);
@@ -113,7 +119,7 @@ export class OrgsStore {
     return (await this.database.query<{ id: number }>(ENVIRONMENTS, [id])).map((row) => row.id);
   }
 
-  /** Deletes what an organization configured, a piece at a time. False while something of it is still referred to. */
+  /** Deletes the configuration of an organization in batches. Returns false while parts of it are still referenced. */
   async erase(id: Id): Promise<boolean> {
     const environmentIds = await this.environmentsOf(id);
     const tables = (await this.database.query<{ name: string }>(TABLES))
@@ -131,7 +137,7 @@ export class OrgsStore {
     await this.database.query(ERASED, [id]);
   }
 
-  /** False when rows of another table refer to some, which go in a later turn. */
+  /** Returns false if some rows are referenced by another table. They are deleted in a later iteration. */
   private async empty(table: string, condition: string, value: unknown): Promise<boolean> {
     const name = `"${table}"`;
     try {

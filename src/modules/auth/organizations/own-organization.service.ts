@@ -13,21 +13,21 @@ import { OrganizationsStore } from './own-organization.store.js';
 const DAY_SECONDS = 86_400;
 const UNIQUE_VIOLATION = '23505';
 
-/** The caller's organization, seen from one of its environments. */
+/** The caller's organization, as seen from one of its environments. */
 export interface OrganizationView {
   organization: OrganizationEntity;
   environment: EnvironmentEntity;
 }
 
-/** What may be changed of it; what is left out stays. */
+/** Changes to the organization. Omitted fields keep their value. */
 export interface OrganizationChanges {
   name?: string;
   slug?: string;
   retentionDays?: number;
   publicEventCatalog?: boolean;
-  /** A destination's id in the form of the API, or null for none. */
+  /** Id of a destination in the format of the API, or `null` for none. */
   systemDestination?: string | null;
-  /** Of the environment. */
+  /** Origins of the environment. */
   portalOrigins?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export class OrganizationService {
     private readonly schedules: AttachedRetrySchedules,
   ) {}
 
-  /** A system destination that was deleted since it was named is shown as none. */
+  /** Returns the organization. A system destination that was deleted in the meantime is returned as `null`. */
   async get(tenant: Tenant): Promise<OrganizationView> {
     const environment = await this.store.findEnvironment(tenant.environmentId);
     if (environment === null) throw new Error(`Environment ${tenant.environmentId} of a key does not exist.`);
@@ -53,7 +53,11 @@ export class OrganizationService {
     };
   }
 
-  /** Retention and catalogue are the environment's; the retention holds for what is accepted from now on. Throws 403 for a name or a slug by a test key, 409 for a slug that is taken or was another one's, and 422. */
+  /**
+   * Changes the organization. The retention period and the catalog setting belong to the environment. A new retention
+   * period applies to data that is accepted from now on. Throws 403 if a test key changes the name or the slug, 409 for
+   * a slug that is or was used by another organization, and 422.
+   */
   async update(
     tenant: Tenant,
     { name, slug, systemDestination, portalOrigins, ...given }: OrganizationChanges,
@@ -69,7 +73,7 @@ export class OrganizationService {
       await this.rename(tenant, { name, slug });
       const isSet = Object.values(settings).some((value) => value !== undefined);
       if (isSet) await this.store.updateEnvironment(tenant.environmentId, settings);
-      // The organization's other environment learns of a new slug when its entry in the caches is too old.
+      // The organization's other environment sees a new slug only when its cache entries expire.
       if (isSet || slug !== undefined) await this.announce(tenant);
       return this.get(tenant);
     });
@@ -85,20 +89,23 @@ export class OrganizationService {
     return id;
   }
 
-  /** What expires before its last attempt would be lost to a receiver that is promised to have the whole schedule. */
+  /**
+   * An event that expires before its last attempt would be lost, although the receiver was promised the whole retry
+   * schedule.
+   */
   private async refuseShorterThanRetries({ environmentId }: Tenant, retentionDays: number | undefined): Promise<void> {
     if (retentionDays === undefined) return;
     const seconds = await this.schedules.longestSeconds(environmentId);
     if (retentionDays * DAY_SECONDS >= seconds) return;
     const hours = Math.ceil(seconds / 3600);
-    const message = `must be at least ${Math.ceil(seconds / DAY_SECONDS)}: deliveries of this environment are tried for up to ${hours} hours, and an event must not expire before its last attempt. Shorten the retry schedules first`;
+    const message = `must be at least ${Math.ceil(seconds / DAY_SECONDS)}: deliveries of this environment are retried for up to ${hours} hours, and an event must not expire before its last attempt. Shorten the retry schedules first`;
     throw invalid([{ path: 'retention_days', message }]);
   }
 
   private async rename(tenant: Tenant, naming: Pick<OrganizationChanges, 'name' | 'slug'>): Promise<void> {
     if (naming.name === undefined && naming.slug === undefined) return;
     if (tenant.mode !== 'live') {
-      const what = 'The name and the slug are those of the live environment too: they need a live admin key.';
+      const what = 'The name and the slug also belong to the live environment: they need a live admin key.';
       throw new ApiError('insufficient_scope', what, { required: 'admin', environment: 'live' });
     }
     try {
@@ -110,7 +117,10 @@ export class OrganizationService {
     }
   }
 
-  /** A slug stands in URLs that were given out: nobody else gets one that was given up, or what is sent to it. */
+  /**
+   * Slugs are part of published URLs. A slug that was given up stays reserved, so that no other organization receives
+   * requests that were meant for this one.
+   */
   private async reserve(id: Id, slug: string | undefined): Promise<void> {
     if (slug === undefined) return;
     if (await this.store.isReservedFor(id, slug)) return;

@@ -15,19 +15,25 @@ const NEXT_ENVIRONMENT: Statement = {
   text: `select nextval(pg_get_serial_sequence('environments', 'id'))::int as id`,
 };
 
-/** All environments, once: a handful of numbers. Before there are any, that which the first ones get. */
+/**
+ * Selects the distinct retention periods of all environments, which are only a few numbers. Before there are any
+ * environments, selects the default.
+ */
 const RETENTIONS: Statement = {
   name: 'organizations.retentions',
   text: 'select distinct retention_days as days from environments union select 30 where not exists (select from environments)',
 };
 
-/** Two rows of index organizations_pkey. */
+/** Reads two rows with the index `organizations_pkey`. */
 const SEVERAL: Statement = {
   name: 'organizations.several',
   text: 'select 1 from organizations where removed_at is null limit 2',
 };
 
-/** Index reserved_slugs_pkey. The slug of now is given up by the change that follows in the transaction. */
+/**
+ * Uses the index `reserved_slugs_pkey`. Reserves the current slug, which the next statement of the transaction
+ * replaces.
+ */
 const RESERVE: Statement = {
   name: 'organizations.reserve_slug',
   text: `
@@ -41,7 +47,7 @@ const RESERVE: Statement = {
 
 const CATALOG_OWNER: Statement = {
   name: 'organizations.catalog_owner',
-  // Indexes organizations_slug_key and environments_organization_id_mode_key.
+  // Uses the indexes `organizations_slug_key` and `environments_organization_id_mode_key`.
   text: `
     select e.id as "environmentId", o.name as "organizationName"
     from organizations o join environments e on e.organization_id = o.id
@@ -50,7 +56,7 @@ const CATALOG_OWNER: Statement = {
 
 const ENVIRONMENT_OF: Statement = {
   name: 'organizations.environment_of',
-  // Indexes environments_organization_id_mode_key and organizations_pkey.
+  // Uses the indexes `environments_organization_id_mode_key` and `organizations_pkey`.
   text: `
     select e.id from environments e join organizations o on o.id = e.organization_id
     where e.organization_id = $1::uuid and e.mode = $2 and o.removed_at is null`,
@@ -61,12 +67,12 @@ const ENVIRONMENT_OF: Statement = {
 export class OrganizationsStore {
   constructor(private readonly database: Database) {}
 
-  /** Until the transaction ends, no other process is in its first start. */
+  /** Prevents other processes from running their first start until the transaction ends. */
   async lockFirstStart(): Promise<void> {
     await this.database.query(LOCK_FIRST_START);
   }
 
-  /** The oldest organization of the installation that was not removed. */
+  /** Returns the oldest organization of the installation that was not removed. */
   async first(): Promise<OrganizationEntity | null> {
     const [first] = await this.organizations().find({ where: { removedAt: IsNull() }, order: { id: 'ASC' }, take: 1 });
     return first ?? null;
@@ -77,12 +83,12 @@ export class OrganizationsStore {
     return (await this.database.query(SEVERAL)).length > 1;
   }
 
-  /** Index organizations_pkey. */
+  /** Uses the index `organizations_pkey`. */
   find(id: Id): Promise<OrganizationEntity> {
     return this.organizations().findOneByOrFail({ id });
   }
 
-  /** Index organizations_slug_key. */
+  /** Uses the index `organizations_slug_key`. */
   findBySlug(slug: string): Promise<OrganizationEntity | null> {
     return this.organizations().findOneBy({ slug, removedAt: IsNull() });
   }
@@ -95,15 +101,20 @@ export class OrganizationsStore {
     await this.organizations().update({ id }, changes);
   }
 
-  /** Reserves the organization's slug for it, in the transaction that gives it up for `slug`; false when that is another one's. */
+  /**
+   * Reserves the organization's current slug for it, in the transaction that changes the slug. Returns false if `slug`
+   * is reserved for another organization.
+   */
   async isReservedFor(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
   }
 
-  /** The number of an environment yet to be inserted: its secret is sealed for that number. */
+  /**
+   * Returns the number for a new environment before it is inserted, because its secret is encrypted with that number.
+   */
   async nextEnvironmentId(): Promise<number> {
     const [next] = await this.database.query<{ id: number }>(NEXT_ENVIRONMENT);
-    if (!next) throw new Error('The sequence of environments gave no number.');
+    if (!next) throw new Error('The sequence of environments returned no number.');
     return next.id;
   }
 
@@ -111,12 +122,12 @@ export class OrganizationsStore {
     await this.environments().insert(row);
   }
 
-  /** Index environments_pkey. */
+  /** Uses the index `environments_pkey`. */
   findEnvironment(id: number): Promise<EnvironmentEntity | null> {
     return this.environments().findOneBy({ id });
   }
 
-  /** The same, and nobody else changes it until the transaction ends. */
+  /** Returns an environment and locks its row until the transaction ends. */
   findEnvironmentForUpdate(id: number): Promise<EnvironmentEntity> {
     return this.environments().findOneOrFail({ where: { id }, lock: { mode: 'pessimistic_write' } });
   }
@@ -125,13 +136,13 @@ export class OrganizationsStore {
     await this.environments().update({ id }, changes);
   }
 
-  /** Null also when the organization was removed. */
+  /** Also returns `null` if the organization was removed. */
   async environmentIdOf(organizationId: Id, mode: 'live' | 'test'): Promise<number | null> {
     const [environment] = await this.database.query<{ id: number }>(ENVIRONMENT_OF, [organizationId, mode]);
     return environment?.id ?? null;
   }
 
-  /** The environment of a slug, when its event types are public. */
+  /** Returns the environment of a slug if its event types are public. */
   async catalogOwner(slug: string, mode: string): Promise<CatalogOwner | null> {
     const [owner] = await this.database.query<CatalogOwner>(CATALOG_OWNER, [slug, mode]);
     return owner ?? null;

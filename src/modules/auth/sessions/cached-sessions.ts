@@ -14,22 +14,24 @@ import { type SessionClient, type SessionOwner, Sessions, type SignedIn } from '
 import { type SessionCookie, sessionCookie } from './session-cookie.js';
 import { type SessionFacts, SessionsStore } from './sessions.store.js';
 
-/** A session without a request for so long has ended. */
+/** Time without a request after which a session ends. */
 export const IDLE_MS_MAX = 12 * 3_600_000;
 const LIFETIME_SECONDS = 7 * 86_400;
 const SEEN_NOTED_EVERY_MS = 60_000;
 const ENTRIES_MAX = 10_000;
 const USER_AGENT_LENGTH_MAX = 200;
 
-/** A session as the cache keeps it. */
+/** A session as cached. */
 interface Known {
   facts: SessionFacts;
   lastSeenMs: number;
-  /** When the session, or the key that opened it, ends. */
+  /** Time at which the session, or the key that opened it, ends. */
   endsMs: number;
 }
 
-/** Sessions from a cache by the SHA-256 of their tokens, which every change of a session, a member or a key empties. */
+/**
+ * Caches sessions by the SHA-256 of their tokens. Every change of a session, a member or a key invalidates the cache.
+ */
 @Injectable()
 export class CachedSessions extends Sessions {
   private readonly cache: Cache<Known | null>;
@@ -47,7 +49,7 @@ export class CachedSessions extends Sessions {
   ) {
     super();
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Changes of members and keys are rare; which sessions were theirs is not worth an index here.
+    // Changes of members and keys are rare, so an index of their sessions is not worth it.
     for (const topic of ['member', 'key', 'organization']) notifications.on(topic, () => this.cache.clear());
     notifications.on('session', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
@@ -59,7 +61,7 @@ export class CachedSessions extends Sessions {
     const nowMs = this.clock.nowMs();
     if (nowMs - known.lastSeenMs >= SEEN_NOTED_EVERY_MS) {
       known.lastSeenMs = nowMs;
-      // For the idle time and for people: that it could not be noted must not cost anybody his page.
+      // Best effort: a failed update of the idle time must not fail the user's request.
       void this.store.touch(known.facts.organization_id, known.facts.id).catch(() => undefined);
     }
     return signedIn(found);
@@ -91,7 +93,7 @@ export class CachedSessions extends Sessions {
         userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
         lifetimeSeconds: LIFETIME_SECONDS,
       });
-      // Somebody may have asked for it before it was there.
+      // Evicts a negative cache entry.
       await this.notifications.announce('session', hashHex);
     });
     return this.cookie.set(token, LIFETIME_SECONDS);
@@ -136,7 +138,10 @@ export class CachedSessions extends Sessions {
     return { facts, lastSeenMs: facts.last_seen_at.getTime(), endsMs };
   }
 
-  /** Made when it is first asked for: with PORT=0 the address is known once the service listens, and the keyring is loaded by then. */
+  /**
+   * Created on first use: with PORT=0 the address is known only when the service listens. The keyring is loaded by then
+   * as well.
+   */
   private get cookie(): SessionCookie {
     return (this.ownCookie ??= sessionCookie({
       baseUrl: this.config.baseUrl,
@@ -145,7 +150,10 @@ export class CachedSessions extends Sessions {
   }
 }
 
-/** Bound to the session without being stored: who knows it has the cookie, or a page that was made for it. */
+/**
+ * Derives the CSRF token from the session token, so that it need not be stored. To know it, one needs the cookie or a
+ * page that was rendered for it.
+ */
 function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf:${token}`, 'base64url');
 }

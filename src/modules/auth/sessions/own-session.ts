@@ -6,7 +6,7 @@ import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
 import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 
-/** The session that a page calls with. */
+/** The session of the calling page. */
 @Injectable()
 export class OwnSession {
   constructor(
@@ -15,14 +15,17 @@ export class OwnSession {
     private readonly database: Database,
   ) {}
 
-  /** Throws 404 for a key, which has none, whatever cookie came with it. */
+  /** Returns the session's user. Throws 404 if the caller uses a key, whatever cookie the request has. */
   async read({ session }: Caller, cookieHeader: string | undefined): Promise<SignedIn> {
     const who = session === undefined ? null : await this.sessions.peek(cookieHeader);
     if (who === null) throw notFound('session');
     return who;
   }
 
-  /** Signs out, with its entry in the audit log, and returns the `Set-Cookie` that takes the cookie away. Throws 404 for a key. */
+  /**
+   * Signs out, records it in the audit log, and returns the `Set-Cookie` value that deletes the cookie. Throws 404 for
+   * a key.
+   */
   async end(caller: Caller, cookieHeader: string | undefined, origin: AuditOrigin): Promise<string> {
     const { sessionId, organizationId, member, key, how } = await this.read(caller, cookieHeader);
     const session = showId('ses', sessionId);

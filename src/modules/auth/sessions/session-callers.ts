@@ -3,7 +3,10 @@ import { SessionAuthenticator } from '#kernel/authenticator.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 
-/** Sessions in the place of keys: a member with his role in both environments, a key's session with what the key may do in its own. */
+/**
+ * Authenticates requests by session instead of by key. A member acts with their role in both environments. A session
+ * opened with a key acts with the key's scope in the key's environment.
+ */
 @Injectable()
 export class SessionCallers extends SessionAuthenticator {
   constructor(private readonly sessions: Sessions) {
@@ -24,7 +27,10 @@ export class SessionCallers extends SessionAuthenticator {
   }
 }
 
-/** Quotas count by `keyId`: all sessions of a member share one, and that of a key is the key's own. */
+/**
+ * Quotas are counted per `keyId`: all sessions of a member share one quota, and a session opened with a key shares the
+ * key's quota.
+ */
 function callerOf(
   { sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn,
   asked: Tenant['mode'] | null,

@@ -1,15 +1,15 @@
 import { type CookieOwner, type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
 
-/** The cookie of sessions: its name, and how it is written and found. */
+/** The session cookie: its name, and how to write and read it. */
 export interface SessionCookie extends HostCookie {
-  /** The token in a `Cookie` header; null when there is none that could be one. */
+  /** Returns the token in a `Cookie` header, or `null` if it contains no possible token. */
   read: (header: string | undefined) => string | null;
 }
 
 /** 32 bytes in base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The cookie of this installation. */
+/** Returns the session cookie of this installation. */
 export function sessionCookie(owner: CookieOwner): SessionCookie {
   const cookie = hostCookie('posthorn_session', owner);
   return {

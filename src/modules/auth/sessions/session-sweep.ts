@@ -6,7 +6,7 @@ import { SessionsStore } from './sessions.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes sessions that ended a month ago. */
+/** Deletes sessions a month after they ended. */
 @Injectable()
 export class SessionSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

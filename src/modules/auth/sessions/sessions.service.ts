@@ -12,7 +12,7 @@ import { type SessionRow, SessionsStore } from './sessions.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'sessions', filters: {} };
 
-/** The sessions of an organization, for its administrators. */
+/** Sessions of an organization, for its admins. */
 @Injectable()
 export class SessionsService {
   constructor(
@@ -22,7 +22,7 @@ export class SessionsService {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Those in force. */
+  /** Returns the active sessions. */
   async list(
     tenant: Tenant,
     { cursor, limit = LIMIT_DEFAULT }: PageQuery,
@@ -34,7 +34,7 @@ export class SessionsService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
   }
 
-  /** Ends one, within five seconds on every node; what it was. Throws 403 for a test key, and 404. */
+  /** Ends a session within five seconds on every node, and returns it. Throws 403 for a test key, and 404. */
   async revoke(tenant: Tenant, id: Id): Promise<SessionRow> {
     requireLive(tenant);
     return this.database.transaction(async () => {

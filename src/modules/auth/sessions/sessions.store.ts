@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { SignInWay } from '#modules/auth/sessions.contract.js';
 
-/** A session that is in force, with whom it belongs to. */
+/** An active session with its owner. */
 export interface SessionFacts {
   id: Id;
   organization_id: Id;
@@ -26,7 +26,7 @@ export interface SessionFacts {
   key_mode: 'live' | 'test' | null;
 }
 
-/** A session as its organization's administrators see it. */
+/** A session as shown to the admins of the organization. */
 export interface SessionRow {
   id: Id;
   how: SignInWay;
@@ -40,7 +40,7 @@ export interface SessionRow {
   expires_at: Date;
 }
 
-/** What a new session is made of. */
+/** The data of a new session. */
 export interface NewSession {
   organizationId: Id;
   id: Id;
@@ -63,7 +63,8 @@ const INSERT: Statement = {
 
 const BY_HASH: Statement = {
   name: 'sessions.by_hash',
-  // Indexes sessions_hash_key, environments_organization_id_mode_key, members_pkey, api_keys_pkey. Whose member is removed or whose key is revoked is none any more.
+  // Uses the indexes `sessions_hash_key`, `environments_organization_id_mode_key`, `members_pkey` and `api_keys_pkey`.
+  // A session whose member was removed or whose key was revoked is not active.
   text: `
     select s.id, s.organization_id, o.name as organization_name, o.slug as organization_slug, l.id as live_id, t.id as test_id, s.how, s.last_seen_at, s.expires_at,
       m.id as member_id, m.email, m.name as member_name, coalesce(m.role, k.scope) as role,
@@ -80,7 +81,7 @@ const BY_HASH: Statement = {
 
 const TOUCH: Statement = {
   name: 'sessions.touch',
-  // Index sessions_pkey. Several processes see the same minute; only the first of them writes.
+  // Uses the index `sessions_pkey`. If several processes record the same minute, only the first one writes.
   text: `
     update sessions set last_seen_at = now()
     where organization_id = $1::uuid and id = $2::uuid and last_seen_at < now() - interval '30 seconds'`,
@@ -88,13 +89,13 @@ const TOUCH: Statement = {
 
 const REVOKE_BY_HASH: Statement = {
   name: 'sessions.revoke_by_hash',
-  // Index sessions_hash_key.
+  // Uses the index `sessions_hash_key`.
   text: 'update sessions set revoked_at = now() where hash = $1::bytea and revoked_at is null returning organization_id, id, member_id, key_id',
 };
 
 const REVOKE: Statement = {
   name: 'sessions.revoke',
-  // Indexes sessions_pkey, members_pkey.
+  // Uses the indexes `sessions_pkey` and `members_pkey`.
   text: `
     update sessions set revoked_at = now()
     where organization_id = $1::uuid and id = $2::uuid and revoked_at is null and expires_at > now()
@@ -102,7 +103,7 @@ const REVOKE: Statement = {
       created_at, last_seen_at, expires_at`,
 };
 
-/** What is in force, newest first. Index sessions_pkey, backwards. */
+/** Selects active sessions, newest first. Uses the index `sessions_pkey`, backwards. */
 const PAGE: Statement = {
   name: 'sessions.page',
   text: `
@@ -117,7 +118,7 @@ const PAGE: Statement = {
 
 const PURGE: Statement = {
   name: 'sessions.purge',
-  // Index sessions_expires_at_idx. What ended is kept for a month, for whoever asks who was here.
+  // Uses the index `sessions_expires_at_idx`. Ended sessions are kept for a month, for investigations.
   text: `delete from sessions where expires_at < now() - interval '30 days'`,
 };
 
@@ -152,7 +153,7 @@ export class SessionsStore {
     await this.database.query(TOUCH, [organizationId, id]);
   }
 
-  /** Whose it was; null when there was none in force. */
+  /** Revokes a session and returns its owner, or `null` if it was not active. */
   async revokeByHash(
     hash: Buffer,
   ): Promise<{ organization_id: Id; id: Id; member_id: Id | null; key_id: Id | null } | null> {
@@ -165,7 +166,7 @@ export class SessionsStore {
     return revoked ?? null;
   }
 
-  /** The session that ended now; null when there was none in force. */
+  /** Revokes a session and returns it, or `null` if it was not active. */
   async revoke(organizationId: Id, id: Id): Promise<(SessionRow & { hash: Buffer }) | null> {
     const [revoked] = await this.database.query<SessionRow & { hash: Buffer }>(REVOKE, [organizationId, id]);
     return revoked ?? null;

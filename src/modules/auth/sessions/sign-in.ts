@@ -11,15 +11,15 @@ import { type Caller, SCOPES } from '#kernel/tenant.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 
-/** Longer than any key of ours. */
+/** Longer than any API key. */
 const KEY_LENGTH_MAX = 512;
-/** Of tokens with claims and signatures; Node.js takes 16 KB of headers in all. */
+/** Large enough for tokens with claims and signatures. Node.js accepts 16 KB of headers in total. */
 const TOKEN_LENGTH_MAX = 8_192;
 const IDENTIFY_MS_MAX = 5_000;
 const SUBJECT_LENGTH_MAX = 200;
 const ENTRIES_MAX = 10_000;
 
-/** Our keys, and the tokens that extensions vouch for. Without such an extension it is the keys and nothing else. */
+/** Authenticates API keys, and tokens that extensions verify. Without such an extension, only API keys are accepted. */
 @Injectable()
 export class SignIn extends Authenticator implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -65,12 +65,12 @@ export class SignIn extends Authenticator implements OnModuleInit {
     try {
       const said: unknown = await withDeadline(IDENTIFY_MS_MAX, () => other.identify(token));
       if (said === null || isIdentity(said)) return said;
-      throw new Error('It gave no identity: { organization, mode, scope, subject }.');
+      throw new Error('It returned no identity: { organization, mode, scope, subject }.');
     } catch (error) {
       this.logger.error(
         `The authenticator ${other.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`,
       );
-      throw unavailable('Whoever vouches for this token does not answer. Send the request again.');
+      throw unavailable('The authenticator for this token is not responding. Send the request again.');
     }
   }
 
