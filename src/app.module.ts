@@ -39,7 +39,7 @@ import { SystemEventsModule } from './modules/system-events/system-events.module
 import { SandboxModule } from './sandbox/sandbox.module.js';
 import { SmtpModule } from './smtp/smtp.module.js';
 
-/** The table of contents: every module, in the order in which data flows. */
+/** Lists every module, in the order in which data flows. */
 @Module({})
 export class AppModule {
   static with(

@@ -12,7 +12,7 @@ import { assertPortsFree } from './http/port-check-listener.js';
 import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
 
-/** What this process serves on: of its own, or its parent's. */
+/** Starts the service in this process, or in child processes. */
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   logger.info({ context: 'Start', version: VERSION, node: process.version }, `Posthorn ${VERSION} starts.`);
   const count = processCount(config.processes, thisMachine());
@@ -38,7 +38,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
       count === 1
         ? await serve(complete, ownPorts, logger, shutdown)
         : await serveTogether(count, complete, ownPorts, logger, shutdown);
-    // On standard output whatever the log level says.
+    // Printed to standard output at any log level.
     process.stdout.write(`${listeningLines(addresses, complete.configuredBaseUrl).join('\n')}\n`);
   } catch (error) {
     await postgres?.stop();
@@ -46,7 +46,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
   }
 }
 
-/** In this process. Resolves with the addresses that it listens on. */
+/** Runs the service in this process. Resolves with the addresses that it listens on. */
 async function serve(
   complete: Config,
   ownPorts: readonly number[],
@@ -55,7 +55,7 @@ async function serve(
   member: Member | null = null,
 ): Promise<readonly ListeningAddress[]> {
   for (const port of ownPorts) complete.alsoListensOn(port);
-  // Two thousand files, which a variable with a mistake in it should not wait for.
+  // Loads two thousand files. An invalid environment variable is reported before that.
   const loaded = await import('./bootstrap/service.js');
   blame = loaded.blame;
   const service = await loaded.startService(complete, logger, member);
@@ -63,7 +63,10 @@ async function serve(
   return service.addresses;
 }
 
-/** In processes of their own; this one stays small, and loads nothing of the service. Resolves with the addresses that they share. */
+/**
+ * Runs the service in child processes. This process stays small, and loads no part of the service. Resolves with the
+ * addresses that they share.
+ */
 async function serveTogether(
   count: number,
   complete: Config,
@@ -87,7 +90,10 @@ async function serveTogether(
   }
 }
 
-/** One of several: the parent has a database and a key, has tried the ports, and says what there is to say. */
+/**
+ * Runs one of several processes. The parent has already prepared the database and the key and checked the ports. It
+ * also prints the start messages.
+ */
 async function serveAmong(member: Member, config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   const { databaseUrl, masterKey, ownPorts } = member.beginning;
   member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));
@@ -108,7 +114,7 @@ async function fail(error: unknown): Promise<void> {
   process.exit(1);
 }
 
-// What nobody waits for can fail too, in an extension for example.
+// Handles errors that no caller awaits, for example in an extension.
 const failedUnasked = (error: unknown): void => void fail(error);
 process.on('uncaughtException', failedUnasked);
 try {

@@ -1,21 +1,22 @@
 #!/usr/bin/env -S node --heap-growing-percent=900 --min-semi-space-size=16 --max-semi-space-size=16 --no-allocation-site-pretenuring
-// The command `posthorn` of the package and of the image. The options above are those of `npm start`, without a process in between.
+// The command `posthorn` of the package and of the image. Passes the same Node.js options as `npm start`, without an
+// extra process.
 import { mapStacks } from './bootstrap/stack-traces.js';
 
-/** What the server is told to do, and the program that does it: each reads its own options behind the word. */
+/** Subcommands of the server, and the program of each. A program parses the options after its name. */
 const PROGRAMS = {
   start: { run: () => import('./main.js'), what: 'serves, as configured by the environment (the default)' },
   migrate: {
     run: () => import('./programs/migrate-database.js'),
-    what: 'brings the database up to date, with the tables of EXTENSIONS, and ends',
+    what: 'migrates the database, including the tables of EXTENSIONS, and exits',
   },
   'create-admin-key': {
     run: () => import('./programs/create-admin-key.js'),
-    what: 'makes an admin key: --env live (the default) or --env test',
+    what: 'creates an admin key: --env live (the default) or --env test',
   },
   backup: {
     run: () => import('./programs/backup.js'),
-    what: 'backs the embedded database up into FILE; --without-key leaves the master key out',
+    what: 'backs up the embedded database to FILE; --without-key excludes the master key',
   },
   restore: {
     run: () => import('./programs/restore.js'),
@@ -27,16 +28,16 @@ const PROGRAMS = {
   },
   dns: {
     run: () => import('./programs/dns.js'),
-    what: 'prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key',
+    what: 'prints the records to publish in the zone of PLATFORM_DOMAIN; --rotate-dkim moves to a new signing key',
   },
-  orgs: { run: () => import('./programs/orgs.js'), what: 'list, create or remove organizations' },
+  orgs: { run: () => import('./programs/orgs.js'), what: 'lists, creates or removes organizations' },
   'mail-reports': {
     run: () => import('./programs/mail-reports.js'),
-    what: 'lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came',
+    what: 'lists reports about mail that match no email or prove nothing; --raw ID prints one unchanged',
   },
   'confirm-clock': {
     run: () => import('./programs/confirm-clock.js'),
-    what: "says that PostgreSQL's clock is right after a leap: retention goes on",
+    what: "confirms that PostgreSQL's clock is correct after a jump, so that retention resumes",
   },
 } satisfies Record<string, { run: () => Promise<unknown>; what: string }>;
 
@@ -46,7 +47,7 @@ if (Object.hasOwn(PROGRAMS, word)) {
   process.argv.splice(2, 1);
   await PROGRAMS[word as keyof typeof PROGRAMS].run();
 } else {
-  // Everything else asks a service over HTTP, and loads nothing of it.
+  // All other commands use the API over HTTP, and load no part of the service.
   const { runCommand } = await import('./cli/main.js');
   await runCommand(
     process.argv.slice(2),

@@ -9,11 +9,14 @@ import { S3Blobs } from './s3-blobs.js';
 
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** After so long a turn ends, and the next one follows. */
+/** Maximum duration of one sweep run. The next run continues where it stopped. */
 const TURN_MS_MAX = 10_000;
 const AGAIN_MS = 1_000;
 
-/** Sweeps the directory or the bucket of blobs; those in PostgreSQL go with the partitions of their day. */
+/**
+ * Sweeps expired blobs from the directory or the bucket. Blobs in PostgreSQL are dropped with the partitions of their
+ * day.
+ */
 @Injectable()
 export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
@@ -45,11 +48,11 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   private async run(): Promise<{ restMs: number }> {
-    // What is removed is gone for good: whose clock is not PostgreSQL's leaves it to others.
+    // Removal is final. A process whose clock differs from PostgreSQL's therefore leaves it to other processes.
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const [nowMs, fromMs] = [this.clock.nowMs(), this.clock.monotonicMs()];
     const mayGoOn = (): boolean => this.clock.monotonicMs() - fromMs < TURN_MS_MAX;
-    // A day later than the ledger ends deliveries, which may read them until then.
+    // One day after the ledger expires deliveries, which may read their blobs until then.
     const today = Math.floor(nowMs / DAY_MS) - 1;
     const isMore =
       this.store instanceof S3Blobs

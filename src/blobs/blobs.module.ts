@@ -8,7 +8,7 @@ import { FileBlobs } from './file-blobs.js';
 import { PostgresBlobs } from './postgres-blobs.store.js';
 import { S3Blobs } from './s3-blobs.js';
 
-/** Where raw messages and attachments are kept, as BLOB_STORE says. */
+/** Provides the storage of raw messages and attachments that BLOB_STORE selects. */
 @Global()
 @Module({
   providers: [

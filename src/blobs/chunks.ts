@@ -1,7 +1,7 @@
-/** What is stored in one row, and read at once. */
+/** Size of one stored row and of one read, in bytes. */
 export const CHUNK_BYTES = 256 * 1024;
 
-/** A blob ended in the middle of reading it: it was removed meanwhile. What was read is not all. */
+/** Thrown when a blob is removed while it is being read. The bytes read so far are incomplete. */
 export class BlobGone extends Error {
   constructor() {
     super('The blob was removed while it was read.');

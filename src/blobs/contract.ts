@@ -1,37 +1,40 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Where a blob is: its id, its environment, and the day on which retention ends, in days since the epoch. */
+/** Location of a blob: its id, its environment, and its expiry day in days since the epoch. */
 export interface BlobKey {
   environmentId: number;
   id: Id;
   expiresOnDay: number;
 }
 
-/** A blob that is about to be stored. */
+/** A blob to be stored. */
 export interface NewBlob {
   key: BlobKey;
   bytes: Buffer;
 }
 
-/** What a sweep came to. */
+/** Result of a sweep. */
 export interface Swept {
-  /** Blobs that were removed, with what crashes left. */
+  /** Number of removed blobs, including leftovers of crashes. */
   removed: number;
-  /** Its time was over before everything was. */
+  /** True if the time limit ended the sweep before everything was removed. */
   isMore: boolean;
 }
 
 /**
- * Bytes that are too large for a row: raw messages and attachments. Written once, never changed. What is put and never
- * referred to (a crash in between) is swept with its day.
+ * Stores bytes that are too large for a row: raw messages and attachments. A blob is written once and never changed. A
+ * blob without any reference (after a crash between the two writes) is swept when its day expires.
  */
 export abstract class BlobStore {
-  /** Stores the bytes and resolves once they are durable. Throws 503 while storage is away; then nothing is stored. */
+  /**
+   * Stores the bytes and resolves once they are durable. Throws 503 while the storage is unavailable. Nothing is stored
+   * then.
+   */
   abstract put(key: BlobKey, bytes: Buffer): Promise<void>;
 
   /**
-   * The same for what is not in memory: `sizeBytes` of bytes in chunks of any size. A store that can does not hold more than a few
-   * megabytes of them. Throws what the chunks throw, too.
+   * Stores `sizeBytes` bytes that arrive in chunks of any size. A store that supports streaming holds at most a few
+   * megabytes of them in memory. Rethrows errors of the chunk source.
    */
   async putFrom(key: BlobKey, chunks: AsyncIterable<Buffer>, _sizeBytes: number): Promise<void> {
     const whole: Buffer[] = [];
@@ -40,24 +43,24 @@ export abstract class BlobStore {
   }
 
   /**
-   * Stores blobs of at most 256 KB each, and resolves once all are durable, whatever the caller's transaction comes to. Throws when
-   * one could not be stored; others of them may be then.
+   * Stores blobs of at most 256 KB each and resolves once all are durable, even if the caller's transaction rolls back
+   * later. Throws if a blob could not be stored. Other blobs of the same call may be stored in that case.
    */
   async putSmall(blobs: readonly NewBlob[]): Promise<void> {
     const puts = await Promise.allSettled(blobs.map(({ key, bytes }) => this.put(key, bytes)));
     for (const put of puts) if (put.status === 'rejected') throw put.reason;
   }
 
-  /** All of its bytes, where whoever asks knows when it expires; null when they are gone. */
+  /** Returns all bytes of the blob, or null if it is gone. The caller must know the expiry day. */
   async whole(key: BlobKey): Promise<Buffer | null> {
     const chunks = await this.read(key);
     return chunks === null ? null : joined(chunks);
   }
 
-  /** The bytes in chunks of at most 256 KB, from `offset`; null when they are gone. */
+  /** Returns the bytes from `offset` on, in chunks of at most 256 KB, or null if the blob is gone. */
   abstract read(key: Pick<BlobKey, 'environmentId' | 'id'>, offset?: number): Promise<AsyncIterable<Buffer> | null>;
 
-  /** Removes them; nothing happens where there is none. */
+  /** Removes the blob. Does nothing if it does not exist. */
   abstract remove(key: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void>;
 }
 

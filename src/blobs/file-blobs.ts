@@ -8,13 +8,14 @@ import { type BlobKey, BlobStore, type Swept } from './contract.js';
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DAY = /^\d{1,7}$/;
-/** Nothing is written for so long: what is older in `tmp` was left by a crash. */
+/** No write takes this long. Files in `tmp` that are older were left by a crash. */
 const ABANDONED_MS = DAY_MS;
 
 /**
- * Blobs as files of a directory that every process shares: `<environment>/<last two digits>/<id>`, and an empty
- * `expiring/<day>/<environment>.<id>` which says when it goes. The mark comes first, the file by a rename: a crash in between
- * leaves a mark, or something in `tmp`, and both are swept; never half a file under its name.
+ * Stores blobs as files of a directory that all processes share: `<environment>/<last two digits>/<id>`. An empty file
+ * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first, then the blob is renamed into
+ * its final name. A crash in between leaves only a marker or a file in `tmp`. Both are swept. A partial file never has
+ * the final name.
  */
 export class FileBlobs extends BlobStore {
   constructor(private readonly root: string) {
@@ -43,7 +44,10 @@ export class FileBlobs extends BlobStore {
     await unlink(file).catch(nullWhenMissing);
   }
 
-  /** Removes what expired before `today` (days since the epoch), and what crashes left, for as long as it may. */
+  /**
+   * Removes the blobs that expired before `today` (days since the epoch) and the leftovers of crashes, until `mayGoOn`
+   * returns false.
+   */
   async sweep(today: number, nowMs: number, mayGoOn: () => boolean): Promise<Swept> {
     let removed = 0;
     const expiring = path.join(this.root, 'expiring');
@@ -88,10 +92,9 @@ export class FileBlobs extends BlobStore {
       await sync(path.dirname(file));
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      throw Object.assign(
-        unavailable("The store of messages can't be written to. Nothing was accepted, send it again."),
-        { cause: error },
-      );
+      throw Object.assign(unavailable('The message store is not writable. Nothing was accepted, send it again.'), {
+        cause: error,
+      });
     }
   }
 
@@ -103,7 +106,7 @@ export class FileBlobs extends BlobStore {
   }
 
   private fileOf(environmentId: number, id: string): string {
-    if (!ID.test(id)) throw new Error('The id of a blob is a uuid.');
+    if (!ID.test(id)) throw new Error('A blob id must be a UUID.');
     return path.join(this.root, String(environmentId), id.slice(-2), id);
   }
 }
@@ -127,7 +130,7 @@ async function* chunksOf(file: string, offset: number, size: number): AsyncGener
 async function writeDurably(file: string, bytes: Buffer | AsyncIterable<Buffer>): Promise<void> {
   const handle = await open(file, 'w', 0o600);
   try {
-    // Each is written where the one before ended.
+    // Each write continues where the previous one ended.
     for await (const chunk of Buffer.isBuffer(bytes) ? [bytes] : bytes) await handle.writeFile(chunk);
     await handle.sync();
   } finally {
@@ -135,7 +138,7 @@ async function writeDurably(file: string, bytes: Buffer | AsyncIterable<Buffer>)
   }
 }
 
-/** Makes a directory so that it is there after a power cut too: each new name is in a directory that was synced. */
+/** Creates a directory that survives a power failure: fsyncs the parent of every new directory. */
 async function ensureDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -151,7 +154,10 @@ async function sync(directory: string): Promise<void> {
   }
 }
 
-/** The names in a directory of any size, without holding all of them; none where there is no such directory. */
+/**
+ * Yields the names in a directory of any size without holding all of them in memory. Yields nothing if the directory
+ * does not exist.
+ */
 async function* entriesOf(directory: string): AsyncGenerator<string> {
   const opened = await opendir(directory).catch(nullWhenMissing);
   if (opened !== null) for await (const { name } of opened) yield name;

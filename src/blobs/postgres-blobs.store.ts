@@ -5,10 +5,13 @@ import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/database/pg-
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 
-/** Chunks that one statement writes or reads (1 MB): what a process holds of a blob beside the blob itself, written some times over. */
+/**
+ * Chunks that one statement writes or reads (1 MB). A process holds several copies of this amount besides the blob
+ * itself.
+ */
 const CHUNKS_PER_WRITE = 4;
 const CHUNKS_PER_READ = 4;
-/** Blobs whose first chunks one statement reads. */
+/** Maximum number of blobs whose first chunks one statement reads. */
 const FIRST_CHUNKS_MAX = 16;
 
 const PUT: Statement = {
@@ -29,7 +32,7 @@ const PUT_SMALL: Statement = {
     on conflict do nothing`,
 };
 
-/** By the key of the one partition of each. */
+/** Uses the primary key of one partition per blob. */
 const FIRST_CHUNKS: Statement = {
   name: 'blobs_first_chunks',
   text: `
@@ -37,7 +40,7 @@ const FIRST_CHUNKS: Statement = {
     join blob_chunks c on c.environment_id = i.environment_id and c.id = i.id and c.ordinal = 0 and c.expires_on = i.expires_on`,
 };
 
-/** By the key of each partition. */
+/** Uses the primary key of each partition. */
 const READ: Statement = {
   name: 'blobs_read',
   text: `
@@ -45,7 +48,7 @@ const READ: Statement = {
     where environment_id = $1 and id = $2 and ordinal >= $3 and ordinal < $3 + ${CHUNKS_PER_READ} order by ordinal`,
 };
 
-/** By the key of each partition. */
+/** Uses the primary key of each partition. */
 const REMOVE: Statement = {
   name: 'blobs_remove',
   text: 'delete from blob_chunks where environment_id = $1 and id = $2',
@@ -61,8 +64,9 @@ interface Chunk extends FirstChunk {
 }
 
 /**
- * Blobs in PostgreSQL, in rows of 256 KB. All rows of one are committed together, also with whatever else the caller's
- * transaction writes, so that half of one can't be read. Retention drops them with their day (`Partitions` of the ledger).
+ * Stores blobs in PostgreSQL, in rows of 256 KB. All rows of a blob are committed together, in the caller's transaction
+ * if there is one. A partial blob can therefore never be read. Retention drops the rows with the partition of their day
+ * (`Partitions` of the ledger).
  */
 @Injectable()
 export class PostgresBlobs extends BlobStore {
@@ -76,7 +80,7 @@ export class PostgresBlobs extends BlobStore {
   }
 
   async put({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer): Promise<void> {
-    // The row of an empty blob is what tells it from one that is gone.
+    // An empty blob has one row, which distinguishes it from a removed blob.
     const chunks = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
     await this.database.transaction(async () => {
       for (let first = 0; first < chunks; first += CHUNKS_PER_WRITE) {
@@ -127,7 +131,7 @@ export class PostgresBlobs extends BlobStore {
   ): Promise<AsyncIterable<Buffer> | null> {
     const first = await this.rowsFrom(environmentId, id, offset);
     if (first.length > 0) return this.chunks(environmentId, id, offset, first[0]?.blob_bytes ?? 0, first);
-    // It ends before the offset, or is gone.
+    // The blob ends before the offset, or is gone.
     if (offset === 0) return null;
     const [row] = await this.rowsFrom(environmentId, id, 0);
     return row === undefined ? null : this.chunks(environmentId, id, offset, Math.min(offset, row.blob_bytes));
@@ -151,7 +155,7 @@ export class PostgresBlobs extends BlobStore {
     return keys.map((_, place) => found.get(place) ?? null);
   }
 
-  /** From `offset` on; `first` are the rows from there that were read before. */
+  /** Yields the chunks from `offset` on. `first` holds the rows from there that were already read. */
   private async *chunks(
     environmentId: number,
     id: string,
@@ -175,7 +179,10 @@ export class PostgresBlobs extends BlobStore {
   }
 }
 
-/** The same bytes in pieces of one size, but for the last; one empty piece for none. */
+/**
+ * Splits the bytes into pieces of `slabBytes` each. The last piece may be shorter. An empty source yields one empty
+ * piece.
+ */
 async function* slabs(source: AsyncIterable<Buffer>, slabBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let heldBytes = 0;

@@ -7,12 +7,12 @@ import { unavailable } from '#kernel/errors.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type Swept } from './contract.js';
 
-/** What is asked for at once while a blob is read: what a process holds of it. */
+/** Bytes per range request while reading a blob. This is also the amount that a process holds in memory. */
 const RANGE_BYTES = 4 * CHUNK_BYTES;
 const LIMITS = { timeoutMs: 60_000, answerBytesMax: RANGE_BYTES + 64 * 1024 };
-/** As many as one call deletes, and one page lists. */
+/** Maximum number of keys that one call deletes or one page lists. */
 const PAGE = 1_000;
-/** Where each has a call of its own. */
+/** Number of parallel calls when each object needs its own call. */
 const AT_ONCE = 8;
 const DAY = /^\d{1,7}$/;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -23,9 +23,10 @@ const UNKNOWN_CALL: ReadonlySet<number> = new Set([400, 405, 501]);
 type Sdk = typeof import('@aws-sdk/client-s3');
 
 /**
- * Blobs as objects of a bucket: `<environment>/<last two digits>/<id>`, and an empty `expiring/<day>/<environment>.<id>` which says
- * when it goes. The mark comes first: a crash in between leaves a mark, which is swept with its day. An object is there whole or not
- * at all, and what the bucket has answered is durable. The SDK is loaded when the first blob is.
+ * Stores blobs as objects of a bucket: `<environment>/<last two digits>/<id>`. An empty object
+ * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first. A crash in between leaves only
+ * a marker, which is swept on its day. S3 writes objects atomically, and a successful response means that the object is
+ * durable. The SDK is loaded at the first use.
  */
 export class S3Blobs extends BlobStore {
   private readonly open = memoizeAsync(() => this.connect());
@@ -48,10 +49,9 @@ export class S3Blobs extends BlobStore {
       );
       await client.send(new sdk.PutObjectCommand({ ...this.at(blobKey(environmentId, id)), Body: bytes }));
     } catch (error) {
-      throw Object.assign(
-        unavailable("The store of messages can't be written to. Nothing was accepted, send it again."),
-        { cause: error },
-      );
+      throw Object.assign(unavailable('The message store is not writable. Nothing was accepted, send it again.'), {
+        cause: error,
+      });
     }
   }
 
@@ -63,7 +63,7 @@ export class S3Blobs extends BlobStore {
     const { sdk, client } = await this.open();
     const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
     if (head !== null) return this.chunks(key, offset, head.ContentLength ?? 0);
-    // The answer to HEAD has no body, which would say that it is the bucket that is missing.
+    // A HEAD response has no body, so it cannot report a missing bucket. This GET can.
     await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
     return null;
   }
@@ -73,7 +73,10 @@ export class S3Blobs extends BlobStore {
     await client.send(new sdk.DeleteObjectCommand(this.at(blobKey(environmentId, id))));
   }
 
-  /** Removes what expired before `today` (days since the epoch), crashes' left-overs too, a page at a time for as long as it may. */
+  /**
+   * Removes the blobs that expired before `today` (days since the epoch) and the leftovers of crashes, page by page,
+   * until `mayGoOn` returns false.
+   */
   async sweep(today: number, mayGoOn: () => boolean): Promise<Swept> {
     const { sdk, client } = await this.open();
     let removed = 0;
@@ -90,7 +93,7 @@ export class S3Blobs extends BlobStore {
         const marks = Contents.flatMap(({ Key }) => Key ?? []);
         if (marks.length === 0) break;
         await this.removeAll(marks.flatMap((mark) => this.markedBy(mark) ?? []));
-        // The marks last: as long as one stands, somebody comes back.
+        // Removes the markers last: while a marker exists, a later sweep tries again.
         await this.removeAll(marks);
         removed += marks.length;
       }
@@ -98,19 +101,19 @@ export class S3Blobs extends BlobStore {
     return { removed, isMore: false };
   }
 
-  /** The key of the blob whose end a mark says; null for what is none of ours. */
+  /** Returns the key of the blob that a marker belongs to, or null if the object is not a marker of Posthorn. */
   private markedBy(mark: string): string | null {
     const [, environment, id] = MARK.exec(mark.slice(mark.lastIndexOf('/') + 1)) ?? [];
     return environment === undefined || id === undefined ? null : this.place.prefix + blobKey(Number(environment), id);
   }
 
-  /** At most a page of them, by their whole keys. Throws where one could not be removed. */
+  /** Removes at most one page of objects, given by their full keys. Throws if any of them could not be removed. */
   private async removeAll(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     const { sdk, client } = await this.open();
     const Delete = { Objects: keys.map((Key) => ({ Key })), Quiet: true };
     const answer = await client.send(new sdk.DeleteObjectsCommand({ ...this.bucket(), Delete })).catch(nullWhenUnknown);
-    // Not every server that speaks S3 knows the call, or the sum that it asks for.
+    // Some S3-compatible servers do not support DeleteObjects, or the checksum that it requires.
     if (answer === null) return this.removeEach(keys);
     const [first, ...more] = answer.Errors ?? [];
     if (first !== undefined)
@@ -180,7 +183,7 @@ export class S3Blobs extends BlobStore {
         useArnRegion: false,
         disableMultiregionAccessPoints: true,
         disableS3ExpressSessionAuth: true,
-        // The signature covers the body; servers other than Amazon's know no other sum.
+        // The signature already covers the body, and servers other than Amazon's often support no other checksum.
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
       }),
@@ -190,18 +193,21 @@ export class S3Blobs extends BlobStore {
 }
 
 function blobKey(environmentId: number, id: string): string {
-  if (!ID.test(id)) throw new Error('The id of a blob is a uuid.');
+  if (!ID.test(id)) throw new Error('A blob id must be a UUID.');
   return `${environmentId}/${id.slice(-2)}/${id}`;
 }
 
-/** A bucket that is not there (`NoSuchBucket`) is no missing blob. */
+/** Returns null if the object does not exist. Rethrows other errors, including a missing bucket (`NoSuchBucket`). */
 function nullWhenMissing(error: unknown): null {
   const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
   if (name === 'NoSuchKey' || (name === 'NotFound' && $metadata?.httpStatusCode === 404)) return null;
   throw error;
 }
 
-/** A call that the server does not know; what is wrong with the bucket or the credentials is answered by the next one, too. */
+/**
+ * Returns null if the server does not support the call. A wrong bucket or wrong credentials also fail the next call,
+ * which reports them.
+ */
 function nullWhenUnknown(error: unknown): null {
   const { $metadata, $response } = error as Error & {
     $metadata?: { httpStatusCode?: number };

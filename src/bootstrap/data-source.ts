@@ -80,7 +80,7 @@ import { DeviceRequests1732689777000 } from '../../migrations/1732689777000-devi
 import { ClientGrants1732689935000 } from '../../migrations/1732689935000-client-grants.js';
 import { DroppedEvents1732690120000 } from '../../migrations/1732690120000-dropped-events.js';
 
-/** Everything that the database consists of, by name: no globs, so that a forgotten file does not start. */
+/** All entities of the database, listed by name instead of by glob: a missing file then prevents the start. */
 export const ENTITIES = [
   AliasEntity,
   ApiKeyEntity,
@@ -166,22 +166,22 @@ export const MIGRATIONS = [
   DroppedEvents1732690120000,
 ];
 
-/** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
+/** Statement timeout of the ordinary pool, set on the server. A transaction can raise it. */
 const STATEMENT_TIMEOUT = '30s';
-/** When the client stops believing that the server keeps such a limit. */
+/** Client-side timeout in case the server's limit does not take effect. */
 const DEADLINE_MS = 900_000;
-/** Through a pooler the client's limit is the only one. */
+/** Client-side timeout behind a pooler, where it is the only limit. */
 const POOLED_DEADLINE_MS = 35_000;
 
-/** What else there is to say of the way to the database. */
+/** Options of the database connection. */
 export interface SourceOptions {
-  /** The URL leads to a pooler. */
+  /** True if the URL points to a pooler. */
   isPooled?: boolean;
-  /** For migrations: a statement may take as long as the server works on it. */
+  /** For migrations: statements have no time limit. */
   isPatient?: boolean;
 }
 
-/** A data source that is not connected yet, with the entities of extensions. */
+/** Returns an unconnected data source that includes the entities of extensions. */
 export function dataSource(
   url: string,
   poolSize = 4,
@@ -211,9 +211,10 @@ export function dataSource(
 }
 
 /**
- * Connects a command of the operator to the database at `url`, which it neither waits for nor migrates.
+ * Connects an operator command to the database at `url`. Does not wait until the database is available and does not
+ * migrate it.
  *
- * @throws ConfigError when a newer version has migrated the database.
+ * @throws ConfigError if a newer version has migrated the database.
  */
 export async function openDatabase(url: string): Promise<DataSource> {
   const source = await dataSource(url).initialize();
@@ -226,13 +227,13 @@ export async function openDatabase(url: string): Promise<DataSource> {
   }
 }
 
-/** Every migration of a build, by the name that it is recorded under. */
+/** Returns the recorded names of all migrations in this build. */
 const namesOf = ({ migrations }: DataSource): string[] =>
   migrations.map(({ name, constructor }) => name ?? constructor.name);
 
 /**
- * Refuses a database that has migrations which this build does not contain: a newer build made tables and columns that this
- * one would misread. Processes of an older build that already run go on (docs/deploy.md, Upgrading).
+ * Rejects a database with migrations that this build does not contain. A newer build created tables and columns that
+ * this build would misread. Processes of an older build that already run continue (docs/deploy.md, Upgrading).
  *
  * @throws ConfigError with one sentence that names the unknown migration and this build.
  */

@@ -38,7 +38,7 @@ describe('startEmbeddedPostgres', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('keeps what was committed over a stop, and the address too', async () => {
+  it('keeps committed data and the address across a stop', async () => {
     const first = await start();
     await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
     await first.stop();
@@ -51,7 +51,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(second.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
   });
 
-  it('starts a killed server again under the same address, with what was committed', async () => {
+  it('restarts a killed server at the same address, with the committed data', async () => {
     const { url, pid } = await start();
     await query(url, 'CREATE TABLE kept AS SELECT 1 AS one');
     const killedPid = pid();
@@ -64,11 +64,11 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
   });
 
-  it('ends a connection when it stops, leaves no process and no lock, and closes what it writes to others', async () => {
+  it('a stop ends connections, leaves no process and no lock, and keeps the files private', async () => {
     const { url, pid, stop } = await start();
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // pg tells of the end twice: the server's farewell, then the closed socket.
+    // pg emits the end twice: for the server's termination message, and for the closed socket.
     client.on('error', () => {});
     const ended = new Promise((resolve) => client.once('end', () => resolve('ended')));
     const lastPid = pid();
@@ -82,7 +82,7 @@ describe('startEmbeddedPostgres', () => {
     expect(statSync(path.join(dataDir, 'postgres')).mode & 0o077).toBe(0);
   });
 
-  it('refuses a second start on the same DATA_DIR while the first runs', async () => {
+  it('rejects a second start in the same DATA_DIR while the first one runs', async () => {
     const { url } = await start();
 
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(
@@ -91,7 +91,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('says in one sentence that DATA_DIR can not be made', async () => {
+  it('reports in one sentence that DATA_DIR cannot be created', async () => {
     postgres = null;
 
     await expect(startEmbeddedPostgres({ dataDir: '/proc/posthorn' })).rejects.toThrow(

@@ -11,37 +11,37 @@ import { serverSettings } from './embedded/settings.js';
 import type { Log } from './embedded/supervisor.js';
 import { Supervisor } from './embedded/supervisor.js';
 
-/** A running PostgreSQL of our own. */
+/** A running PostgreSQL server that Posthorn manages. */
 export interface EmbeddedPostgres {
-  /** The connection URL, with its password. It stays valid when the server dies and is started again. */
+  /** Connection URL, including the password. It stays valid when the server dies and is restarted. */
   readonly url: string;
-  /** The process id of the server as it is now. */
+  /** Process id of the current server. */
   pid(): number;
-  /** A fast shutdown; nothing starts the server again, and DATA_DIR is free for another process. */
+  /** Shuts the server down (fast mode) and disables restarts. DATA_DIR is then free for another process. */
   stop(): Promise<void>;
 }
 
-/** What to start. */
+/** Options of an embedded server. */
 export interface EmbeddedPostgresOptions {
-  /** Where the database, its password, its log and the lock live; made when it does not exist. */
+  /** Directory of the database, its password, log and lock. Created if it does not exist. */
   readonly dataDir: string;
-  /** The database to connect to, made when it does not exist; `posthorn` by default. */
+  /** Database to connect to, created if it does not exist. Default: `posthorn`. */
   readonly database?: string;
-  /** Server settings on top of our own. */
+  /** Server settings in addition to Posthorn's defaults. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Takes a line for every start, adoption, death and stop. */
+  /** Receives one line for every start, adoption, death and stop. */
   readonly log?: Log;
 }
 
 const DUPLICATE_DATABASE = '42P04';
 
 /**
- * Starts the PostgreSQL that npm installed, on 127.0.0.1 and under DATA_DIR, and keeps it running.
+ * Starts the PostgreSQL that npm installed, on 127.0.0.1 and in DATA_DIR, and restarts it if it dies.
  *
- * It is durable (fsync is on), survives the death of this process and is then adopted by the
- * next one. Only one process at a time may work on a DATA_DIR.
+ * The server is durable (fsync is on). It survives the death of this process, and the next process adopts it. Only one
+ * process at a time may use a DATA_DIR.
  *
- * @throws EmbeddedPostgresError, whose message is one sentence for the operator.
+ * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const database = options.database ?? 'posthorn';
@@ -68,8 +68,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * The address of the server that runs under DATA_DIR already, started by another process; null when none does, or none
- * that takes connections.
+ * Returns the URL of the server that another process runs in DATA_DIR, or null if no server there accepts connections.
  */
 export function runningEmbeddedPostgres(dataDir: string, database = 'posthorn'): string | null {
   const directory = path.resolve(dataDir);
@@ -100,12 +99,12 @@ async function startServer(
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // A server that dies meanwhile ends the connection; the pending call below reports it.
+  // If the server dies meanwhile, the connection ends. The pending call below reports the error.
   client.on('error', () => {});
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    // By files: its own way takes all of the template through shared memory, which then stays written.
+    // FILE_COPY: the default strategy copies the template through shared memory, and those pages then stay allocated.
     if (rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} STRATEGY FILE_COPY`);
   } catch (error) {
     if (errorCode(error) !== DUPLICATE_DATABASE) throw error;

@@ -6,7 +6,7 @@ import type { Role } from '#kernel/config/config.js';
 import { ConfigError } from '#kernel/config/config.js';
 import type { LoadedExtension } from './extensions.js';
 
-/** A start failed in an extension's code, or because of its classes. */
+/** Thrown when a start fails in an extension's code or because of its classes. */
 export class ExtensionFailed extends Error {
   constructor({ name, specifier }: Pick<LoadedExtension, 'name' | 'specifier'>, cause: unknown) {
     super(
@@ -16,10 +16,13 @@ export class ExtensionFailed extends Error {
   }
 }
 
-/** What a start tells of an error: the same one, or that it is an extension's. By the files in its stack first, then by the classes that it names. */
+/**
+ * Returns the error to report for a failed start: the given error, or an `ExtensionFailed` if an extension caused it.
+ * Looks at the files in the stack first, then at the class names in the message.
+ */
 export function blamed(error: unknown, extensions: readonly LoadedExtension[], role: Role): unknown {
   if (error instanceof ExtensionFailed || error instanceof ConfigError || !(error instanceof Error)) return error;
-  // An error says the name of the extension already where the migrations did.
+  // Errors of migrations already contain the extension's name.
   if (extensions.some(({ name }) => error.message.includes(`extension ${name} `))) return error;
   const files = filesOf(error);
   const author =
@@ -31,8 +34,8 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
 }
 
 /**
- * Names the extension whose hook rejects while the application starts: what a server at the other end of a connection
- * says has no file of anybody's in its stack. To be called between the making of the application and its start.
+ * Names the extension whose hook rejects during the application's start. An error that a remote server returned has no
+ * file of an extension in its stack. Call this after the application was created and before it starts.
  */
 export function watchHooks(
   app: Pick<INestApplication, 'get'>,
@@ -51,7 +54,10 @@ export function watchHooks(
   }
 }
 
-/** The same for its factories, whose errors may have no file either. To be called before the making of the application. */
+/**
+ * Names the extension whose factory fails. Such an error may have no file of the extension in its stack either. Call
+ * this before the application is created.
+ */
 export function watchFactories(extensions: readonly LoadedExtension[], role: Role): void {
   for (const extension of extensions) {
     const failed = (error: unknown): never => {
@@ -65,7 +71,7 @@ export function watchFactories(extensions: readonly LoadedExtension[], role: Rol
 
 type Factory = (...given: unknown[]) => unknown;
 
-/** What Nest gives it, and when, stays the same. */
+/** Wraps a factory without changing its arguments or the time of the call. */
 function watchedFactory(make: Factory, failed: (error: unknown) => never): Factory {
   return (...given) => {
     try {
@@ -77,7 +83,7 @@ function watchedFactory(make: Factory, failed: (error: unknown) => never): Facto
   };
 }
 
-/** One that is frozen is left as it is. */
+/** Skips frozen providers, which cannot be wrapped. */
 function isFactory(given: unknown): given is { useFactory: Factory } {
   if (given === null || typeof given !== 'object') return false;
   const factory = Object.getOwnPropertyDescriptor(given, 'useFactory');
@@ -102,7 +108,7 @@ function watch(instance: Hooks, extension: LoadedExtension): void {
   }
 }
 
-/** Class names that are the extension's own: of its modules, what they provide, and its tables. */
+/** Returns the names of the extension's own classes: its modules, their providers, and its entities. */
 function namesOf(extension: LoadedExtension, role: Role): string[] {
   try {
     return [...classesOf(rootOf(extension.imported(role))), ...extension.entities]
@@ -116,21 +122,24 @@ function namesOf(extension: LoadedExtension, role: Role): string[] {
 const rootOf = (imported: Type | DynamicModule): DynamicModule =>
   'module' in imported ? imported : { module: imported };
 
-/** Every class that a module brings. */
+/** Returns every class that a module contributes. */
 function classesOf(root: DynamicModule): Type[] {
   const { modules, providers, controllers } = partsOf(root);
   const given = [...providers, ...controllers].map((each) => (each as { useClass?: unknown } | null)?.useClass ?? each);
   return [...modules, ...given.filter(isClass)];
 }
 
-/** What a module brings. */
+/** Classes that a module contributes. */
 interface Parts {
   modules: Type[];
   providers: unknown[];
   controllers: unknown[];
 }
 
-/** With what the modules bring that it imports by their class; what it configures, as `BullModule`, is not its own. */
+/**
+ * Includes the modules that it imports by class. Dynamic modules that it configures, such as `BullModule`, are not the
+ * extension's own.
+ */
 function partsOf(root: DynamicModule, parts: Parts = { modules: [], providers: [], controllers: [] }): Parts {
   if (parts.modules.includes(root.module)) return parts;
   const given = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [
@@ -154,7 +163,7 @@ function filesOf({ stack = '' }: Error): string[] {
   );
 }
 
-/** Not what is installed below it: the service itself may be. */
+/** Ignores packages installed below the directory: Posthorn itself may be one of them. */
 function isIn(directory: string, file: string): boolean {
   return file.startsWith(directory) && !file.slice(directory.length).includes('node_modules/');
 }

@@ -25,7 +25,7 @@ class Topics1732500000000 {}
 class KafkaTopics {}
 class Module {}
 
-/** A module that declares this, whatever types say. */
+/** Returns a module with this declaration, even if its type does not allow it. */
 function declaring(declaration: object): typeof Module {
   class Declared {}
   Extension(declaration as ExtensionDeclaration)(Declared);
@@ -33,7 +33,7 @@ function declaring(declaration: object): typeof Module {
 }
 
 describe('inOrder', () => {
-  it('gives the tables and migrations of a module, and the module itself', () => {
+  it('returns the tables and migrations of a module, and the module itself', () => {
     const declared = declaring({
       name: 'kafka',
       entities: [TopicEntity],
@@ -52,17 +52,17 @@ describe('inOrder', () => {
     expect(imported('all')).toBe(declared);
   });
 
-  it('knows a module that declares nothing by its class', () => {
+  it('identifies a module without a declaration by its class', () => {
     expect(inOrder('./audit.js', Module)).toMatchObject({ name: 'Module', entities: [], migrations: [] });
   });
 
-  it('does not take a declaration for that of a class derived from it', () => {
+  it('does not inherit the declaration of a base class', () => {
     class Derived extends declaring({ name: 'kafka', migrations: [Kafka1732500000000] }) {}
 
     expect(inOrder('./derived.js', Derived)).toMatchObject({ name: 'Derived', migrations: [] });
   });
 
-  it('asks a module that has `for` what a process of a role gets', () => {
+  it('asks a module with `for` for the module of a role', () => {
     class ByRole {
       static for = (role: string) => ({ module: ByRole, providers: role === 'api' ? [] : [Module] });
     }
@@ -81,9 +81,13 @@ describe('inOrder', () => {
       },
       "whose ByRole.for('api') failed: no licence",
     ],
-    ['gives nothing', () => undefined, "whose ByRole.for('api') gives no dynamic module: `{ module: ByRole, … }`."],
-    ['gives a class', () => Module, "whose ByRole.for('api') gives no dynamic module"],
-  ])('refuses a `for` that %s in one line that names the extension', (_what, make, fault) => {
+    [
+      'gives nothing',
+      () => undefined,
+      "whose ByRole.for('api') does not return a dynamic module: `{ module: ByRole, … }`.",
+    ],
+    ['gives a class', () => Module, "whose ByRole.for('api') does not return a dynamic module"],
+  ])('rejects a `for` that %s, in one line that names the extension', (_what, make, fault) => {
     class ByRole {
       static for = make as () => never;
     }
@@ -92,35 +96,35 @@ describe('inOrder', () => {
   });
 
   it.each([
-    ['no name', {}, 'name is 1 to 30 lower-case letters'],
-    ['a name with a dash', { name: 'my-kafka' }, 'name is 1 to 30 lower-case letters'],
-    ['a name in capitals', { name: 'Kafka' }, 'name is 1 to 30 lower-case letters'],
-    ['something unknown', { name: 'kafka', tables: [] }, 'tables is not known'],
-    ['entities of no list', { name: 'kafka', entities: TopicEntity }, 'entities is a list of classes'],
-    ['a glob for entities', { name: 'kafka', entities: ['dist/*.entity.js'] }, 'entities is a list of classes'],
-    ['migrations of no list', { name: 'kafka', migrations: {} }, 'migrations is a list of classes'],
-    ['a function for a migration', { name: 'kafka', migrations: [() => 1] }, 'migrations is a list of classes'],
+    ['no name', {}, 'name must be 1 to 30 lower-case letters'],
+    ['a name with a dash', { name: 'my-kafka' }, 'name must be 1 to 30 lower-case letters'],
+    ['a name in capitals', { name: 'Kafka' }, 'name must be 1 to 30 lower-case letters'],
+    ['something unknown', { name: 'kafka', tables: [] }, 'tables is not a known property'],
+    ['entities that are not a list', { name: 'kafka', entities: TopicEntity }, 'entities must be a list of classes'],
+    ['a glob for entities', { name: 'kafka', entities: ['dist/*.entity.js'] }, 'entities must be a list of classes'],
+    ['migrations that are not a list', { name: 'kafka', migrations: {} }, 'migrations must be a list of classes'],
+    ['a function for a migration', { name: 'kafka', migrations: [() => 1] }, 'migrations must be a list of classes'],
     [
-      'a class that is no entity',
+      'a class that is not an entity',
       { name: 'kafka', entities: [NoEntity] },
-      "NoEntity is no entity: it needs @Entity('kafka_…')",
+      "NoEntity is not an entity: it needs @Entity('kafka_…')",
     ],
     [
       'a table without the prefix',
       { name: 'kafka', entities: [UnprefixedEntity] },
-      'the table topics of UnprefixedEntity must begin with kafka_',
+      'the name of table topics of UnprefixedEntity must begin with kafka_',
     ],
     [
       'a migration without the prefix',
       { name: 'kafka', migrations: [Topics1732500000000] },
-      'the migration Topics1732500000000 must be called like KafkaTables1732500000000',
+      'the migration Topics1732500000000 must have a name like KafkaTables1732500000000',
     ],
     [
-      'a migration without a time',
+      'a migration without a timestamp',
       { name: 'kafka', migrations: [KafkaTopics] },
-      'the migration KafkaTopics must be called like KafkaTables1732500000000',
+      'the migration KafkaTopics must have a name like KafkaTables1732500000000',
     ],
-  ])('refuses %s in one line that names the extension', (_what, declaration, fault) => {
+  ])('rejects %s in one line that names the extension', (_what, declaration, fault) => {
     const check = (): unknown => inOrder('@acme/posthorn-kafka', declaring(declaration));
 
     expect(check).toThrow(`EXTENSIONS names @acme/posthorn-kafka, whose @Extension is wrong: ${fault}`);
@@ -145,7 +149,7 @@ describe('loadExtensions', () => {
   const moduleCalled = (name: string): string =>
     `export default class ${name} {}\nReflect.defineMetadata('providers', [], ${name});`;
 
-  it('loads files in the order in which they are named', async () => {
+  it('loads files in the given order', async () => {
     const files = ['b', 'a'].map((name) => written(`${name}.mjs`, moduleCalled(name.toUpperCase())));
 
     const loaded = await loadExtensions(files);
@@ -159,38 +163,38 @@ describe('loadExtensions', () => {
 
   it.each([
     [
-      'a package that is not there',
+      'a package that does not exist',
       () => '@acme/posthorn-nothing',
       /^EXTENSIONS names @acme\/posthorn-nothing, which cannot be loaded: /,
     ],
-    ['a file that is not there', () => './nothing.js', /^EXTENSIONS names \.\/nothing\.js, which cannot be loaded: /],
+    ['a file that does not exist', () => './nothing.js', /^EXTENSIONS names \.\/nothing\.js, which cannot be loaded: /],
     [
       'a file without a default export',
       () => written('named.mjs', 'export class Named {}'),
       /which has no Nest module as its default export: it exports no default\. /,
     ],
     [
-      'a default export that is no class',
+      'a default export that is not a class',
       () => written('arrow.mjs', 'export default () => 1;'),
-      /which has no Nest module as its default export: its default export is no class\.$/,
+      /which has no Nest module as its default export: its default export is not a class\.$/,
     ],
     [
-      'a class that is no module',
+      'a class that is not a module',
       () => written('plain.mjs', 'export default class Plain {}'),
-      /default export: Plain carries neither @Extension nor an @Module that has something in it\.$/,
+      /default export: Plain carries neither @Extension nor a non-empty @Module\.$/,
     ],
     [
       'a provider',
       () => written('provider.mjs', marked('__injectable__')),
-      /default export: Marked is a provider\. Export the module that has it among its providers\.$/,
+      /default export: Marked is a provider\. Export the module that lists it under providers\.$/,
     ],
     [
       'a controller',
       () => written('controller.mjs', marked('__controller__')),
-      /default export: Marked is a controller\. Export the module that has it among its controllers\.$/,
+      /default export: Marked is a controller\. Export the module that lists it under controllers\.$/,
     ],
     [
-      'a file that fails',
+      'a file that throws',
       () => written('fails.mjs', 'throw new Error("no licence")'),
       /fails\.mjs, which cannot be loaded: no licence$/,
     ],
@@ -198,7 +202,7 @@ describe('loadExtensions', () => {
     await expect(loadExtensions([name()])).rejects.toThrow(message);
   });
 
-  it('refuses two extensions of one name, and one that is named twice', async () => {
+  it('rejects two extensions with the same name, and one that is listed twice', async () => {
     const [one, other] = ['one', 'other'].map((name) => written(`${name}.mjs`, moduleCalled('Same'))) as [
       string,
       string,
@@ -210,7 +214,7 @@ describe('loadExtensions', () => {
     await expect(loadExtensions([one, one])).rejects.toThrow('two extensions called Same');
   });
 
-  it('refuses a dependency of an extension that would load a second copy, by both names', async () => {
+  it('rejects a dependency of an extension that would load a second copy, and names both', async () => {
     const place = path.join(folder, 'deep');
     const write = (file: string, text: string): void => {
       mkdirSync(path.dirname(path.join(place, file)), { recursive: true });
@@ -223,7 +227,7 @@ describe('loadExtensions', () => {
       '{ "name": "@acme/shared", "peerDependencies": { "typeorm": "1" } }',
     );
     write('node_modules/@acme/shared/node_modules/typeorm/package.json', '{ "name": "typeorm" }');
-    // One that nothing names is loaded by nobody.
+    // A package that nothing depends on is never loaded.
     write('node_modules/other/node_modules/rxjs/package.json', '{ "name": "rxjs" }');
 
     await expect(loadExtensions([path.join(place, 'index.js')])).rejects.toThrow(

@@ -7,17 +7,20 @@ import type { Role } from '#kernel/config/config.js';
 import { declarationOf, type ExtensionDeclaration, type ExtensionModule } from '../extension/declaration.js';
 import { packageOf, secondCopy } from './framework-copies.js';
 
-/** An extension that was found and is in order. */
+/** An extension that was loaded and validated. */
 export interface LoadedExtension extends Required<ExtensionDeclaration> {
-  /** As EXTENSIONS names it. */
+  /** Name of the extension in EXTENSIONS. */
   specifier: string;
-  /** Where its code is, with every link resolved and a slash at the end; null for one that is no file. */
+  /** Directory of its code, with every link resolved and a trailing slash. Null if the extension is not a file. */
   directory: string | null;
-  /** What the application imports, for a process of this role. @throws Error of one line that names the extension. */
+  /**
+   * Returns the module that the application imports in a process with this role. @throws Error with one line that names
+   * the extension.
+   */
   imported: (role: Role) => Type | DynamicModule;
 }
 
-/** What `@Module`, `@Injectable` and `@Controller` leave on a class. */
+/** Metadata keys that `@Module`, `@Injectable` and `@Controller` set on a class. */
 const MODULE_PARTS = ['imports', 'providers', 'controllers', 'exports'];
 const INJECTABLE = '__injectable__';
 const CONTROLLER = '__controller__';
@@ -26,9 +29,9 @@ const NAME = /^[a-z][a-z0-9]{0,29}$/;
 const PARTS = new Set(['name', 'entities', 'migrations']);
 
 /**
- * Loads the Nest modules that EXTENSIONS names: packages, or files relative to the working directory. Each exports its
- * module class as default.
- * @throws Error of one line that names the extension, when it cannot be loaded or is not in order.
+ * Loads the Nest modules that EXTENSIONS names: packages, or files relative to the working directory. Each has its
+ * module class as default export.
+ * @throws Error with one line that names the extension, if it cannot be loaded or is invalid.
  */
 export async function loadExtensions(names: readonly string[]): Promise<LoadedExtension[]> {
   const loaded = await Promise.all(names.map(async (name) => inOrder(name, await moduleOf(name), directoryOf(name))));
@@ -53,10 +56,10 @@ async function moduleOf(name: string): Promise<ExtensionModule> {
   return loaded.default as ExtensionModule;
 }
 
-/** A class that says nothing would be imported without a word, and do nothing. */
+/** Nest would silently import a class without metadata, and the extension would have no effect. */
 function moduleFault(exported: unknown): string | null {
-  if (exported === undefined) return 'it exports no default. Write `export default class …` behind @Module.';
-  if (!isClass(exported)) return 'its default export is no class.';
+  if (exported === undefined) return 'it exports no default. Write `export default class …` after @Module.';
+  if (!isClass(exported)) return 'its default export is not a class.';
   const { name } = exported;
   if (
     declarationOf(exported) !== null ||
@@ -65,18 +68,21 @@ function moduleFault(exported: unknown): string | null {
   )
     return null;
   if (Reflect.hasOwnMetadata(CONTROLLER, exported))
-    return `${name} is a controller. Export the module that has it among its controllers.`;
+    return `${name} is a controller. Export the module that lists it under controllers.`;
   if (Reflect.hasOwnMetadata(INJECTABLE, exported))
-    return `${name} is a provider. Export the module that has it among its providers.`;
-  return `${name} carries neither @Extension nor an @Module that has something in it.`;
+    return `${name} is a provider. Export the module that lists it under providers.`;
+  return `${name} carries neither @Extension nor a non-empty @Module.`;
 }
 
-/** A file relative to the working directory, or the file of a package as this one finds it. */
+/** Returns the URL of a file relative to the working directory, or of a package as resolved from this file. */
 function urlOf(name: string): string {
   return /^\.{0,2}\//.test(name) ? pathToFileURL(path.resolve(name)).href : import.meta.resolve(name);
 }
 
-/** Of one that was loaded: the folder of its package, or of the file where the package is ours. */
+/**
+ * Returns the directory of a loaded extension: the folder of its package, or the folder of the file if that package is
+ * Posthorn itself.
+ */
 function directoryOf(name: string): string | null {
   const url = urlOf(name);
   if (!url.startsWith('file:')) return null;
@@ -89,22 +95,22 @@ function directoryOf(name: string): string | null {
 async function load(name: string): Promise<unknown> {
   const url = urlOf(name);
   const file = url.startsWith('file:') ? fileURLToPath(url) : '';
-  // What is not there fails below, with Node's own words.
+  // If the file does not exist, Node.js reports it below.
   const copy = existsSync(file) ? secondCopy(file) : null;
   if (copy !== null) {
     throw new Error(
       `${copy.by === null ? 'it' : `its dependency ${copy.by}`} brings a second copy of ${copy.name} (${copy.directory}). ` +
         'Name it under peerDependencies instead of dependencies, remove that copy, and install again; ' +
-        'or start the Posthorn that is installed beside the extension: `npx posthorn` in its folder.',
+        'or start the Posthorn that is installed next to the extension: `npx posthorn` in its folder.',
     );
   }
   return import(url);
 }
 
 /**
- * An extension whose declaration is in order. A module that declares nothing is known by its class: it has routes,
- * adapters or guards, and no tables.
- * @throws Error of one line.
+ * Returns the extension if its declaration is valid. A module without a declaration is identified by its class. It can
+ * have routes, adapters and guards, but no tables.
+ * @throws Error with one line.
  */
 export function inOrder(specifier: string, module: ExtensionModule, directory: string | null = null): LoadedExtension {
   const declaration = declarationOf(module);
@@ -121,7 +127,7 @@ export function inOrder(specifier: string, module: ExtensionModule, directory: s
   return { name, specifier, directory, entities, migrations, imported };
 }
 
-/** What `for` gives for a role. */
+/** Returns the module that `for` creates for a role. */
 function made(
   specifier: string,
   make: NonNullable<ExtensionModule['for']>,
@@ -137,27 +143,27 @@ function made(
     throw wrong(`failed: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!isClass((given as Partial<DynamicModule> | null | undefined)?.module))
-    throw wrong(`gives no dynamic module: \`{ module: ${module.name}, … }\`.`);
+    throw wrong(`does not return a dynamic module: \`{ module: ${module.name}, … }\`.`);
   return given as DynamicModule;
 }
 
 function faultOf(declaration: ExtensionDeclaration): string | null {
   const unknown = Object.keys(declaration).find((part) => !PARTS.has(part));
-  if (unknown !== undefined) return `${unknown} is not known; there are ${[...PARTS].join(', ')}.`;
+  if (unknown !== undefined) return `${unknown} is not a known property. Known: ${[...PARTS].join(', ')}.`;
   const { name, entities = [], migrations = [] } = declaration;
   if (typeof name !== 'string' || !NAME.test(name))
-    return 'name is 1 to 30 lower-case letters and digits, and begins with a letter.';
-  if (!Array.isArray(entities) || !entities.every(isClass)) return 'entities is a list of classes.';
-  if (!Array.isArray(migrations) || !migrations.every(isClass)) return 'migrations is a list of classes.';
+    return 'name must be 1 to 30 lower-case letters and digits, and begin with a letter.';
+  if (!Array.isArray(entities) || !entities.every(isClass)) return 'entities must be a list of classes.';
+  if (!Array.isArray(migrations) || !migrations.every(isClass)) return 'migrations must be a list of classes.';
   return tableFault(name, entities) ?? migrationFault(name, migrations);
 }
 
-/** The prefix is what keeps an extension's tables apart from ours of any later release. */
+/** The prefix keeps an extension's tables separate from Posthorn's tables, including those of later releases. */
 function tableFault(name: string, entities: readonly Type[]): string | null {
   for (const entity of entities) {
     const table = getMetadataArgsStorage().tables.find(({ target }) => target === entity)?.name;
-    if (table === undefined) return `${entity.name} is no entity: it needs @Entity('${name}_…').`;
-    if (!table.startsWith(`${name}_`)) return `the table ${table} of ${entity.name} must begin with ${name}_.`;
+    if (table === undefined) return `${entity.name} is not an entity: it needs @Entity('${name}_…').`;
+    if (!table.startsWith(`${name}_`)) return `the name of table ${table} of ${entity.name} must begin with ${name}_.`;
   }
   return null;
 }
@@ -167,7 +173,7 @@ function migrationFault(name: string, migrations: readonly Type[]): string | nul
   const wrong = migrations.find((migration) => !expected.test(migration.name));
   if (wrong === undefined) return null;
   const example = `${name.charAt(0).toUpperCase()}${name.slice(1)}Tables1732500000000`;
-  return `the migration ${wrong.name} must be called like ${example}: the extension's name, what it makes, 13 digits of time.`;
+  return `the migration ${wrong.name} must have a name like ${example}: the extension's name, what it creates, and a timestamp of 13 digits.`;
 }
 
 function isClass(value: unknown): value is Type {

@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What an extension must share with us: classes and metadata are told apart by the file that they came from. */
+/**
+ * Packages that an extension must share with Posthorn. Two copies of one package have different classes and metadata.
+ */
 const SHARED = [
   '@nestjs/common',
   '@nestjs/core',
@@ -17,18 +19,18 @@ const SHARED = [
   'posthorn',
 ];
 
-/** A second copy of a package that there may be only once. */
+/** A second copy of a package that must exist only once. */
 export interface SecondCopy {
   name: string;
   directory: string;
-  /** The package among the extension's dependencies that would load it; null for the extension itself. */
+  /** The extension's dependency that would load the copy. Null for the extension itself. */
   by: string | null;
 }
 
 /**
- * The first package that the code in `entryFile`, or a package that it depends on, would load from another place than we
- * do, or null. It goes by the folders where Node.js looks, without loading anything: a second `reflect-metadata` does its
- * harm when it is loaded.
+ * Returns the first shared package that the extension would load from another directory than Posthorn does, or null.
+ * Checks the code in `entryFile` and the packages it depends on. Searches the folders that Node.js would search,
+ * without loading anything: a second `reflect-metadata` already breaks metadata when it is loaded.
  */
 export function secondCopy(entryFile: string, ownFile = fileURLToPath(import.meta.url)): SecondCopy | null {
   const entry = realpathSync(entryFile);
@@ -71,7 +73,7 @@ function otherCopy(
   return null;
 }
 
-/** What a package names of others; nothing where there is no readable manifest. */
+/** Returns the names of a package's dependencies, or an empty list if its manifest is not readable. */
 function dependenciesIn(manifest: string): string[] {
   try {
     const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
@@ -83,7 +85,7 @@ function dependenciesIn(manifest: string): string[] {
   }
 }
 
-/** The package that a file is part of. */
+/** Returns the directory of the package that contains the file. */
 export function packageOf(file: string): string {
   const directory = path.dirname(file);
   return existsSync(path.join(directory, 'package.json')) || directory === file
@@ -91,10 +93,10 @@ export function packageOf(file: string): string {
     : packageOf(directory);
 }
 
-/** Where a file finds a package, with every link resolved; null when it does not. */
+/** Returns the directory of a package as resolved from a file, with every link resolved, or null if it is not found. */
 function directoryOf(name: string, fromFile: string): string | null {
   const folders = createRequire(fromFile).resolve.paths(name) ?? [];
-  // What is not a node_modules folder above the file is looked into by CommonJS only.
+  // Only CommonJS searches folders other than the node_modules folders above the file.
   const directories = folders
     .filter((folder) => path.basename(folder) === 'node_modules')
     .map((folder) => path.join(folder, name));

@@ -13,7 +13,7 @@ describe('provideMasterKey', () => {
 
   afterEach(() => rmSync(path.resolve(dataDir, '../..'), { recursive: true }));
 
-  it('makes a key once, readable by its owner only, and gives the same one ever after', () => {
+  it('creates a key once, readable by its owner only, and returns the same key afterwards', () => {
     const config = loadConfig({ DATA_DIR: dataDir });
 
     const first = provideMasterKey(config);
@@ -25,7 +25,7 @@ describe('provideMasterKey', () => {
     expect(statSync(path.join(dataDir, 'master.key')).mode & 0o777).toBe(0o600);
   });
 
-  it('makes another key in another directory', () => {
+  it('creates a different key in another directory', () => {
     const other = loadConfig({ DATA_DIR: path.join(dataDir, 'other') });
 
     expect(provideMasterKey(other)).not.toEqual(provideMasterKey(loadConfig({ DATA_DIR: dataDir })));
@@ -38,18 +38,18 @@ describe('provideMasterKey', () => {
     expect(() => readdirSync(dataDir)).toThrow('ENOENT');
   });
 
-  it('refuses to make a new key for a database whose key is lost', () => {
+  it('does not create a new key for a database whose key is missing', () => {
     mkdirSync(path.join(dataDir, 'postgres'), { recursive: true });
 
     const provide = (): unknown => provideMasterKey(loadConfig({ DATA_DIR: dataDir }));
 
     expect(provide).toThrow(ConfigError);
     expect(provide).toThrow(
-      'master.key is missing beside the database that it protects: restore it, or set MASTER_KEY.',
+      'master.key is missing, but the database that it protects exists: restore the file, or set MASTER_KEY.',
     );
   });
 
-  it('refuses a file that holds no key, without repeating what it holds', () => {
+  it('rejects a file that contains no key, without showing its content', () => {
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(path.join(dataDir, 'master.key'), 'hunter2\n');
 

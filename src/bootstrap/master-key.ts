@@ -16,20 +16,22 @@ import { ConfigError } from '#kernel/config/config.js';
 import { parseMasterKey } from '#kernel/config/config-values.js';
 
 /**
- * The 32 bytes that encrypt secrets at rest: MASTER_KEY, or the key in `DATA_DIR/master.key`,
- * which the first embedded start makes with mode 0600.
+ * Returns the 32 bytes that encrypt secrets at rest: MASTER_KEY, or the key in `DATA_DIR/master.key`. The first
+ * embedded start creates that file with mode 0600.
  *
- * Call it before PostgreSQL starts: it refuses to make a new key for a database that exists
- * already, because every secret in there would be lost without a word.
+ * Call it before PostgreSQL starts. It does not create a new key for an existing database, because every secret in that
+ * database would be lost silently.
  *
- * @throws ConfigError when the file can't be used, or is missing beside a database.
+ * @throws ConfigError if the file is not usable, or is missing although a database exists.
  */
 export function provideMasterKey(config: Config): Buffer {
   if (config.configuredMasterKey !== null) return config.configuredMasterKey;
   const file = path.resolve(config.dataDir, 'master.key');
   if (!existsSync(file)) {
     if (existsSync(path.join(path.dirname(file), 'postgres'))) {
-      throw new ConfigError(`${file} is missing beside the database that it protects: restore it, or set MASTER_KEY.`);
+      throw new ConfigError(
+        `${file} is missing, but the database that it protects exists: restore the file, or set MASTER_KEY.`,
+      );
     }
     writeOnce(file, randomBytes(32).toString('base64'));
   }
@@ -39,7 +41,7 @@ export function provideMasterKey(config: Config): Buffer {
   return key;
 }
 
-/** Makes the file whole or not at all; when two processes race, the first one's content stays. */
+/** Creates the file atomically. If two processes race, the first one's content stays. */
 function writeOnce(file: string, content: string): void {
   mkdirSync(path.dirname(path.dirname(file)), { recursive: true });
   if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file), { mode: 0o700 });

@@ -7,15 +7,16 @@ import { isUnreachable, retryUntilAvailable } from '#kernel/database/retry-until
 import { dataSource, refuseNewerSchema } from './data-source.js';
 import type { LoadedExtension } from './extensions.js';
 
-/** Connects, waiting for a server that is away or still starting; `onWait` is told once. */
+/** Connects, and waits while the server is unavailable or starting. Calls `onWait` once if it has to wait. */
 export async function connect(source: DataSource, onWait: () => void = () => undefined): Promise<void> {
   await retryUntilAvailable(() => source.initialize(), onWait);
 }
 
 /**
- * Transaction ids are those of one PostgreSQL cluster and timeline. A database that is found on another one begins a
- * new epoch, so that the order of what is pulled goes on rising. The lock waits for whoever is still writing items of the
- * old one: a reader takes every old item for committed.
+ * Begins a new epoch if the database runs on another PostgreSQL cluster or timeline than before. Transaction ids are
+ * only comparable within one cluster and timeline. The new epoch keeps the order of pulled items ascending. The lock
+ * waits for transactions that still write items of the old epoch, because readers treat every item of an old epoch as
+ * committed.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];
@@ -26,7 +27,7 @@ async function beginEpoch(runner: QueryRunner): Promise<void> {
   await runner.commitTransaction();
 }
 
-/** The oldest version that `docs/deploy.md` promises. */
+/** Oldest supported version, as stated in `docs/deploy.md`. */
 const VERSION_MIN = 15;
 
 async function checkVersion(runner: QueryRunner): Promise<void> {
@@ -40,15 +41,15 @@ async function checkVersion(runner: QueryRunner): Promise<void> {
     );
 }
 
-/** What of an extension concerns the schema. */
+/** The parts of an extension that concern the schema. */
 type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
 
 /**
- * Brings a connected database up to date, with the tables of extensions after our own. Several processes may start at
- * once: an advisory lock puts them in line.
+ * Migrates a connected database: Posthorn's tables first, then those of extensions. An advisory lock serializes
+ * processes that start at the same time.
  */
 export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
-  // What a server that went away left undone is begun again: each migration is a transaction.
+  // Starts over if the server goes away in between, because each migration is one transaction.
   await retryUntilAvailable(() => runInLine(source, extensions));
 }
 
@@ -67,7 +68,10 @@ async function runInLine(source: DataSource, extensions: readonly ExtensionTable
   }
 }
 
-/** Recorded in `<name>_migrations`: without the extension nobody reads that, and its tables stay as they are. */
+/**
+ * Migrations are recorded in `<name>_migrations`. Without the extension, that table is not read and the extension's
+ * tables stay unchanged.
+ */
 async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
   if (migrations.length === 0) return;
   const own = new DataSource({
@@ -88,7 +92,7 @@ async function migrateExtension(source: DataSource, { name, migrations }: Extens
   }
 }
 
-/** What a start does to the database, on connections of its own: past the pooler, and without the deadlines of the service. */
+/** Prepares the database at start, on separate connections that bypass the pooler and have no statement timeout. */
 export async function migrateOnce(
   config: Config,
   extensions: readonly ExtensionTables[],
@@ -105,7 +109,7 @@ export async function migrateOnce(
   }
 }
 
-/** Brings the database at `url` up to date. */
+/** Migrates the database at `url`. */
 export async function migrate(url: string): Promise<void> {
   const source = dataSource(url, 4, [], { isPatient: true });
   await connect(source);

@@ -3,12 +3,12 @@ import { type Config, ConfigError } from '#kernel/config/config.js';
 
 const DIAL_MS_MAX = 5_000;
 const REST_MS = 1_000;
-/** As long as a start waits for PostgreSQL. */
+/** Equals the time that a start waits for PostgreSQL. */
 const WAIT_MS_MAX = 30_000;
 
 /**
- * Waits until the Redis of REDIS_URL answers, for up to half a minute; `onWait` is told once. While the service runs it
- * does without, but a wrong address must not look like that.
+ * Waits up to 30 seconds until the Redis of REDIS_URL responds. Calls `onWait` once if it has to wait. A running
+ * service works without Redis, but a wrong address must be reported at the start.
  *
  * @throws ConfigError with one sentence for the operator.
  */
@@ -30,7 +30,7 @@ export async function reachRedis({ redisUrl }: Config, onWait: () => void): Prom
   }
 }
 
-/** Why there was no answer, or null when there was one. */
+/** Returns why Redis did not respond, or null if it did. */
 async function ping(url: string): Promise<Error | null> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -39,7 +39,7 @@ async function ping(url: string): Promise<Error | null> {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // What `connect` itself rejects with says only that the connection is closed.
+  // The error that `connect` rejects with only says that the connection is closed. The event has the cause.
   let heard: Error | null = null;
   redis.on('error', (error: Error) => (heard ??= error));
   try {
@@ -53,7 +53,7 @@ async function ping(url: string): Promise<Error | null> {
   }
 }
 
-/** What waiting does not mend. */
+/** Returns the message for an error that waiting cannot fix, or null. */
 function refusalOf(error: Error, host: string): string | null {
   if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)|without any password configured/.test(error.message)) {
     return `Redis at ${host} refuses the password: correct it in REDIS_URL.`;

@@ -32,12 +32,17 @@ import type { Service } from './shutdown.js';
 
 let extensions: readonly LoadedExtension[] = [];
 
-/** What a start tells of an error: the same one, or that it is an extension's. */
+/**
+ * Returns the error to report for a failed start: the given error, or an `ExtensionFailed` if an extension caused it.
+ */
 export function blame(error: unknown, config: Config): unknown {
   return blamed(error, extensions, config.role);
 }
 
-/** Starts what answers and delivers, on a database and with a master key that there are; `member` where others share its ports. */
+/**
+ * Starts the API and the delivery workers, with an existing database and master key. `member` is set if other processes
+ * share the ports.
+ */
 export async function startService(
   complete: Config,
   logger: Logger,
@@ -55,7 +60,7 @@ export async function startService(
   await connect(source, waiting);
   if (member?.number === 1) await warnOfConnections(source, complete, member, logger);
   await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
-  // Before anything is made that carries a time.
+  // Runs before anything that has a timestamp is created.
   const clock = new SystemClock();
   await retryUntilAvailable(() => followDatabase(clock, (text) => source.query(text)));
   watchFactories(extensions, complete.role);
@@ -84,7 +89,7 @@ export async function startService(
     settleHeap();
     await app.listen({ port: complete.port, host: complete.host });
   } catch (error) {
-    // What runs already must not meet a database that is stopped below it. Why it ends is said in one line, by the caller.
+    // Stops the parts that already run before the database is stopped. The caller logs the cause in one line.
     if (!logger.isLevelEnabled('debug')) logger.level = 'silent';
     await service.drain().catch(() => undefined);
     throw error;
@@ -99,7 +104,7 @@ class ListeningService implements Service {
     private readonly connections: ConnectionDrain,
   ) {}
 
-  /** The addresses that the API listens on: a host name may lead to several. */
+  /** Addresses that the API listens on. A host name may resolve to several. */
   get addresses(): readonly ListeningAddress[] {
     return this.app.getHttpAdapter().getInstance().addresses() as ListeningAddress[];
   }
@@ -119,7 +124,10 @@ class ListeningService implements Service {
   }
 }
 
-/** On standard output whatever the log level says, and right after the commit: what follows may fail, and the keys are shown this once. */
+/**
+ * Prints the keys to standard output at any log level, directly after the commit. Later steps may fail, and the keys
+ * are shown only once.
+ */
 async function firstStart(app: NestFastifyApplication): Promise<void> {
   const keys = await app.get(FirstStart).run();
   if (keys === null) return;
@@ -133,7 +141,10 @@ async function firstStart(app: NestFastifyApplication): Promise<void> {
 
 const CONNECTIONS = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as room`;
 
-/** Pools are ceilings, and who else connects is not known: a word, and no refusal. Behind a pooler it is the pooler's matter. */
+/**
+ * Only warns, because the pool sizes are maximums and other clients' connections are unknown. Behind a pooler the check
+ * does not apply.
+ */
 async function warnOfConnections(
   source: ReturnType<typeof dataSource>,
   { isPooled, databasePoolSize }: Config,
@@ -146,7 +157,7 @@ async function warnOfConnections(
   if (warning !== null) logger.warn(warning);
 }
 
-/** Who is asked says which one it is, and answers a scrape for all of them. */
+/** Sets the process number for readiness, and answers a scrape with the metrics of all processes. */
 function joinOthers(app: NestFastifyApplication, member: Member): void {
   const metrics = app.get(Metrics);
   app.get(Readiness).numbered(member.number);

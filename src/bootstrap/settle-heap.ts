@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Collects what a start has left behind: a quarter of the heap, and the pages go back to the system. It also tells V8 how much is
- * alive, which is what it lets the heap grow from (`--heap-growing-percent`). Nothing else runs meanwhile: it is called before anybody is listened to.
+ * Collects the garbage of the start: a quarter of the heap, whose pages return to the operating system. V8 also derives
+ * the heap's growth from the live size after this collection (`--heap-growing-percent`). The collection blocks, so call
+ * it before the service listens.
  */
 export function settleHeap(): void {
   setFlagsFromString('--expose-gc');

@@ -2,24 +2,33 @@ import type { Logger } from 'pino';
 import type { Config } from '#kernel/config/config.js';
 import type { EmbeddedPostgres } from './embedded.js';
 
-/** The service, once it is up. */
+/** A running service. */
 export interface Service {
-  /** It is not ready any more, and every answer ends its connection; resolves when it has served on for so long. */
+  /**
+   * Reports not ready and closes the connection after every response. Resolves when the service has continued to serve
+   * for `graceMs`.
+   */
   retire(graceMs: number): Promise<void>;
-  /** Nothing new is begun, what is under way ends and is recorded, and the connections to the database are closed. */
+  /** Begins nothing new, finishes and records work in progress, and closes the connections to the database. */
   drain(): Promise<void>;
-  /** Ends at once what would outlive this process. */
+  /** Ends child processes that would outlive this process. */
   abandon?(): void;
 }
 
-/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: what comes so soon is the same wish. */
+/**
+ * After Ctrl-C the terminal signals both npm and Posthorn, and npm forwards the signal. A second signal within this
+ * time counts as the same one.
+ */
 const ONE_WISH_MS = 1_000;
 
 /**
  * Ends the process on SIGTERM and SIGINT.
  *
- * Readiness goes first, and the process serves on while balancers take notice; then no request and no attempt is cut;
- * then the storage goes. A second signal leaves at once: what is open falls to other workers, as after a kill.
+ * 1. Readiness fails, and the process serves until load balancers have noticed.
+ * 2. Requests and attempts in progress finish.
+ * 3. The storage stops.
+ *
+ * A second signal exits immediately. Other workers then take over open deliveries, as after a kill.
  */
 export class Shutdown {
   private service: Service | null = null;
@@ -34,22 +43,24 @@ export class Shutdown {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.heard(signal));
   }
 
-  /** Whether a signal has come: what fails from then on is no news. */
+  /** True once a signal was received. Errors after that are expected. */
   get hasBegun(): boolean {
     return this.begunAtMs !== null;
   }
 
-  /** What is to be stopped last. */
+  /** Registers the embedded server, which is stopped last. */
   owns(postgres: EmbeddedPostgres | null): void {
     this.postgres = postgres;
   }
 
-  /** From now on a signal drains; before, it gives the start up. */
+  /** From now on a signal drains the service. Before this call it aborts the start. */
   isUp(service: Service): void {
     this.service = service;
   }
 
-  /** As on a signal, but without a grace: nobody is sent here any more. */
+  /**
+   * Shuts down as on a signal, but without a grace period: no load balancer sends requests to this process any more.
+   */
   end(why: string): void {
     if (this.begunAtMs !== null) return;
     this.begunAtMs = performance.now();
@@ -64,7 +75,7 @@ export class Shutdown {
       this.logger.info(`Stopping on ${signal}.`);
       void this.stop(this.config.shutdownGraceMs);
     } else if (nowMs - this.begunAtMs >= ONE_WISH_MS) {
-      this.logger.warn(`Leaving at once on a second ${signal}; what is open falls back to other workers.`);
+      this.logger.warn(`Leaving at once on a second ${signal}; other workers take over open deliveries.`);
       void this.leave();
     }
   }
@@ -76,7 +87,7 @@ export class Shutdown {
         await service.retire(graceMs);
         const late = setTimeout(() => {
           this.logger.error(
-            `Not stopped within ${config.shutdownTimeoutMs} ms; what is open falls back to other workers.`,
+            `Not stopped within ${config.shutdownTimeoutMs} ms; other workers take over open deliveries.`,
           );
           void this.leave();
         }, config.shutdownTimeoutMs);
@@ -91,7 +102,9 @@ export class Shutdown {
     }
   }
 
-  /** The embedded server would outlive us: it is stopped all the same, which takes a moment. Who cannot wait for it signals once more. */
+  /**
+   * Stops the embedded server, which would outlive this process. This takes a moment. Another signal skips the wait.
+   */
   private async leave(): Promise<void> {
     if (this.isLeaving) process.exit(1);
     this.isLeaving = true;

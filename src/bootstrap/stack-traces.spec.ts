@@ -38,7 +38,7 @@ describe('mapStacks', () => {
     if (hasMap) writeFileSync(path.join(directory, `${name}.mjs.map`), map ?? '');
   }
 
-  /** The stack that a program of its own tells, without the flag of Node.js. */
+  /** Returns the stack of a separate program that runs without the flag of Node.js. */
   function stackThrough(name: string): string {
     const of = (file: string): string => JSON.stringify(pathToFileURL(path.join(directory, `${file}.mjs`)).href);
     const program = `import { mapStacks } from ${of('stack-traces')}; import { fail } from ${of(name)}; mapStacks();
@@ -46,14 +46,14 @@ describe('mapStacks', () => {
     return execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8', env: {} });
   }
 
-  it('names the line that was written, where there is a map', () => {
+  it('shows the source line if there is a source map', () => {
     const [head, frame] = stackThrough('mapped').split('\n');
 
     expect(head).toBe('TypeError: told undefined');
     expect(frame).toMatch(/^ {4}at fail \(.*\/mapped\.ts:5:9\)$/);
   });
 
-  it('leaves the line as it is, where there is none', () => {
+  it('leaves the line unchanged if there is no source map', () => {
     const [head, frame] = stackThrough('plain').split('\n');
 
     expect(head).toBe('TypeError: told undefined');

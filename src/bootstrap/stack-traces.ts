@@ -3,28 +3,28 @@ import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** They are decoded in memory, and most traces lead through the same few files. */
+/** Maximum number of source maps in memory. They are kept decoded, and most traces go through the same few files. */
 const MAPS_MAX = 32;
 const PLACE = /((?:file:\/\/)?\/[^\s()]+\.[cm]?js):(\d+):(\d+)/;
 
-/** A V8 call site, which writes itself. */
+/** A V8 call site, which can format itself. */
 interface Frame {
   toString(): string;
 }
 
-/** By file; null where there is no map beside it. */
+/** Source maps by file. Null if the file has none. */
 const maps = new Map<string, SourceMap | null>();
 
 /**
- * From now on stack traces name the lines that somebody wrote. A map is read when a trace through its file is asked for: with
- * `--enable-source-maps` Node.js keeps those of every file that is loaded: 24 MB.
+ * Makes stack traces show the lines of the TypeScript source. A source map is read when a trace through its file is
+ * formatted. With `--enable-source-maps` Node.js would keep the maps of all loaded files in memory: 24 MB.
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) =>
     [headOf(error), ...frames.map((frame: Frame) => `    at ${written(frame.toString())}`)].join('\n');
 }
 
-/** A frame as it was written, or as it is when nothing is known about that. */
+/** Returns the frame with its source position, or unchanged if there is no source map. */
 function written(frame: string): string {
   return frame.replace(PLACE, (place, name: string, line: string, column: string) => {
     try {
@@ -51,7 +51,7 @@ function mapOf(file: string): SourceMap | null {
   return map;
 }
 
-/** What V8 itself writes above the frames. */
+/** Returns the line that V8 writes above the frames. */
 function headOf(error: Error): string {
   try {
     return Error.prototype.toString.call(error);

@@ -17,12 +17,12 @@ describe('startFailure', () => {
 
   it.each<[string, unknown, string]>([
     [
-      'a port that is taken',
+      'a port that is in use',
       failed('x', { code: 'EADDRINUSE', syscall: 'listen', port: 3000 }),
       'Port 3000 of 0.0.0.0 is taken by another process: stop that one, or set another PORT.',
     ],
     [
-      'a metrics port that is taken',
+      'a metrics port that is in use',
       failed('x', { code: 'EADDRINUSE', syscall: 'listen', port: 9090 }),
       'Port 9090 of 0.0.0.0 is taken by another process: stop that one, or set another METRICS_PORT.',
     ],
@@ -37,7 +37,7 @@ describe('startFailure', () => {
       '0.0.0.0 is no address of this machine: correct HOST.',
     ],
     [
-      'a database that is not there',
+      'a database server that is not running',
       failed('', {
         code: 'ECONNREFUSED',
         errors: [failed('connect ECONNREFUSED', { code: 'ECONNREFUSED', syscall: 'connect', port: 6432 })],
@@ -45,14 +45,14 @@ describe('startFailure', () => {
       'Nothing listens at db.example:6432: start PostgreSQL there, or correct DATABASE_URL.',
     ],
     [
-      'a host that nobody knows',
+      'an unknown host',
       failed('x', { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'db.example' }),
       'The host db.example in DATABASE_URL is not known (ENOTFOUND): correct DATABASE_URL, or the name server.',
     ],
     [
-      'a database that is silent',
+      'a database that does not respond',
       failed('timeout expired'),
-      'PostgreSQL at db.example:6432 does not answer (timeout expired): check DATABASE_URL, and the network and firewalls on the way.',
+      'PostgreSQL at db.example:6432 does not answer (timeout expired): check DATABASE_URL, the network and the firewalls.',
     ],
     [
       'a wrong password',
@@ -65,29 +65,29 @@ describe('startFailure', () => {
       'PostgreSQL at db.example:6432 refuses the password of the user ann: correct it in DATABASE_URL.',
     ],
     [
-      'a user that may not come in',
+      'a user without access',
       refused('28000', 'role "ann" does not exist'),
-      'PostgreSQL at db.example:6432 lets the user ann not in (role "ann" does not exist): correct DATABASE_URL, or the server\'s pg_hba.conf.',
+      'PostgreSQL at db.example:6432 rejects the user ann (role "ann" does not exist): correct DATABASE_URL, or the server\'s pg_hba.conf.',
     ],
     [
-      'a database of another name',
+      'a database that does not exist',
       refused('3D000'),
       'PostgreSQL at db.example:6432 has no database orders: create it, or correct DATABASE_URL.',
     ],
     [
       'a user without privileges',
       refused('42501', 'permission denied for schema public'),
-      'The user ann may not set up the database orders at db.example:6432 (permission denied for schema public): make it the owner of the database that DATABASE_URL names.',
+      'The user ann has no permission to set up the database orders at db.example:6432 (permission denied for schema public): make it the owner of the database in DATABASE_URL.',
     ],
     [
       'a standby',
       refused('25006'),
-      'PostgreSQL at db.example:6432 is read-only, as a standby is: set DATABASE_URL to the primary.',
+      'PostgreSQL at db.example:6432 is read-only, as a standby server is: set DATABASE_URL to the primary.',
     ],
     [
-      'a certificate of nobody',
+      'an untrusted certificate',
       failed('self-signed', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
-      'The certificate of PostgreSQL at db.example:6432 is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): name the file of its authority in DATABASE_URL with sslrootcert=FILE.',
+      'The certificate of PostgreSQL at db.example:6432 is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): add the file of its certificate authority to DATABASE_URL with sslrootcert=FILE.',
     ],
     [
       'a certificate for another host',
@@ -100,7 +100,7 @@ describe('startFailure', () => {
       'PostgreSQL at db.example:6432 does not speak TLS: take sslmode out of DATABASE_URL, or turn ssl on there.',
     ],
     [
-      'a certificate file that is not there',
+      'a certificate file that does not exist',
       failed('x', { code: 'ENOENT', syscall: 'open', path: '/etc/ca.pem' }),
       "DATABASE_URL names the file /etc/ca.pem, which can't be read (ENOENT): correct the path, or make it readable.",
     ],
@@ -110,26 +110,26 @@ describe('startFailure', () => {
       "DATA_DIR /srv/posthorn can't be written to (EROFS at /srv/posthorn/master.key.7): make it writable for this user, or set another one.",
     ],
     [
-      'a directory that cannot be made',
+      'a directory that cannot be created',
       failed('x', { code: 'EACCES', syscall: 'mkdir', path: '/srv' }),
       "DATA_DIR /srv/posthorn can't be written to (EACCES at /srv): make it writable for this user, or set another one.",
     ],
     [
-      "an extension's own server",
+      'a server that an extension uses',
       failed('connect ECONNREFUSED 127.0.0.1:4222', { code: 'ECONNREFUSED', syscall: 'connect', port: 4222 }),
       'connect ECONNREFUSED 127.0.0.1:4222',
     ],
     [
-      'something of many lines',
+      'a message with many lines',
       failed("Nest can't resolve dependencies of the Audit (?).\n\nPotential solutions:\n- none"),
       "Nest can't resolve dependencies of the Audit (?).",
     ],
-    ['what is no error', 'gone', 'gone'],
-  ])('says in one line what to do about %s', (_what, error, line) => {
+    ['a value that is not an error', 'gone', 'gone'],
+  ])('reports in one line what to do about %s', (_what, error, line) => {
     expect(startFailure(error, config)).toBe(line);
   });
 
-  it('shows no password, key or token, whoever wrote it into a message', () => {
+  it('shows no password, key or token, even if a library put it into a message', () => {
     const message = `at ${ENV.DATABASE_URL} with hunter@two, ${ENV.REDIS_URL}, ${ENV.MASTER_KEY}, amqp://guest:guestpass@queue`;
 
     const line = startFailure(new Error(message), config);
@@ -138,7 +138,7 @@ describe('startFailure', () => {
     expect(startFailure(new Error(message), null)).not.toContain('swordfish');
   });
 
-  it('shows no part of a password that has "@" in it, nor of one in a query', () => {
+  it('shows no part of a password that contains "@", or of one in a query', () => {
     const own = loadConfig({
       ...ENV,
       DATABASE_URL: 'postgres://ann:hunter2@two@db.example/orders?sslpassword=opensesame',

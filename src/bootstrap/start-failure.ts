@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Config } from '#kernel/config/config.js';
 import { withoutCredentials } from '#kernel/config/config-values.js';
 
-/** What node, node-postgres and the server tell of an error, as far as they do. */
+/** Properties of an error from Node.js, node-postgres or the server. Missing ones are empty. */
 interface Told {
   code: string;
   message: string;
@@ -10,11 +10,11 @@ interface Told {
   hostname: string;
   port: number | null;
   path: string;
-  /** Only PostgreSQL itself says this. */
+  /** Set only by errors from the PostgreSQL server. */
   severity: string;
 }
 
-/** What DATABASE_URL says, without its password. */
+/** Content of DATABASE_URL, without its password. */
 interface Database {
   place: string;
   host: string;
@@ -29,30 +29,31 @@ const LINE_CHARACTERS_MAX = 600;
 const POSTGRES_PORT = 5432;
 
 const silent: Sentence = ({ code, message }, { place }) =>
-  `PostgreSQL at ${place} does not answer (${code || message}): check DATABASE_URL, and the network and firewalls on the way.`;
+  `PostgreSQL at ${place} does not answer (${code || message}): check DATABASE_URL, the network and the firewalls.`;
 const untrusted: Sentence = ({ code }, { place }) =>
-  `The certificate of PostgreSQL at ${place} is not trusted (${code}): name the file of its authority in DATABASE_URL with sslrootcert=FILE.`;
+  `The certificate of PostgreSQL at ${place} is not trusted (${code}): add the file of its certificate authority to DATABASE_URL with sslrootcert=FILE.`;
 
-/** SQLSTATEs that a start can meet. */
+/** SQLSTATEs that can occur during a start. */
 const REFUSALS: Readonly<Record<string, Sentence>> = {
   '28P01': (_, { place, user }) =>
     `PostgreSQL at ${place} refuses the password of the user ${user}: correct it in DATABASE_URL.`,
   '28000': ({ message }, { place, user }) =>
-    `PostgreSQL at ${place} lets the user ${user} not in (${message}): correct DATABASE_URL, or the server's pg_hba.conf.`,
+    `PostgreSQL at ${place} rejects the user ${user} (${message}): correct DATABASE_URL, or the server's pg_hba.conf.`,
   '3D000': (_, { place, name }) =>
     `PostgreSQL at ${place} has no database ${name}: create it, or correct DATABASE_URL.`,
   '42501': ({ message }, { place, user, name }) =>
-    `The user ${user} may not set up the database ${name} at ${place} (${message}): make it the owner of the database that DATABASE_URL names.`,
+    `The user ${user} has no permission to set up the database ${name} at ${place} (${message}): make it the owner of the database in DATABASE_URL.`,
   '53300': ({ message }, { place }) =>
     `PostgreSQL at ${place} has no connection left (${message}): raise its max_connections, or lower DATABASE_POOL_SIZE.`,
-  '25006': (_, { place }) => `PostgreSQL at ${place} is read-only, as a standby is: set DATABASE_URL to the primary.`,
+  '25006': (_, { place }) =>
+    `PostgreSQL at ${place} is read-only, as a standby server is: set DATABASE_URL to the primary.`,
   '57P01': ({ message }, { place }) =>
     `PostgreSQL at ${place} is stopping (${message}): start Posthorn again when it is back.`,
   '57P03': ({ message }, { place }) =>
     `PostgreSQL at ${place} is not ready (${message}): start Posthorn again when it is.`,
 };
 
-/** Codes of connections that could not be made, or whose certificate is none for us. */
+/** Codes of connections that failed, or whose certificate does not match. */
 const CONNECTION_FAULTS: Readonly<Record<string, Sentence>> = {
   ECONNREFUSED: (_, { place }) => `Nothing listens at ${place}: start PostgreSQL there, or correct DATABASE_URL.`,
   ENOTFOUND: ({ code }, { host }) =>
@@ -74,7 +75,7 @@ const CONNECTION_FAULTS: Readonly<Record<string, Sentence>> = {
     `The certificate of PostgreSQL at ${place} is not one for ${host}: use the name of the certificate in DATABASE_URL.`,
 };
 
-/** What node-postgres says without a code. */
+/** Errors of node-postgres that have no code. */
 const DRIVER_MESSAGES: readonly (readonly [RegExp, Sentence])[] = [
   [
     /does not support SSL/,
@@ -83,7 +84,7 @@ const DRIVER_MESSAGES: readonly (readonly [RegExp, Sentence])[] = [
   ],
   [
     /client password must be/,
-    (_, { place }) => `PostgreSQL at ${place} asks for a password, and DATABASE_URL has none: add it.`,
+    (_, { place }) => `PostgreSQL at ${place} requires a password, and DATABASE_URL has none: add it.`,
   ],
   [/^(timeout e|Connection terminated|The connection to PostgreSQL|PostgreSQL did not|Query read timeout)/, silent],
 ];
@@ -99,8 +100,8 @@ const LISTEN_FAULTS: Readonly<Record<string, (variable: string, port: number, ho
 const FILE_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENOSPC', 'EDQUOT', 'EEXIST']);
 
 /**
- * Why the process did not start: one line that names what to change, and none of the secrets in the configuration.
- * `config` is null when the environment itself is at fault.
+ * Returns why the process did not start: one line that names what to change and contains no secret of the
+ * configuration. `config` is null if the environment variables themselves are invalid.
  */
 export function startFailure(error: unknown, config: Config | null): string {
   const told = toldBy(error);
@@ -141,7 +142,7 @@ function databaseFault(told: Told, config: Config): string | null {
   if (told.severity !== '' && REFUSALS[told.code]) return REFUSALS[told.code]?.(told, database) ?? null;
   const driverSays = DRIVER_MESSAGES.find(([pattern]) => pattern.test(told.message))?.[1];
   if (driverSays) return driverSays(told, database);
-  // An extension may connect to servers of its own.
+  // The error may come from a server that an extension connects to.
   const isElsewhere =
     (told.port !== null && told.port !== database.port) || (told.hostname !== '' && told.hostname !== database.host);
   return isElsewhere ? null : (CONNECTION_FAULTS[told.code]?.(told, database) ?? null);
@@ -157,7 +158,7 @@ function databaseOf({ configuredDatabaseUrl: text }: Config): Database {
   return { place: `${url.hostname || host}:${port}`, host, port, user, name: decoded(url.pathname.slice(1)) || user };
 }
 
-/** Of several addresses that were tried, and of what TypeORM wraps, the first error. */
+/** Returns the first error if several addresses were tried, and the inner error if TypeORM wrapped it. */
 function toldBy(error: unknown): Told {
   const inner =
     (error as { driverError?: unknown; errors?: unknown[] } | null)?.driverError ??
@@ -183,7 +184,7 @@ function oneLine(message: string): string {
   return line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX)}…` : line;
 }
 
-/** Credentials of every URL, and whatever of the configuration is secret, in the form in which it was given. */
+/** Removes the credentials of every URL and all secrets of the configuration, in their original form. */
 function withoutSecrets(line: string, config: Config | null): string {
   return secretsOf(config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), withoutCredentials(line));
 }
@@ -209,7 +210,7 @@ function secretsOf(config: Config | null): string[] {
   });
   const keys =
     configuredMasterKey === null ? [] : [configuredMasterKey.toString('base64'), configuredMasterKey.toString('hex')];
-  // A short one is a word that may stand in any sentence.
+  // Short values are skipped, because they may be ordinary words in any sentence.
   const relay = emailTransport.kind === 'smtp' ? [emailTransport.login?.password] : [];
   const amazon = [emailTransport, blobStore].flatMap((place) =>
     'credentials' in place ? [place.credentials.secretAccessKey, place.credentials.sessionToken] : [],

@@ -10,7 +10,7 @@ const REDIRECT = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent
 afterEach(cleanUp);
 
 describe('an exchange', () => {
-  it('sends the request and answers with status, headers and body', async () => {
+  it('sends the request and resolves with status, headers and body', async () => {
     const receiver = await receiverWith((socket) => {
       socket.write(
         'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Type: text/plain\r\nX-Two: a\r\nx-two: b\r\nContent-Length: 5\r\n\r\nlater',
@@ -30,7 +30,7 @@ describe('an exchange', () => {
     );
   });
 
-  it('never sends accept-encoding or another host than that of the URL', async () => {
+  it('never sends accept-encoding or a host other than that of the URL', async () => {
     const receiver = await receiverWith();
 
     await agentWith().exchange(
@@ -41,7 +41,7 @@ describe('an exchange', () => {
     expect(receiver.requests[0]?.text).toContain('x-kept: 1');
   });
 
-  it('sends nothing of the credentials and the fragment of a URL', async () => {
+  it('does not send the credentials and the fragment of a URL', async () => {
     const receiver = await receiverWith();
 
     await agentWith().exchange(
@@ -54,10 +54,10 @@ describe('an exchange', () => {
 
   it.each<[string, string | Buffer, string]>([
     ['a string', '{"a":"\u00e4\u20ac"}', 'plain'],
-    ['a string beside a header of Latin-1', '{"a":"\u00e4\u20ac"}', 'd\u00e9j\u00e0'],
+    ['a string with a Latin-1 header', '{"a":"\u00e4\u20ac"}', 'd\u00e9j\u00e0'],
     ['bytes', Buffer.from('{"a":"\u00e4\u20ac"}'), 'd\u00e9j\u00e0'],
     ['a long string', `{"a":"${'\u20ac'.repeat(30_000)}"}`, 'plain'],
-    ['nothing, whose length it says', '', 'plain'],
+    ['an empty body, with its length', '', 'plain'],
   ])('sends %s byte for byte', async (_what, body, value) => {
     const length = Buffer.byteLength(body);
     const receiver = await receiverWith();
@@ -72,8 +72,8 @@ describe('an exchange', () => {
 
   it.each([
     ['no body', ''],
-    ['one all the same', 'HTTP/1.1 500 Worse\r\ncontent-length: 0\r\n\r\n'],
-  ])('answers a HEAD by its head alone, where there is %s', async (_what, body) => {
+    ['a body anyway', 'HTTP/1.1 500 Worse\r\ncontent-length: 0\r\n\r\n'],
+  ])('ends the response to HEAD after its headers if there is %s', async (_what, body) => {
     const receiver = await receiverWith(
       (socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${body}`),
     );
@@ -90,7 +90,7 @@ describe('an exchange', () => {
     expect(receiver.requests[0]?.text).not.toContain('content-length');
   });
 
-  it('answers with a redirect and does not follow it', async () => {
+  it('returns a redirect and does not follow it', async () => {
     const receiver = await receiverWith((socket) => socket.write(REDIRECT));
 
     const answer = await agentWith().exchange(to(receiver));
@@ -99,7 +99,7 @@ describe('an exchange', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('waits for the final answer behind an informational one', async () => {
+  it('waits for the final response after an informational one', async () => {
     const receiver = await receiverWith((socket) =>
       socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}`),
     );
@@ -119,7 +119,7 @@ describe('an exchange', () => {
       ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
     ],
     ['one in pieces', ['HT', 'TP/1.1 10', '0 Continue\r', '\n\r', '\n']],
-  ])('passes over an unasked %s, on every request of the connection', async (_what, pieces) => {
+  ])('skips unexpected informational responses on every request of the connection: %s', async (_what, pieces) => {
     const receiver = await receiverWith((socket) => void inPieces(socket, [...pieces, OK]));
     const agent = agentWith();
 
@@ -135,7 +135,7 @@ describe('an exchange', () => {
     expect(receiver.connections).toBe(1);
   });
 
-  it('sends nothing again after a 100 Continue whose connection breaks: the receiver has seen the request', async () => {
+  it('does not retry if the connection breaks after a 100 Continue, because the receiver has seen the request', async () => {
     const receiver = await receiverWith((socket, { onConnection }) =>
       onConnection === 1
         ? void socket.write(OK)
@@ -150,7 +150,7 @@ describe('an exchange', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('refuses a change of protocol that nobody asked for', async () => {
+  it('rejects an unexpected change of protocol', async () => {
     const receiver = await receiverWith((socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
     );
@@ -158,7 +158,7 @@ describe('an exchange', () => {
     expect(await agentWith().exchange(to(receiver))).toMatchObject({ kind: 'error', error: 'protocol' });
   });
 
-  it('joins a body that comes in pieces', async () => {
+  it('concatenates a body that arrives in pieces', async () => {
     const receiver = await receiverWith((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
       for (const piece of ['one ', 'two ', 'three']) socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
@@ -173,8 +173,8 @@ describe('an exchange', () => {
   });
 });
 
-describe('the limit of the body', () => {
-  it('cuts an endless body, counts the status and drops the connection', async () => {
+describe('the body limit', () => {
+  it('truncates an endless body, returns the status and closes the connection', async () => {
     const dropped: Promise<unknown>[] = [];
     const receiver = await receiverWith((socket, { connection }) => {
       if (connection > 1) return void socket.write(OK);
@@ -202,7 +202,7 @@ describe('the limit of the body', () => {
     expect(receiver.connections).toBe(2);
   });
 
-  it('leaves a body of just that length whole, and its connection open', async () => {
+  it('does not truncate a body of exactly the limit, and keeps the connection open', async () => {
     const receiver = await receiverWith();
     const agent = agentWith();
 
@@ -225,7 +225,7 @@ describe('the limit of the body', () => {
 });
 
 describe('the deadline', () => {
-  it('ends a body that drips for ever', async () => {
+  it('ends a response body that trickles in forever', async () => {
     const receiver = await receiverWith((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
       const drip = setInterval(() => socket.write('.'), 2);
@@ -241,7 +241,7 @@ describe('the deadline', () => {
     });
   });
 
-  it('ends a receiver that says nothing, drops that connection and leaves the origin usable', async () => {
+  it('ends an exchange with an unresponsive receiver, closes the connection and keeps the origin usable', async () => {
     const receiver = await receiverWith((socket, { connection }) =>
       connection === 1 ? undefined : void socket.write(OK),
     );
@@ -254,7 +254,7 @@ describe('the deadline', () => {
     expect(statusOf(next)).toBe(200);
   });
 
-  it('is not met by an informational answer', async () => {
+  it('is not extended by an informational response', async () => {
     const receiver = await receiverWith(
       (socket) => void socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
     );
@@ -264,7 +264,7 @@ describe('the deadline', () => {
     expect(answer).toMatchObject({ error: 'timeout', detail: expect.stringContaining('the receiver did not answer') });
   });
 
-  it('covers the wait for a connection, and a request that waited too long is never sent', async () => {
+  it('includes the wait for a connection, and a request that waited too long is never sent', async () => {
     let answerFirst = never;
     const receiver = await receiverWith((socket) => (answerFirst = () => void socket.write(OK)));
     const agent = agentWith({ maxConnectionsPerOrigin: 1 });
@@ -281,7 +281,7 @@ describe('the deadline', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('covers the look-up, and a request whose name was resolved too late is never sent', async () => {
+  it('includes the DNS lookup, and a request whose name was resolved too late is never sent', async () => {
     const receiver = await receiverWith();
     let resolved = never;
     const agent = agentWith({
@@ -306,8 +306,8 @@ describe('the deadline', () => {
   });
 });
 
-describe('the right to send', () => {
-  it('is asked for when a connection is there: who has lost it in the wait sends nothing, and the connection is left to the next', async () => {
+describe('mayBegin', () => {
+  it('is called when a connection is ready: if it returns false, nothing is sent and the next exchange gets the connection', async () => {
     const sockets: net.Socket[] = [];
     let onRequest = never;
     const receiver = await receiverWith((socket) => {
@@ -340,14 +340,14 @@ describe('the right to send', () => {
 });
 
 describe('failures', () => {
-  it('a fresh connection that breaks is a connection error, and is not retried', async () => {
+  it('a new connection that breaks is a connection error, and the request is not retried', async () => {
     const receiver = await receiverWith((socket) => socket.destroy());
 
     expect(statusOf(await agentWith().exchange(to(receiver)))).toBe('connection');
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('a refused connection is a connection error that tells nothing of the request', async () => {
+  it('a refused connection is a connection error that reveals nothing about the request', async () => {
     const receiver = await rawReceiver();
     await receiver.close();
 
@@ -367,7 +367,7 @@ describe('failures', () => {
 
   it.each([
     ['a private address', 'http://10.1.2.3:8080/'],
-    ['a name for one', 'http://rebind.example:8080/'],
+    ['a name that resolves to a blocked address', 'http://rebind.example:8080/'],
     ['another scheme', 'ftp://example.com/'],
   ])('%s is blocked', async (_what, url) => {
     const agent = agentWith({ resolve: async () => [{ address: '10.1.2.3', family: 4 }] });
@@ -377,9 +377,9 @@ describe('failures', () => {
   });
 
   it.each([
-    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
-    ['two lengths that contradict', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok'],
-    ['an upgrade nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+    ['a response that is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
+    ['two conflicting lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok'],
+    ['an unexpected upgrade', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
     ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`],
   ])('%s is a protocol error', async (_what, bytes) => {
     const receiver = await receiverWith((socket) => void socket.write(bytes));
@@ -404,7 +404,7 @@ describe('failures', () => {
     expect(agent.stats().inFlight).toBe(0);
   });
 
-  it('a cancelled exchange ends at once, before it begins or while it runs', async () => {
+  it('a cancelled exchange ends immediately, before it begins or while it runs', async () => {
     const started = new AbortController();
     const receiver = await receiverWith(() => started.abort());
     const agent = agentWith();
@@ -417,7 +417,7 @@ describe('failures', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('leaves nothing behind on a signal that outlives it', async () => {
+  it('removes its listener from a signal that lives longer than the exchange', async () => {
     const { signal } = new AbortController();
 
     await agentWith().exchange(to(await receiverWith(), { signal }));
@@ -431,7 +431,7 @@ describe('TLS', () => {
     url: new URL(`https://${host}:${receiver.port}/`),
   });
 
-  it('refuses a self-signed certificate, and takes it from a trusted authority', async () => {
+  it('rejects a self-signed certificate, and accepts it from a trusted authority', async () => {
     const receiver = await receiverWith(undefined, { tls: TLS });
 
     const refused = await agentWith().exchange(to(receiver, over(receiver, 'localhost')));
@@ -443,7 +443,7 @@ describe('TLS', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('refuses a certificate for another name than that of the URL', async () => {
+  it('rejects a certificate for a name other than that of the URL', async () => {
     const receiver = await receiverWith(undefined, { tls: TLS });
     const agent = agentWith({ ca: TLS.cert, resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
 
@@ -454,7 +454,7 @@ describe('TLS', () => {
     expect(answer).toMatchObject({ error: 'tls', detail: expect.stringContaining('another host name') });
   });
 
-  it('passes over an unasked 100 Continue too', async () => {
+  it('skips an unexpected 100 Continue', async () => {
     const receiver = await receiverWith((socket) => void inPieces(socket, ['HTTP/1.1 100 Continue\r\n\r\n', OK]), {
       tls: TLS,
     });
@@ -464,7 +464,7 @@ describe('TLS', () => {
     expect(statusOf(answer)).toBe(200);
   });
 
-  it('is not what a plain receiver speaks', async () => {
+  it('fails with a TLS error if the receiver does not support TLS', async () => {
     const server = net.createServer((socket) =>
       socket.on('error', never).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );
@@ -482,7 +482,7 @@ describe('TLS', () => {
   });
 });
 
-/** Each piece in a packet of its own, as far as a socket can be told. */
+/** Sends each piece in a separate packet, as far as a socket allows it. */
 async function inPieces(socket: net.Socket, pieces: readonly string[]): Promise<void> {
   socket.setNoDelay(true);
   for (const piece of pieces) {

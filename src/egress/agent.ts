@@ -10,13 +10,16 @@ export type { EgressAnswer, EgressRequest } from './exchange.js';
 
 export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'resolve' | 'ca'> {
   /**
-   * More exchanges than this wait, in the order in which they came: whose turn it is was decided before, among all tenants
-   * that send to the origin. Default 2048.
+   * Maximum number of connections per origin. Further exchanges wait in order of arrival. Fairness among the tenants
+   * that send to the origin is decided before this queue. Default: 2048.
    */
   maxConnectionsPerOrigin?: number;
-  /** Above it the origin that has been idle longest is closed; one in use never is. Default 1000. */
+  /**
+   * Maximum number of origins. Above it the origin that has been idle longest is closed. Origins in use are never
+   * closed. Default: 1000.
+   */
   maxOrigins?: number;
-  /** How long an idle connection is kept; an origin without connections is forgotten. Default 15 s. */
+  /** Time that an idle connection is kept, in milliseconds. An origin without connections is removed. Default: 15 s. */
   idleOriginMs?: number;
 }
 
@@ -27,8 +30,8 @@ export interface EgressStats {
 }
 
 /**
- * The one door out: HTTP/1.1 over connections that the policy has checked. Redirects are never followed, answers
- * never decompressed, proxies of the environment never used, and no exchange outlives its deadline.
+ * The only outgoing HTTP client: HTTP/1.1 over connections that the policy has checked. Never follows redirects, never
+ * decompresses responses and ignores proxy environment variables. Every exchange ends by its deadline.
  */
 export class EgressAgent {
   private readonly connect: Connect;
@@ -46,19 +49,22 @@ export class EgressAgent {
     this.idleMs = options.idleOriginMs ?? 15_000;
   }
 
-  /** Never rejects. The URL's user, password and fragment are not sent; store only what `checkUrl` returned. */
+  /**
+   * Sends a request and resolves with its result. Never rejects. Does not send the URL's user, password and fragment.
+   * Store only URLs that `checkUrl` returned.
+   */
   exchange(request: EgressRequest): Promise<EgressAnswer> {
     return new Promise((resolve) => this.begin(request, resolve));
   }
 
-  /** Takes no more exchanges and waits for those under way, each of which ends by its deadline. */
+  /** Rejects new exchanges and waits for those in flight. Each ends by its deadline. */
   close(): Promise<void> {
     this.isClosed = true;
     for (const pool of [...this.pools.values()]) pool.close();
     return this.drained();
   }
 
-  /** Breaks off every exchange (an error of kind `connection`) and closes every socket. */
+  /** Aborts every exchange with an error of kind `connection` and closes every socket. */
   async destroy(): Promise<void> {
     this.isClosed = true;
     for (const pool of [...this.pools.values()]) pool.destroy(STOPPING);
@@ -103,7 +109,7 @@ export class EgressAgent {
     return pool;
   }
 
-  /** When all are in use the bound gives way: the exchanges in flight are bounded elsewhere. */
+  /** If all origins are in use, exceeds the maximum. Exchanges in flight are limited elsewhere. */
   private evict(): void {
     let oldest: OriginPool | null = null;
     for (const pool of this.pools.values()) {
@@ -131,7 +137,7 @@ export class EgressAgent {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-const STOPPING = new ExchangeEnded('connection', 'The exchange was broken off: this service is stopping.');
-const NOT_HTTP = new ExchangeEnded('blocked', 'Only http and https URLs are called.');
+const STOPPING = new ExchangeEnded('connection', 'The exchange was aborted: this service is stopping.');
+const NOT_HTTP = new ExchangeEnded('blocked', 'Only http and https URLs are supported.');
 
 const isHttp = (protocol: string): boolean => protocol === 'https:' || protocol === 'http:';

@@ -1,6 +1,6 @@
 /**
- * Every fault for which an answer of a receiver is refused, and its sentence for the receiver's owner. The attempt shows
- * the sentence behind "The answer is not valid HTTP/1.1: ". The sentences contain nothing of the received bytes.
+ * Every reason for rejecting a receiver's response, with a sentence for the receiver's owner. The attempt shows the
+ * sentence after "The answer is not valid HTTP/1.1: ". The sentences contain none of the received bytes.
  * docs/concepts.md lists them.
  */
 export const ANSWER_FAULTS = {

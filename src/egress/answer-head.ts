@@ -1,13 +1,13 @@
 import type { AnswerFault } from './answer-faults.js';
 import { BadAnswer } from './failure.js';
 
-/** Status line and headers of one answer. */
+/** Status line and headers of one response. */
 export interface AnswerHead {
   readonly status: number;
   /** Names in lower case. Values of a repeated header are joined with ", ". */
   readonly headers: Record<string, string>;
   readonly isHttp11: boolean;
-  /** False if the head broke the grammar of RFC 9112 and was repaired. Its connection must not be used again. */
+  /** False if the head violated the grammar of RFC 9112 and was repaired. Its connection must not be reused. */
   readonly isStrict: boolean;
 }
 
@@ -18,7 +18,10 @@ export interface Fields {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** RFC 9112, section 4, lets a client split at any run of spaces. curl and Go's net/http do, and read 1.2 or 2.0 as 1.1. */
+/**
+ * RFC 9112, section 4, allows a client to split at any run of spaces. curl and Go's net/http do so, and treat versions
+ * 1.2 and 2.0 as 1.1.
+ */
 const TOLERABLE_STATUS_LINE = /^HTTP\/(?:1\.\d|2\.0) +([1-9]\d\d)(?: [^\0\r\n]*)?$/;
 const KNOWN_VERSION = /^HTTP\/(?:1\.\d|2\.0)(?![^ \t])/;
 const FIELD_LINES = /^(?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
@@ -26,7 +29,7 @@ const OBS_FOLD = /\r\n[\t ]+/g;
 const TOLERABLE_LINE = /^([!#$%&'*+\-.^_`|~\w]+)[\t ]*:(.*)$/s;
 const CONTROLS = /[\x01-\x08\x0a-\x1f\x7f]/g;
 const BARE_LINE_FEED = /(?:^|[^\r])\n/;
-/** A SETTINGS frame, with which every HTTP/2 server begins (RFC 9113, section 3.4). */
+/** A SETTINGS frame, the first frame of every HTTP/2 server (RFC 9113, section 3.4). */
 const HTTP2 = /^\0\0[^]\x04/;
 /** An alert or a handshake record (RFC 8446, section 5.1). */
 const TLS = /^[\x15\x16]\x03/;
@@ -47,17 +50,21 @@ export function parseHead(text: string): AnswerHead {
   };
 }
 
-/** Throws `BadAnswer` if a status line, or the beginning of one, cannot become an answer. */
+/** Throws `BadAnswer` if a complete or partial status line cannot be valid. */
 export function checkStatusLine(line: string, isWhole: boolean): void {
   const isGood = isWhole ? TOLERABLE_STATUS_LINE.test(line) : line.startsWith('HTTP/'.slice(0, line.length));
   if (!isGood) throw new BadAnswer(faultOfStatusLine(line));
 }
 
 /**
- * Returns header lines that are strict, repaired where RFC 9112 or other clients allow it. Folded lines are joined with a
- * space (RFC 9112, section 5.2), blanks before a colon are removed (section 5.1), and control characters in values
- * become spaces (RFC 9110, section 5.5). A line whose name is not a token is left out, as browsers and Python do.
- * Throws `BadAnswer` for what clients read in different ways: NUL, bare CR, bare LF, and lines without a colon.
+ * Returns strict header lines, repaired where RFC 9112 or other clients allow it:
+ *
+ * - Folded lines are joined with a space (RFC 9112, section 5.2).
+ * - Blanks before a colon are removed (section 5.1).
+ * - Control characters in values become spaces (RFC 9110, section 5.5).
+ * - A line whose name is not a token is dropped, as in browsers and Python.
+ *
+ * Throws `BadAnswer` for input that clients interpret differently: NUL, bare CR, bare LF, and lines without a colon.
  */
 export function checkFields(text: string): Fields {
   if (FIELD_LINES.test(text)) return { text, isStrict: true };
@@ -67,7 +74,10 @@ export function checkFields(text: string): Fields {
   return { text: text.replace(OBS_FOLD, ' ').split('\r\n').slice(0, -1).map(repairLine).join(''), isStrict: false };
 }
 
-/** Whether bytes contain a LF that ends a line without a CR. `from`: where to begin; the byte before counts. */
+/**
+ * Returns whether the bytes contain an LF without a preceding CR. `from`: index to start at. The byte before it is
+ * considered.
+ */
 export function hasBareLineFeed(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf(LF, from); at !== -1; at = bytes.indexOf(LF, at + 1)) {
     if (at === 0 || bytes[at - 1] !== CR) return true;
@@ -92,7 +102,7 @@ function faultOfStatusLine(line: string): AnswerFault {
   return KNOWN_VERSION.test(line) ? 'badStatus' : 'badVersion';
 }
 
-/** Reads lines that are known to be headers. The result has no prototype: a name may be any word. */
+/** Parses valid header lines. The result has no prototype, because a header name may be any word. */
 function parsed(fields: string): Record<string, string> {
   const headers = Object.create(null) as Record<string, string>;
   for (let at = 0; at < fields.length;) {
@@ -107,7 +117,7 @@ function parsed(fields: string): Record<string, string> {
   return headers;
 }
 
-/** Around a value are blanks and tabs (RFC 9112, section 5) and not what JavaScript trims besides. */
+/** Trims only blanks and tabs (RFC 9112, section 5). JavaScript's `trim` removes more. */
 function withoutBlanks(text: string, from: number, to: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from += 1;
   while (to > from && isBlank(text.charCodeAt(to - 1))) to -= 1;

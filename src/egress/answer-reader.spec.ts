@@ -8,7 +8,7 @@ import { ANSWER_FAULTS, type AnswerFault } from './answer-faults.js';
 import { AnswerReader } from './answer-reader.js';
 import { BadAnswer } from './failure.js';
 
-/** What came of some bytes: an answer, complete or not, or what is wrong with them. */
+/** Result of parsing some bytes: a response, complete or not, or a fault. */
 interface Read {
   status?: number;
   headers?: Record<string, string>;
@@ -18,7 +18,7 @@ interface Read {
   fault?: AnswerFault;
 }
 
-/** The bytes as one answer, to a HEAD or not, in such pieces; `hasEnded`: the connection has, behind them. */
+/** Parses the bytes as one response, in the given pieces. `hasEnded`: the connection ends after them. */
 function read(pieces: readonly string[], { isOfHead = false, hasEnded = false } = {}): Read {
   const reader = new AnswerReader();
   const heard: Read = { body: '' };
@@ -50,16 +50,20 @@ describe('AnswerReader', () => {
 
   it.each<[string, string, Read]>([
     ['a length', `${OK}content-length: 2\r\n\r\nok`, complete('ok')],
-    ['a length of nothing', `${OK}content-length: 0\r\n\r\n`, complete('')],
-    ['no reason phrase, and no blank before one', 'HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n', complete('')],
-    ['a reason with characters of Latin-1', 'HTTP/1.1 200 D\xe9j\xe0 vu\r\ncontent-length: 0\r\n\r\n', complete('')],
+    ['a length of 0', `${OK}content-length: 0\r\n\r\n`, complete('')],
+    ['no reason phrase, and no blank before it', 'HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n', complete('')],
+    [
+      'a reason phrase with Latin-1 characters',
+      'HTTP/1.1 200 D\xe9j\xe0 vu\r\ncontent-length: 0\r\n\r\n',
+      complete(''),
+    ],
     [
       'chunks',
       `${OK}transfer-encoding: chunked\r\n\r\n3\r\none\r\nA\r\n0123456789\r\n0\r\n\r\n`,
       complete('one0123456789'),
     ],
     [
-      'chunks with extensions and zeros before the length',
+      'chunks with extensions, and zeros before the length',
       `${OK}transfer-encoding: chunked\r\n\r\n003;a=b;c="d"\r\none\r\n00\r\n\r\n`,
       complete('one'),
     ],
@@ -75,12 +79,12 @@ describe('AnswerReader', () => {
       complete('ok'),
     ],
     [
-      'a compressed body, as its bytes',
+      'a compressed body, unchanged',
       `${OK}content-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b`,
       complete('\x1f\x8b'),
     ],
-    ['a value of UTF-8', `${OK}x: \xe2\x82\xac\r\ncontent-length: 0\r\n\r\n`, complete('')],
-    ['a value of nothing', `${OK}x:\r\ncontent-length: 0\r\n\r\n`, complete('')],
+    ['a UTF-8 value', `${OK}x: \xe2\x82\xac\r\ncontent-length: 0\r\n\r\n`, complete('')],
+    ['an empty value', `${OK}x:\r\ncontent-length: 0\r\n\r\n`, complete('')],
     ['an unregistered status', 'HTTP/1.1 799 ?\r\ncontent-length: 0\r\n\r\n', complete('')],
     ['close', `${OK}connection: Close\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
     ['close among other options', `${OK}connection: x, close\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
@@ -91,43 +95,39 @@ describe('AnswerReader', () => {
       `${OK}keep-alive: timeout=2\r\ncontent-length: 2\r\n\r\nok`,
       complete('ok', false),
     ],
-    ['more than the answer', `${OK}content-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n`, complete('ok', false)],
+    ['bytes after the response', `${OK}content-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n`, complete('ok', false)],
     [
       'informational ones before',
       `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}content-length: 2\r\n\r\nok`,
       complete('ok'),
     ],
-    ['a body that is not all there', `${OK}content-length: 3\r\n\r\nok`, { body: 'ok', isComplete: false }],
+    ['an incomplete body', `${OK}content-length: 3\r\n\r\nok`, { body: 'ok', isComplete: false }],
+    ['an incomplete chunk', `${OK}transfer-encoding: chunked\r\n\r\n3\r\nok`, { body: 'ok', isComplete: false }],
     [
-      'a chunk that is not all there',
-      `${OK}transfer-encoding: chunked\r\n\r\n3\r\nok`,
-      { body: 'ok', isComplete: false },
-    ],
-    [
-      'no end of the chunks',
+      'chunks without an end',
       `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n`,
       { body: 'ok', isComplete: false },
     ],
     ['no length', `${OK}\r\nok`, { body: 'ok', isComplete: false }],
     ['half a head', 'HTTP/1.1 200 OK\r\nx: ', { body: '', isComplete: false }],
-    ['an informational one alone', 'HTTP/1.1 100 Continue\r\n\r\n', { body: '', isComplete: false }],
-  ])('understands %s, in whatever pieces it comes', (_what, bytes, expected) => {
+    ['only an informational response', 'HTTP/1.1 100 Continue\r\n\r\n', { body: '', isComplete: false }],
+  ])('parses %s, however the bytes are split', (_what, bytes, expected) => {
     expect(read([bytes])).toMatchObject(expected);
     expect(read([...bytes])).toEqual(read([bytes]));
   });
 
   it.each<[string, string]>([
     ['no length', `${OK}\r\nall of it`],
-    ['a coding that is not chunked', `${OK}transfer-encoding: gzip\r\n\r\nall of it`],
-  ])('with %s takes all until the connection ends', (_what, bytes) => {
+    ['a transfer coding other than chunked', `${OK}transfer-encoding: gzip\r\n\r\nall of it`],
+  ])('with %s, the body ends with the connection', (_what, bytes) => {
     expect(read([bytes], { hasEnded: true })).toMatchObject(complete('all of it', false));
   });
 
-  it('takes no body behind the head of a HEAD, and nothing after it, since some send one', () => {
+  it('parses no body after the headers of a HEAD response, and does not reuse the connection, since some servers send a body', () => {
     expect(read([`${OK}content-length: 5\r\n\r\n`], { isOfHead: true })).toMatchObject(complete('', false));
   });
 
-  it('gives names in lower case, joins what is repeated, and takes words of JavaScript for names like any other', () => {
+  it('returns names in lower case, joins repeated headers, and treats JavaScript property names like any other', () => {
     const { headers } = read([
       `${OK}X-Two: a\r\nx-two:b \r\nconstructor: c\r\n__proto__: d\r\nempty:\r\ncontent-length: 0\r\n\r\n`,
     ]);
@@ -160,7 +160,7 @@ describe('AnswerReader', () => {
     ],
     ['40 KB of trailers', `transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 'ok'],
     [
-      'sizes of chunks in upper case, with zeros',
+      'chunk sizes in upper case, with zeros',
       'transfer-encoding: Chunked\r\n\r\n00A\r\n0123456789\r\n0000\r\n\r\n',
       '0123456789',
     ],
@@ -168,7 +168,7 @@ describe('AnswerReader', () => {
     expect(read([OK + rest])).toMatchObject(complete(body));
   });
 
-  it('gives a repeated length once, as RFC 9110, section 8.6, says', () => {
+  it('returns a repeated length once, as RFC 9110, section 8.6, requires', () => {
     expect(read([`${OK}content-length: 2\r\ncontent-length: 2\r\n\r\nok`]).headers).toEqual({ 'content-length': '2' });
   });
 
@@ -190,7 +190,7 @@ describe('AnswerReader', () => {
     ],
     ['a folded length (Go)', `${OK}content-length:\r\n 2\r\n\r\nok`, { body: 'ok' }],
     [
-      'a length in a folded line, which is a part of the value before it',
+      'a length in a folded line, which is part of the value before it',
       `${OK}x: a\r\n content-length: 9\r\ncontent-length: 2\r\n\r\nok`,
       { body: 'ok', headers: { x: 'a content-length: 9', 'content-length': '2' } },
     ],
@@ -210,67 +210,67 @@ describe('AnswerReader', () => {
       { body: 'ok', headers: { 'set-cookie': 'dmo OZPF  !', 'content-length': '2' } },
     ],
     [
-      'a name that is none, which is left out (curl, Python)',
+      'an invalid name, which is dropped (curl, Python)',
       `${OK}x y: 1\r\nx[0]: 1\r\nx\xe9: 1\r\n: 1\r\ncontent-length: 2\r\n\r\nok`,
       { body: 'ok', headers: { 'content-length': '2' } },
     ],
     [
-      'a name that a control character makes none, although it looks like a length',
+      'a name that a control character makes invalid, although it looks like a length',
       `${OK}content-length\x0b: 9\r\ncontent-length: 2\r\n\r\nok`,
       { body: 'ok', headers: { 'content-length': '2' } },
     ],
     [
-      'a length beside chunks, which counts no more (RFC 9112, section 6.3; curl, Go)',
+      'a length and chunks, where the length is ignored (RFC 9112, section 6.3; curl, Go)',
       `${OK}content-length: 12\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
       { body: 'ok' },
     ],
     [
-      'chunks named twice (undici, curl)',
+      'chunked listed twice (undici, curl)',
       `${OK}transfer-encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
       { body: 'ok' },
     ],
     [
-      'chunks behind an empty element (RFC 9110, section 5.6.1; curl)',
+      'chunked after an empty list element (RFC 9110, section 5.6.1; curl)',
       `${OK}transfer-encoding: chunked,\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
       { body: 'ok' },
     ],
     [
-      'another coding under chunks (undici)',
+      'another coding before chunked (undici)',
       `${OK}transfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
       { body: 'ok' },
     ],
     [
-      'the coding identity beside a length (RFC 2616; curl)',
+      'the coding identity and a length (RFC 2616; curl)',
       `${OK}transfer-encoding: identity\r\ncontent-length: 2\r\n\r\nok`,
       { body: 'ok' },
     ],
     [
-      'an empty coding beside a length (undici, curl)',
+      'an empty coding and a length (undici, curl)',
       `${OK}transfer-encoding:\r\ncontent-length: 2\r\n\r\nok`,
       { body: 'ok' },
     ],
     [
-      'chunks in HTTP/1.0 that stays (RFC 9112, section 6.1)',
+      'chunks in a persistent HTTP/1.0 response (RFC 9112, section 6.1)',
       'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
       { body: 'ok' },
     ],
     [
-      'a chunk extension that is none (curl, Go)',
+      'an invalid chunk extension (curl, Go)',
       `${OK}transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0;\r\n\r\n`,
       { body: 'ok' },
     ],
     [
-      'blanks behind the size of a chunk (curl, Go)',
+      'blanks after the size of a chunk (curl, Go)',
       `${OK}transfer-encoding: chunked\r\n\r\n2   \r\nok\r\n0\r\n\r\n`,
       { body: 'ok' },
     ],
     [
-      'a length behind the body (curl, Go)',
+      'a length after the body (curl, Go)',
       `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nContent-Length: 3\r\n\r\n`,
       { body: 'ok' },
     ],
     [
-      'a coding behind the body (undici, curl, Go)',
+      'a transfer coding after the body (undici, curl, Go)',
       `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n`,
       { body: 'ok' },
     ],
@@ -300,16 +300,16 @@ describe('AnswerReader', () => {
       { status: 200, body: 'ok' },
     ],
     [
-      'the version 2.0 in the words of HTTP/1 (undici, curl, Go)',
+      'version 2.0 in HTTP/1 syntax (undici, curl, Go)',
       'HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nok',
       { status: 200, body: 'ok' },
     ],
     [
-      'a control character in the reason (curl, Go)',
+      'a control character in the reason phrase (curl, Go)',
       'HTTP/1.1 200 O\x07K\r\ncontent-length: 2\r\n\r\nok',
       { status: 200, body: 'ok' },
     ],
-  ])('takes %s, and closes the connection', (_what, bytes, expected) => {
+  ])('accepts %s, and closes the connection', (_what, bytes, expected) => {
     expect(read([bytes])).toMatchObject({ ...expected, isComplete: true, isPersistent: false });
     expect(read([...bytes])).toEqual(read([bytes]));
   });
@@ -330,18 +330,18 @@ describe('AnswerReader', () => {
     ['badStatus', 'two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
     ['badStatus', 'four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
     ['badStatus', 'a zero first', 'HTTP/1.1 099 OK\r\n\r\n'],
-    ['badStatus', 'no space behind it', 'HTTP/1.1 200OK\r\n\r\n'],
+    ['badStatus', 'no space after the version', 'HTTP/1.1 200OK\r\n\r\n'],
     ['badStatus', 'tabs around it', 'HTTP/1.1\t200\tOK\r\n\r\n'],
     ['switchedProtocol', '101', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n'],
     ['bareLineFeed', 'everywhere', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nok'],
-    ['bareLineFeed', 'behind the status line', 'HTTP/1.1 200 OK\ncontent-length: 2\r\n\r\nok'],
-    ['bareLineFeed', 'behind a header', `${OK}a: b\nc: d\r\n\r\n`],
+    ['bareLineFeed', 'after the status line', 'HTTP/1.1 200 OK\ncontent-length: 2\r\n\r\nok'],
+    ['bareLineFeed', 'after a header', `${OK}a: b\nc: d\r\n\r\n`],
     ['bareLineFeed', 'instead of the empty line', `${OK}content-length: 2\r\n\nok`],
-    ['bareLineFeed', 'behind the size of a chunk', chunked('2\nok\r\n0\r\n\r\n')],
-    ['bareLineFeed', 'behind a chunk', chunked('2\r\nok\n0\r\n\r\n')],
-    ['bareLineFeed', 'behind every line of chunks', chunked('2\nok\n0\n\n')],
+    ['bareLineFeed', 'after the size of a chunk', chunked('2\nok\r\n0\r\n\r\n')],
+    ['bareLineFeed', 'after a chunk', chunked('2\r\nok\n0\r\n\r\n')],
+    ['bareLineFeed', 'after every line of chunks', chunked('2\nok\n0\n\n')],
     ['bareLineFeed', 'in a chunk extension', chunked('2;a\nb\r\nok\r\n0\r\n\r\n')],
-    ['bareLineFeed', 'behind a trailer', chunked('0\r\nx: 1\n\r\n\r\n')],
+    ['bareLineFeed', 'after a trailer', chunked('0\r\nx: 1\n\r\n\r\n')],
     ['bareLineFeed', 'instead of the end of the trailers', chunked('0\r\n\n')],
     ['bareCarriageReturn', 'within a value', `${OK}a: b\rc\r\n\r\n`],
     ['bareCarriageReturn', 'at the end of a value', `${OK}a: b\r\r\n\r\n`],
@@ -350,12 +350,12 @@ describe('AnswerReader', () => {
     ['zeroByte', 'in a name', `${OK}a\0: b\r\n\r\n`],
     ['zeroByte', 'in the status line', 'HTTP/1.1 200 O\0K\r\n\r\n'],
     ['noColon', 'a word', `${OK}ab\r\n\r\n`],
-    ['noColon', 'the status line once more', `${OK}${OK}\r\n`],
+    ['noColon', 'a second status line', `${OK}${OK}\r\n`],
     ['noColon', 'as a trailer', chunked('0\r\nx y\r\n\r\n')],
-    ['blankFirst', 'a folded line behind the status line (RFC 9112, section 2.2)', `${OK} a: b\r\n\r\n`],
+    ['blankFirst', 'a folded line after the status line (RFC 9112, section 2.2)', `${OK} a: b\r\n\r\n`],
     ['longHead', 'without end', `${OK}x: ${'y'.repeat(70_000)}`],
     ['longHead', 'with an end', `${OK}x: ${'y'.repeat(70_000)}\r\n\r\n`],
-    ['longHead', 'a status line without end', `HTTP/1.1 200 ${'y'.repeat(70_000)}`],
+    ['longHead', 'a status line without an end', `HTTP/1.1 200 ${'y'.repeat(70_000)}`],
     ['badLength', 'a sign', `${OK}content-length: +5\r\n\r\nhello`],
     ['badLength', 'below zero', `${OK}content-length: -1\r\n\r\nhello`],
     ['badLength', 'nothing at all', `${OK}content-length:\r\n\r\nhello`],
@@ -367,17 +367,17 @@ describe('AnswerReader', () => {
     ['badLength', 'beside chunks', `${OK}content-length: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['conflictingLengths', 'in two lines', `${OK}content-length: 5\r\ncontent-length: 6\r\n\r\nhello`],
     ['conflictingLengths', 'in a list', `${OK}content-length: 5, 5, 6\r\n\r\nhello`],
-    ['conflictingLengths', 'equal numbers of other digits (Go)', `${OK}content-length: 5, 05\r\n\r\nhello`],
+    ['conflictingLengths', 'equal numbers in different digits (Go)', `${OK}content-length: 5, 05\r\n\r\nhello`],
     ['conflictingLengths', 'beside chunks', `${OK}content-length: 5, 6\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['badChunkSize', 'no number', chunked('xyz\r\n')],
     ['badChunkSize', 'no number, and no end of the line', chunked('ok')],
     ['badChunkSize', 'a sign', chunked('-1\r\n')],
     ['badChunkSize', 'a prefix', chunked('0x2\r\nok\r\n')],
     ['badChunkSize', 'a blank first', chunked(' 2\r\nok\r\n')],
-    ['badChunkSize', 'more bytes than there are', chunked('FFFFFFFFFFFFFFFF\r\n')],
+    ['badChunkSize', 'more bytes than its size', chunked('FFFFFFFFFFFFFFFF\r\n')],
     ['badChunkSize', 'more than 16 digits', chunked(`${'0'.repeat(16)}2\r\nok\r\n`)],
-    ['badChunkSize', 'a control character behind it', chunked('2;\x01\r\nok\r\n')],
-    ['longChunkLine', 'an extension without end', chunked(`1;${'x'.repeat(5000)}`)],
+    ['badChunkSize', 'a control character after it', chunked('2;\x01\r\nok\r\n')],
+    ['longChunkLine', 'an extension without an end', chunked(`1;${'x'.repeat(5000)}`)],
     ['longChunkLine', 'an extension of 5 KB', chunked(`1;${'x'.repeat(5000)}\r\nx\r\n0\r\n\r\n`)],
     ['badChunkEnd', 'more bytes', chunked('1\r\nok\r\n')],
     ['longTrailers', 'without end', chunked(`0\r\nx: ${'y'.repeat(70_000)}`)],
@@ -385,7 +385,7 @@ describe('AnswerReader', () => {
   ])('refuses with %s: %s', (fault, what, bytes) => {
     covered.add(fault);
     expect([what, read([bytes])]).toEqual([what, { fault }]);
-    // Another protocol is recognized by fewer bytes.
+    // Other protocols are recognized from fewer bytes.
     if (bytes.length < 1_000 && fault !== 'isTls' && fault !== 'isHttp2')
       expect([what, read([...bytes])]).toEqual([what, { fault }]);
   });
@@ -394,7 +394,7 @@ describe('AnswerReader', () => {
     expect(Object.keys(ANSWER_FAULTS).filter((fault) => !covered.has(fault))).toEqual([]);
   });
 
-  it('copies a head that comes byte by byte a few times, and not once for each byte', () => {
+  it('copies a head that arrives byte by byte a few times, not once for each byte', () => {
     const copy = jest.spyOn(Buffer.prototype, 'copy');
     const reader = new AnswerReader();
     const sink = { onHead: (): void => undefined, onBody: (): boolean => true };
@@ -414,7 +414,7 @@ describe('AnswerReader', () => {
     ['max=100, timeout=60', 58_000],
     ['max=100', null],
     ['timeout=soon', null],
-  ])('knows from "keep-alive: %s" how long a connection is kept', (value, ms) => {
+  ])('derives from "keep-alive: %s" how long the server keeps the connection', (value, ms) => {
     const reader = new AnswerReader();
     reader.expect(false);
     reader.read(Buffer.from(`${OK}keep-alive: ${value}\r\ncontent-length: 0\r\n\r\n`), {
@@ -425,7 +425,7 @@ describe('AnswerReader', () => {
     expect(reader.keepAliveMs).toBe(ms);
   });
 
-  it('reads no further when no more is wanted', () => {
+  it('stops reading when the sink wants no more', () => {
     const reader = new AnswerReader();
     let pieces = 0;
     reader.expect(false);
@@ -441,7 +441,7 @@ describe('AnswerReader', () => {
 describe('beside undici', () => {
   afterEach(cleanUp);
 
-  /** A receiver that answers every request with these bytes in such pieces, and then hangs up. */
+  /** A receiver that responds to every request with these bytes in the given pieces, and then closes the connection. */
   async function answering(): Promise<{ origin: string; answer: { bytes: Buffer; cuts: readonly number[] } }> {
     const answer = { bytes: Buffer.alloc(0), cuts: [] as readonly number[] };
     const server = net.createServer((socket) => {
@@ -469,7 +469,7 @@ describe('beside undici', () => {
     try {
       const { statusCode, headers, body } = await client.request({ method: 'POST', path: '/', body: '{}' });
       const text = Buffer.from(await body.arrayBuffer()).toString('latin1');
-      // It leaves the blanks behind a value, which are none of it (RFC 9112, section 5).
+      // undici does not trim the blanks after a value, which are not part of it (RFC 9112, section 5).
       const trimmed = Object.entries(headers).map(([name, value]) => [
         name,
         [value]
@@ -526,7 +526,7 @@ describe('beside undici', () => {
     );
   const cuts = fc.array(fc.nat(400), { maxLength: 4 });
 
-  it('reads every answer that is right as undici does', async () => {
+  it('parses every valid response like undici', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
 
@@ -542,10 +542,11 @@ describe('beside undici', () => {
     );
   });
 
-  it('takes nothing that undici refuses unless it closes the connection, and reads the rest as undici does', async () => {
+  it('accepts a response that undici rejects only if it closes the connection, and parses the others like undici', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
-    // Without blanks and informational answers: undici refuses some of those that RFC 9112 allows behind a length and around a coding, and a 100 that it did not ask for.
+    // Without blanks and informational responses: undici rejects some blanks that RFC 9112 allows after a length and
+    // around a coding, and an unexpected 100 response.
     const damage = fc.tuple(
       fc.nat(200),
       fc.nat(3),
@@ -579,7 +580,7 @@ describe('beside undici', () => {
         fc.pre(!('status' in ours) || ours.status !== null);
         const theirs = await byUndici(origin);
 
-        // A repeated length is not the end of a connection (RFC 9110, section 8.6), and is not undici's either.
+        // A repeated length does not close the connection (RFC 9110, section 8.6). undici does not close it either.
         if (read([damaged]).isPersistent && !/content-length:[^]*content-length:/i.test(damaged))
           expect(ours).toEqual(theirs);
         else if ('status' in theirs && theirs.status !== null) expect(ours).toMatchObject({ status: theirs.status });
@@ -589,27 +590,24 @@ describe('beside undici', () => {
   });
 
   it.each<[string, string]>([
-    ['a length beside chunks', 'content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
     ['a folded line', 'x: a\r\n content-length: 2\r\ncontent-length: 2\r\n\r\nok'],
     ['a blank before a colon', 'content-length : 2\r\n\r\nok'],
-    ['a length behind the body', 'transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\ncontent-length: 2\r\n\r\n'],
-    ['a chunk extension that is none', 'transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0\r\n\r\n'],
-  ])(
-    'an answer smuggled behind %s answers nothing: the next request has a connection of its own',
-    async (_what, rest) => {
-      const smuggled = 'HTTP/1.1 299 Smuggled\r\ncontent-length: 0\r\n\r\n';
-      const receiver = await receiverWith((socket, { connection }) => {
-        if (connection > 1) return void socket.write('HTTP/1.1 201 Own\r\ncontent-length: 0\r\n\r\n');
-        socket.write(OK + rest);
-        setImmediate(() => socket.write(smuggled));
-      });
-      const agent = agentWith();
+    ['a length after the body', 'transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\ncontent-length: 2\r\n\r\n'],
+    ['an invalid chunk extension', 'transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0\r\n\r\n'],
+  ])('a response smuggled after %s is discarded: the next request uses a new connection', async (_what, rest) => {
+    const smuggled = 'HTTP/1.1 299 Smuggled\r\ncontent-length: 0\r\n\r\n';
+    const receiver = await receiverWith((socket, { connection }) => {
+      if (connection > 1) return void socket.write('HTTP/1.1 201 Own\r\ncontent-length: 0\r\n\r\n');
+      socket.write(OK + rest);
+      setImmediate(() => socket.write(smuggled));
+    });
+    const agent = agentWith();
 
-      const first = await agent.exchange(to(receiver));
-      const second = await agent.exchange(to(receiver));
+    const first = await agent.exchange(to(receiver));
+    const second = await agent.exchange(to(receiver));
 
-      expect([first, second].map(statusOf)).toEqual([200, 201]);
-      expect(receiver.connections).toBe(2);
-    },
-  );
+    expect([first, second].map(statusOf)).toEqual([200, 201]);
+    expect(receiver.connections).toBe(2);
+  });
 });

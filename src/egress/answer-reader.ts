@@ -1,21 +1,27 @@
 import { type AnswerHead, checkFields, checkStatusLine, hasBareLineFeed, parseHead } from './answer-head.js';
 import { BadAnswer } from './failure.js';
 
-/** Who an answer is for, piece by piece. */
+/** Receives a response piece by piece. */
 export interface AnswerSink {
-  /** The final head: never an informational one. Names in lower case; what is repeated is joined with ", ". */
+  /**
+   * Receives the final head, never an informational one. Names are in lower case. Values of repeated headers are joined
+   * with ", ".
+   */
   onHead(status: number, headers: Record<string, string>): void;
-  /** A piece of the body. False: no more is wanted. */
+  /** Receives a piece of the body. Returns false to stop reading. */
   onBody(bytes: Buffer): boolean;
 }
 
-/** Where the next byte belongs. */
+/** Part of the response that the next byte belongs to. */
 type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-end' | 'complete';
 
-/** Go's net/http takes 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
+/** For comparison: Go's net/http accepts 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
 const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
-/** What a server that closes an idle connection in `timeout` seconds is not to be asked in any more: it may be closing. */
+/**
+ * Stops reusing a connection this long before the server's announced idle `timeout`, because the server may already be
+ * closing it.
+ */
 const TIMEOUT_MARGIN_MS = 2_000;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -24,35 +30,42 @@ const LENGTH = /^\d{1,15}$/;
 /** Size and extensions (RFC 9112, section 7.1.1). Extensions are ignored. */
 const STRICT_CHUNK_LINE =
   /^[\da-fA-F]+(?:[\t ]*;[\t ]*[!#$%&'*+\-.^_`|~\w]+(?:[\t ]*=[\t ]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** curl and Go's net/http take blanks behind the size, and any text as an extension. */
+/** curl and Go's net/http accept blanks after the size, and any text as an extension. */
 const TOLERABLE_CHUNK_LINE = /^([\da-fA-F]{1,16})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 const FRAMING = /^(?:content-length|transfer-encoding):/im;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 
 /**
- * Reads HTTP/1.1 answers, one after the other (RFC 9112), from bytes that a hostile server may choose. An answer is taken
- * if the RFC allows it, or if two of undici, curl, Go and Python take it. If clients could disagree about where it ends, its
- * connection is not used again, so that the rest of it can never become the answer to another request. `BadAnswer` is left
- * for what has no certain meaning: bare LF or CR, conflicting lengths, sizes that are not numbers.
- * Informational answers are skipped (RFC 9110, section 15.2), except 101, which changes the protocol.
+ * Parses consecutive HTTP/1.1 responses (RFC 9112) from bytes that may come from a hostile server.
+ *
+ * Accepts a response if the RFC allows it, or if two of undici, curl, Go and Python accept it. If clients could
+ * disagree about the end of a response, its connection is not reused. Leftover bytes can then never become the response
+ * to another request. Throws `BadAnswer` for ambiguous input: bare LF or CR, conflicting lengths, sizes that are not
+ * numbers. Skips informational responses (RFC 9110, section 15.2), except 101, which changes the protocol.
  */
 export class AnswerReader {
-  /** Whether another request may follow on the connection; known once an answer is complete. */
+  /** Whether the connection may be reused for another request. Valid once a response is complete. */
   isPersistent = false;
-  /** How long the server keeps an idle connection, in milliseconds and with a margin, if it said so. */
+  /**
+   * How long the server keeps an idle connection, in milliseconds, minus a margin. Null if the server did not announce
+   * it.
+   */
   keepAliveMs: number | null = null;
   private stage: Stage = 'complete';
-  /** The beginning of a head or of a line whose end has not come. */
+  /** Beginning of a head or a line that is not complete yet. */
   private held: Buffer | null = null;
-  /** The memory of `held` once it was received in several pieces, with room for more. */
+  /** Buffer behind `held` if it arrived in several pieces, with spare capacity. */
   private room: Buffer | null = null;
-  /** The number of bytes of `held` that were searched before. */
+  /** Number of bytes of `held` that were already searched. */
   private searched = 0;
-  /** Bytes of the body, or of the chunk, that are still to come. */
+  /** Remaining bytes of the body or of the chunk. */
   private left = 0;
   private isOfHead = false;
 
-  /** A request is about to be sent; `isOfHead`: a HEAD, whose answer has no body whatever it says. */
+  /**
+   * Prepares for the response to the next request. `isOfHead`: the request is a HEAD, whose response has no body
+   * regardless of its headers.
+   */
   expect(isOfHead: boolean): void {
     this.stage = 'head';
     this.held = null;
@@ -60,7 +73,10 @@ export class AnswerReader {
     this.isOfHead = isOfHead;
   }
 
-  /** True once the answer is complete; what follows it nobody asked for, and no request may follow that. Throws `BadAnswer`. */
+  /**
+   * Returns true once the response is complete. Extra bytes after it belong to no request, and the connection must not
+   * be reused then. Throws `BadAnswer`.
+   */
   read(chunk: Buffer, sink: AnswerSink): boolean {
     let bytes: Buffer | null = this.held === null ? chunk : this.appended(this.held, chunk);
     this.searched = this.held?.length ?? 0;
@@ -73,14 +89,14 @@ export class AnswerReader {
     return this.stage === 'complete';
   }
 
-  /** The connection has ended. True when that is how the answer says that it is complete. */
+  /** Handles the end of the connection. Returns true if the end of the connection completes the response. */
   end(): boolean {
     if (this.stage !== 'until-end') return false;
     this.stage = 'complete';
     return true;
   }
 
-  /** Takes what belongs to this stage, and returns the rest; null when there is nothing to go on with. */
+  /** Consumes the bytes of the current stage and returns the rest, or null if more input is needed. */
   private step(bytes: Buffer, sink: AnswerSink): Buffer | null {
     switch (this.stage) {
       case 'head':
@@ -114,11 +130,11 @@ export class AnswerReader {
     return rest;
   }
 
-  /** How the end of the body is told (RFC 9112, section 6.3), and whether the connection outlives it (section 9.3). */
+  /** Determines how the body ends (RFC 9112, section 6.3), and whether the connection can be reused (section 9.3). */
   private frame({ status, headers, isHttp11, isStrict }: AnswerHead): void {
     const { connection, 'keep-alive': kept } = headers;
     const options = connection === undefined ? [] : elementsOf(connection);
-    // Some answer a HEAD with a body all the same, which would be taken for the answer to what comes next.
+    // Some servers send a body in response to HEAD. The client would parse it as the next response.
     this.isPersistent =
       isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     const timeout = kept === undefined ? null : KEEP_ALIVE_TIMEOUT.exec(kept)?.[1];
@@ -128,7 +144,10 @@ export class AnswerReader {
     else this.frameBody(headers, isHttp11);
   }
 
-  /** These have no body whatever their headers say (RFC 9112, section 6.3). A server may send one that its headers mention. */
+  /**
+   * Handles responses that have no body regardless of their headers (RFC 9112, section 6.3). If the headers announce a
+   * body, the server may send it, so the connection is not reused.
+   */
   private skipBody({ 'content-length': length, 'transfer-encoding': coding }: Record<string, string>): void {
     if (coding !== undefined || (length !== undefined && length !== '0')) this.isPersistent = false;
     this.stage = 'complete';
@@ -139,7 +158,7 @@ export class AnswerReader {
     if (length !== undefined) headers['content-length'] = lengthOf(length);
     const bodyBytes = length === undefined ? null : Number(headers['content-length']);
     const codings = coding === undefined ? null : codingsOf(coding);
-    // A coding overrides a length (RFC 9112, section 6.3), but others may have read the length.
+    // A transfer coding overrides a length (RFC 9112, section 6.3), but other clients may use the length.
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || bodyBytes !== null || !isHttp11))
       this.isPersistent = false;
     if (codings?.at(-1) === 'chunked') {
@@ -184,7 +203,10 @@ export class AnswerReader {
     return bytes.subarray(LINE_END.length);
   }
 
-  /** Trailers are ignored (RFC 9110, section 6.5.1). One that would frame the body comes too late, but others may read it. */
+  /**
+   * Ignores trailers (RFC 9110, section 6.5.1). Trailers that describe the framing are too late, but other clients may
+   * use them. The connection is not reused then.
+   */
   private trailers(bytes: Buffer): Buffer | null {
     const isEmpty = bytes[0] === CR && (bytes.length === 1 || bytes[1] === LF);
     const end = isEmpty ? bytes.indexOf(LINE_END) : bytes.indexOf(HEAD_END, this.searchedBut(HEAD_END.length));
@@ -197,7 +219,7 @@ export class AnswerReader {
     return bytes.subarray(length + LINE_END.length);
   }
 
-  /** Refuses at once what cannot become a head, instead of waiting for the end of something else. */
+  /** Rejects bytes that cannot become a head immediately, instead of waiting for more input. */
   private holdHead(bytes: Buffer): null {
     if (bytes.length > HEAD_BYTES_MAX) throw new BadAnswer('longHead');
     const lineFeed = bytes.indexOf(LF);
@@ -212,7 +234,7 @@ export class AnswerReader {
     return this.hold(bytes);
   }
 
-  /** `held` and `chunk` in one piece. A head that comes byte by byte is copied a few times, not once for each byte. */
+  /** Concatenates `held` and `chunk`. The spare capacity avoids one copy per byte if a head arrives byte by byte. */
   private appended(held: Buffer, chunk: Buffer): Buffer {
     const length = held.length + chunk.length;
     if (this.room === null || held.buffer !== this.room.buffer || held.byteOffset + length > this.room.length) {
@@ -225,7 +247,7 @@ export class AnswerReader {
     return this.room.subarray(held.byteOffset, held.byteOffset + length);
   }
 
-  /** Where to search for the end of what is held: the end may have begun in bytes that were searched before. */
+  /** Returns where to search for the end marker in `held`. The marker may start in bytes that were already searched. */
   private searchedBut(endBytes: number): number {
     return Math.max(0, this.searched - endBytes + 1);
   }
@@ -243,13 +265,13 @@ export class AnswerReader {
 
 const CR = 13;
 const LF = 10;
-/** Of `HTTP/`, by which another protocol is recognized before its first line ends. */
+/** Length of `HTTP/`. These bytes identify another protocol before its first line ends. */
 const BEGINNING_BYTES = 5;
 
 const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Returns the one length. Repetitions of the same digits count as one (RFC 9110, section 8.6). */
+/** Returns the length. Repetitions of the same digits count as one (RFC 9110, section 8.6). */
 function lengthOf(value: string): string {
   if (LENGTH.test(value)) return value;
   const [first = '', ...others] = value.split(',').map((each) => each.trim());
@@ -258,12 +280,15 @@ function lengthOf(value: string): string {
   return first;
 }
 
-/** The elements of a list, in lower case. By `trim`: a regular expression for commas between blanks takes quadratic time for 64 KB of blanks. */
+/**
+ * Returns the elements of a list, in lower case. Uses `trim`, because a regular expression for commas between blanks
+ * takes quadratic time for 64 KB of blanks.
+ */
 const elementsOf = (value: string): string[] =>
   value
     .toLowerCase()
     .split(',')
     .map((each) => each.trim());
 
-/** Empty list elements mean nothing (RFC 9110, section 5.6.1), and neither does `identity`, which RFC 2616 had. */
+/** Ignores empty list elements (RFC 9110, section 5.6.1) and `identity` (from RFC 2616). */
 const codingsOf = (value: string): string[] => elementsOf(value).filter((each) => each !== '' && each !== 'identity');

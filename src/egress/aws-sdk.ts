@@ -4,7 +4,7 @@ import { VERSION } from '#kernel/version.js';
 import type { EgressAgent } from './agent.js';
 import type { EgressFailure } from './failure.js';
 
-/** An exchange that brought no answer, as an SDK of AWS passes it on. */
+/** Reports an exchange without a response through an AWS SDK client. */
 export class ExchangeFailed extends Error {
   constructor(
     readonly failure: EgressFailure,
@@ -14,7 +14,7 @@ export class ExchangeFailed extends Error {
   }
 }
 
-/** A request as an SDK of AWS has signed it. */
+/** A request that an AWS SDK client has signed. */
 interface SignedRequest {
   method: string;
   protocol: string;
@@ -30,13 +30,13 @@ interface SdkAnswer {
   response: { statusCode: number; headers: Record<string, string>; body: Readable };
 }
 
-/** What a service of AWS may take and answer. `timeoutMs` is for calls that say nothing of their own (`requestTimeout`). */
+/** Limits for calls to an AWS service. `timeoutMs` applies to calls without their own `requestTimeout`. */
 export interface SdkLimits {
   timeoutMs: number;
   answerBytesMax: number;
 }
 
-/** Where a client of AWS's SDK signs in. */
+/** Region and credentials of an AWS SDK client. */
 export interface SdkAccount {
   region: string;
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
@@ -47,14 +47,14 @@ interface RequestHandler {
 }
 
 /**
- * What each client of AWS's SDK is given, so that it reads nothing from the environment, from files or from metadata services: every
- * option that it would look for there. It signs and reads the protocol; every byte goes out through `agent`. The number of
- * attempts, and what a service has besides, is the caller's.
+ * Returns the common settings of every AWS SDK client. They set every option that the SDK would otherwise read from the
+ * environment, from files or from metadata services. The SDK signs requests and implements the protocol. All bytes are
+ * sent through `agent`. The caller sets the number of attempts and service-specific options.
  */
 export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAgent, limits: SdkLimits) {
   return {
     region,
-    // A copy: the SDK writes into what it is given.
+    // A copy, because the SDK modifies this object.
     credentials: { ...credentials },
     retryMode: 'standard',
     defaultsMode: 'standard' as const,
@@ -68,7 +68,7 @@ export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAg
   };
 }
 
-/** The client without the header that it adds from the variables of AWS Lambda. */
+/** Returns the client without the header that it adds from the variables of AWS Lambda. */
 export function outsideOfLambda<Client extends { middlewareStack: { remove(name: string): boolean } }>(
   client: Client,
 ): Client {
@@ -76,12 +76,15 @@ export function outsideOfLambda<Client extends { middlewareStack: { remove(name:
   return client;
 }
 
-/** Every byte goes out through `agent`, and so through the policy. An answer that is longer than expected is none. */
+/**
+ * Sends every request through `agent`, and therefore through the policy. A response longer than the limit counts as a
+ * failure.
+ */
 function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBytesMax }: SdkLimits): RequestHandler {
   return {
     handle: async (request, options) => {
       const { method, body } = request;
-      // Not signed, and nobody here waits for a 100.
+      // The header is not signed, and this client does not wait for a 100 response.
       const headers = Object.fromEntries(
         Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'),
       );
@@ -95,7 +98,8 @@ function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBy
         bodyBytesMax: answerBytesMax,
       });
       if (answer.kind === 'error') throw new ExchangeFailed(answer.error, answer.detail);
-      if (answer.truncated) throw new ExchangeFailed('protocol', `The answer is longer than ${answerBytesMax} bytes.`);
+      if (answer.truncated)
+        throw new ExchangeFailed('protocol', `The response is longer than ${answerBytesMax} bytes.`);
       return {
         response: {
           statusCode: answer.status,
@@ -107,7 +111,7 @@ function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBy
   };
 }
 
-/** The query as the signature has it: percent-encoded as RFC 3986 says. */
+/** Returns the URL with the query encoded as in the signature: percent-encoded according to RFC 3986. */
 function urlOf({ protocol, hostname, port, path, query = {} }: SignedRequest): URL {
   const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`);
   const pairs = Object.entries(query).flatMap(([name, value]) =>

@@ -4,32 +4,35 @@ import type { Connect } from './dial.js';
 import { BadAnswer, ConnectionLost } from './failure.js';
 import type { RequestHead } from './request-head.js';
 
-/** One request and its answer, as a connection sees it. */
+/** One request and the callbacks for its response, from the connection's view. */
 export interface Carried extends AnswerSink {
   readonly method: string;
   readonly head: RequestHead;
   readonly body: string | Buffer | null;
-  /** The connection is open and nothing is sent: null to send it, or why not. */
+  /**
+   * Called when the connection is open and before anything is sent. Returns null to send the request, or the reason not
+   * to.
+   */
   begins(): Error | null;
-  /** Something came, even if it never becomes a status line. */
+  /** Called when bytes arrive, even if they never become a status line. */
   onBytes(): void;
-  /** The answer is complete. */
+  /** Called when the response is complete. */
   onEnd(): void;
-  /** There will be no answer, or no more of it. */
+  /** Called when the response fails before it is complete. */
   onFailed(error: Error): void;
 }
 
 export interface ConnectionOptions {
   origin: URL;
   connect: Connect;
-  /** The connection has ended while nothing was carried. */
+  /** Called when the connection ends while it is idle. */
   onLost: (connection: Connection) => void;
 }
 
-/** Up to here head and body are joined: copying more costs more than a second piece. */
+/** Up to this length head and body are joined. Above it, copying costs more than a second write. */
 const JOINED_LENGTH_MAX = 16_384;
 
-/** Head and body as one string; null where that is not what is sent, or would cost more than two writes. */
+/** Returns head and body as one string. Returns null if the text is not ASCII or two writes are cheaper. */
 function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): string | null {
   if (!isAscii || (body !== null && (typeof body !== 'string' || body.length > JOINED_LENGTH_MAX))) return null;
   return body === null ? text : text + body;
@@ -38,14 +41,16 @@ function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): s
 const LOST = new ConnectionLost('The receiver closed the connection.');
 
 /**
- * One connection at a time to one origin, opened when it is needed and again when it was closed, that carries one request
- * at a time. What it costs is on the path of every delivery, which is why it is ours: a request is one write, an
- * answer one parse, and neither has a timer or a promise.
+ * A connection to one origin that carries one request at a time. It opens its socket on demand and reopens it after a
+ * close.
+ *
+ * Posthorn uses its own implementation because every delivery pays this cost: a request is one write, a response is one
+ * parse, and neither needs a timer or a promise.
  */
 export class Connection {
-  /** Answers that were complete on the socket that is open now. */
+  /** Number of complete responses on the current socket. */
   served = 0;
-  /** By the monotonic clock, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   openedAt = 0;
   idleAt = 0;
   isRetired = false;
@@ -60,12 +65,15 @@ export class Connection {
     return this.socket !== null;
   }
 
-  /** How long the server keeps it when it is idle, in milliseconds, if it said so. */
+  /** How long the server keeps the idle connection, in milliseconds. Null if the server did not announce it. */
   get keepAliveMs(): number | null {
     return this.reader.keepAliveMs;
   }
 
-  /** Carries it, once the connection is open. One at a time. Tells it of failures later, never within the call. */
+  /**
+   * Sends the request once the connection is open. One request at a time. Reports failures asynchronously, never within
+   * the call.
+   */
   begin(carried: Carried): void {
     this.carried = carried;
     if (this.ended !== null) this.failLater(this.ended);
@@ -73,13 +81,13 @@ export class Connection {
     else this.open();
   }
 
-  /** Breaks off what it carries, if anything, and closes. It opens again for what comes next. */
+  /** Aborts the current request, if any, and closes the socket. The next request opens it again. */
   abort(error: Error): void {
     this.discard();
     this.fail(error);
   }
 
-  /** As `abort`, for good. */
+  /** Aborts like `abort`, and permanently: later requests fail with the same error. */
   destroy(error: Error): void {
     this.ended = error;
     this.abort(error);
@@ -131,7 +139,7 @@ export class Connection {
 
   private read(chunk: Buffer): void {
     const { carried } = this;
-    // Nobody asked for anything: whatever it is, what follows it would be taken for an answer to something else.
+    // Bytes arrived without a request. Later bytes could be parsed as the response to another request.
     if (carried === null) return this.lose(LOST);
     carried.onBytes();
     let isComplete: boolean;
@@ -148,7 +156,7 @@ export class Connection {
   private complete(carried: Carried): void {
     this.carried = null;
     this.served += 1;
-    // What answers before it has read the request goes on reading it as the next one.
+    // A server that responds before it has read the request would parse the rest of it as the next request.
     if (!this.reader.isPersistent || this.socket?.writableLength !== 0) this.discard();
     carried.onEnd();
   }
@@ -157,7 +165,7 @@ export class Connection {
     const isIdle = this.carried === null;
     this.discard();
     this.fail(error);
-    // Not before: who is told asks whether a server may have closed what it had kept.
+    // Reset after the callback, which uses `served` to decide whether the server may have closed an idle connection.
     this.served = 0;
     if (isIdle) this.options.onLost(this);
   }

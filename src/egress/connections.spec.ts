@@ -9,7 +9,7 @@ describe('a kept-alive connection that the receiver has closed', () => {
   it.each([
     ['ends', (socket: Socket) => socket.end()],
     ['resets', (socket: Socket) => socket.resetAndDestroy()],
-  ])('is replaced by a fresh one, unseen by the caller, when it %s under the request', async (_how, close) => {
+  ])('is replaced by a new one without an error when it %s during the request', async (_how, close) => {
     const receiver = await receiverWith((socket, { onConnection }) =>
       onConnection === 1 ? void socket.write(OK) : close(socket),
     );
@@ -22,7 +22,7 @@ describe('a kept-alive connection that the receiver has closed', () => {
     expect(receiver.requests[2]?.text).toBe(receiver.requests[1]?.text);
   });
 
-  it('is retried once, not for ever', async () => {
+  it('is retried once, not forever', async () => {
     const receiver = await receiverWith((socket, { connection, onConnection }) => {
       if (connection === 1 && onConnection === 1) socket.write(OK);
       else socket.destroy();
@@ -35,7 +35,7 @@ describe('a kept-alive connection that the receiver has closed', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('is not retried again when the fresh connection is reset in its handshake', async () => {
+  it('is not retried again when the new connection is reset during its handshake', async () => {
     const receiver = await receiverWith(
       (socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.destroy()),
       { tls: TLS },
@@ -53,7 +53,7 @@ describe('a kept-alive connection that the receiver has closed', () => {
     expect(handshakes).toBe(1);
   });
 
-  it('is not retried when an answer had begun', async () => {
+  it('is not retried when a response has begun', async () => {
     const receiver = await receiverWith(
       (socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.end('HTTP/1.1 20')),
     );
@@ -67,7 +67,7 @@ describe('a kept-alive connection that the receiver has closed', () => {
 });
 
 describe('connections', () => {
-  it('are used again by one request after another', async () => {
+  it('are reused by later requests', async () => {
     const receiver = await receiverWith();
     const agent = agentWith();
 
@@ -77,7 +77,7 @@ describe('connections', () => {
     expect(agent.stats()).toEqual({ origins: 1, connections: 1, inFlight: 0 });
   });
 
-  it('go to the next address that was checked when the first does not answer', async () => {
+  it('try the next checked address when the first does not respond', async () => {
     const receiver = await receiverWith();
     const agent = agentWith({
       resolve: async () => [
@@ -92,7 +92,7 @@ describe('connections', () => {
     expect(receiver.requests[0]?.text).toContain(`\r\nhost: hooks.example.com:${receiver.port}\r\n`);
   });
 
-  it('are read side by side without mixing what comes, in plain text and in TLS', async () => {
+  it('are read concurrently without mixing their data, in plain text and with TLS', async () => {
     const receivers = [
       await receiverWith((socket, request) => void drip(socket, request)),
       await receiverWith((socket, request) => void drip(socket, request), { tls: TLS }),
@@ -112,7 +112,7 @@ describe('connections', () => {
     expect(answers.map((answer) => answer.kind === 'response' && answer.body.toString())).toEqual(bodies);
   });
 
-  it('go to an IPv6 literal', async () => {
+  it('support an IPv6 literal', async () => {
     const receiver = await receiverWith(undefined, { host: '::1' });
 
     expect(statusOf(await agentWith().exchange(to(receiver, { url: new URL(`http://[::1]:${receiver.port}/`) })))).toBe(
@@ -120,7 +120,7 @@ describe('connections', () => {
     );
   });
 
-  it('are given up after a minute, however busy, so that a receiver that moved is found again', async () => {
+  it('are closed after a minute even if busy, so that a receiver that moved is found', async () => {
     const receiver = await receiverWith();
     const agent = agentWith();
     await agent.exchange(to(receiver));
@@ -134,7 +134,7 @@ describe('connections', () => {
     expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
   });
 
-  it('are at most as many as allowed, also when they fail', async () => {
+  it('never exceed the maximum, even if connecting fails', async () => {
     let open = 0;
     let most = 0;
     const receiver = await receiverWith((socket, { connection }) => {
@@ -148,12 +148,12 @@ describe('connections', () => {
 
     expect(new Set(answers.map(statusOf))).toEqual(new Set([200, 'connection']));
     expect(open).toBeGreaterThanOrEqual(60);
-    expect(most).toBeLessThanOrEqual(4); // A socket we have broken may still be open at the other side.
+    expect(most).toBeLessThanOrEqual(4); // A socket that we destroyed may still be open at the other side.
     expect(agent.stats().connections).toBeLessThanOrEqual(3);
     expect(agent.stats().inFlight).toBe(0);
   });
 
-  it('close when they have been idle, and their origin is forgotten', async () => {
+  it('are closed after the idle time, and their origin is removed', async () => {
     const closed: Promise<unknown>[] = [];
     const receiver = await receiverWith((socket) => {
       closed.push(new Promise((done) => socket.once('close', done)));
@@ -168,7 +168,7 @@ describe('connections', () => {
     expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
   });
 
-  it('close as early as the server says that it will', async () => {
+  it('are closed as early as the server announces', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask'] });
     const receiver = await receiverWith((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\ncontent-length: 0\r\n\r\n'),
@@ -187,9 +187,9 @@ describe('connections', () => {
   });
 
   it.each([
-    ['bytes that nobody asked for behind an answer', `${OK}HTTP/1.1 200 OK\r\n`],
+    ['unexpected bytes after a response', `${OK}HTTP/1.1 200 OK\r\n`],
     ['a connection that closes', OK.replace('content-length', 'connection: close\r\ncontent-length')],
-  ])('are not used again after %s', async (_what, bytes) => {
+  ])('are not reused after %s', async (_what, bytes) => {
     const receiver = await receiverWith((socket) => void socket.write(bytes));
     const agent = agentWith();
 
@@ -202,7 +202,7 @@ describe('connections', () => {
     expect(receiver.connections).toBe(2);
   });
 
-  it('are not used again when something comes that nobody asked for', async () => {
+  it('are not reused when unexpected bytes arrive', async () => {
     let unasked = never;
     const closed: Promise<unknown>[] = [];
     const receiver = await receiverWith((socket) => {
@@ -221,7 +221,7 @@ describe('connections', () => {
     expect(receiver.connections).toBe(2);
   });
 
-  it('are not used again when the answer came before the request was read', async () => {
+  it('are not reused when the response arrived before the request was read', async () => {
     const server = createServer((socket) => {
       socket.on('error', never).once('data', () => {
         socket.pause();
@@ -246,7 +246,7 @@ describe('connections', () => {
     expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
   });
 
-  it('of the origin that was idle longest give way to a new origin, those in use do not', async () => {
+  it('of the longest idle origin are closed for a new origin, those in use are not', async () => {
     let answerBusy = never;
     const busy = await receiverWith((socket) => (answerBusy = () => void socket.write(OK)));
     const [old, recent, added] = [await receiverWith(), await receiverWith(), await receiverWith()];
@@ -268,8 +268,8 @@ describe('connections', () => {
   });
 });
 
-describe('the end of the agent', () => {
-  it('close lets exchanges finish, also those that wait, and takes no more', async () => {
+describe('stopping the agent', () => {
+  it('close lets running and waiting exchanges finish, and rejects new ones', async () => {
     const answers: (() => void)[] = [];
     const receiver = await receiverWith((socket, { onConnection }) => {
       if (onConnection === 1 && answers.length === 0) answers.push(() => void socket.write(OK));
@@ -289,7 +289,7 @@ describe('the end of the agent', () => {
     expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
   });
 
-  it('destroy breaks off what runs and what waits', async () => {
+  it('destroy aborts running and waiting exchanges', async () => {
     let begun = never;
     const receiver = await receiverWith(() => begun());
     const agent = agentWith({ maxConnectionsPerOrigin: 1 });
@@ -303,7 +303,7 @@ describe('the end of the agent', () => {
   });
 });
 
-/** Answers with the body of the request, in chunks and pieces of packets, a turn of the event loop apart. */
+/** Responds with the body of the request, in chunks and in separate packets, one event loop iteration apart. */
 async function drip(socket: Socket, { text }: ReceivedRequest): Promise<void> {
   const body = text.split('\r\n\r\n')[1] ?? '';
   const half = Math.floor(body.length / 2);

@@ -28,7 +28,7 @@ const answers = (...sets: string[][]): Resolver => {
 
 const bySystem = new Names({ servers: [] }).resolve;
 
-/** What became of one connect: the open socket, or the error. */
+/** Connects once and returns the open socket or the error. */
 function dial(url: string, resolve: Resolver = bySystem, policy: EgressPolicy = CLOSED): Promise<Socket | Error> {
   const connector = createConnector({ policy: () => policy, resolve, connectTimeoutMs: 5000 });
   const { hostname, port, protocol } = new URL(url);
@@ -37,7 +37,7 @@ function dial(url: string, resolve: Resolver = bySystem, policy: EgressPolicy = 
   });
 }
 
-describe('a canary on loopback', () => {
+describe('a canary server on loopback', () => {
   let canaries: RawReceiver[];
   let port: number;
 
@@ -48,7 +48,7 @@ describe('a canary on loopback', () => {
   });
 
   afterEach(async () => {
-    // Connections are accepted in order: once this one is, an earlier one would have been counted.
+    // Connections are accepted in order. Once this one is accepted, an earlier one would have been counted.
     for (const [index, canary] of canaries.entries()) {
       const before = canary.connections;
       const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');
@@ -67,12 +67,12 @@ describe('a canary on loopback', () => {
     ['a mapped address', [['::ffff:127.0.0.1']]],
     ['a public address before a private one', [[PUBLIC, '127.0.0.1']]],
     ['a private address before a public one', [['127.0.0.1', PUBLIC]]],
-    ['a public A beside a private AAAA', [['::1', PUBLIC]]],
-    ['a public AAAA beside a private A', [['2606:4700::1111', '127.0.0.1']]],
+    ['a public A and a private AAAA record', [['::1', PUBLIC]]],
+    ['a public AAAA and a private A record', [['2606:4700::1111', '127.0.0.1']]],
     ['the unspecified address', [['0.0.0.0']]],
     ['an address with a zone', [['fe80::1%lo']]],
-    ['no address but a name', [['localhost']]],
-  ])('sees nothing of a name that resolves to %s', async (_what, sets) => {
+    ['a name instead of an address', [['localhost']]],
+  ])('receives nothing for a name that resolves to %s', async (_what, sets) => {
     expect(await dial(`http://rebind.example:${port}/`, answers(...sets))).toBeInstanceOf(EgressBlocked);
   });
 
@@ -86,13 +86,13 @@ describe('a canary on loopback', () => {
     'localhost',
     'localhost.',
     'app.localhost',
-  ])('sees nothing of http://%s, for which the resolver is not even asked', async (host) => {
+  ])('receives nothing for http://%s, and the resolver is not called', async (host) => {
     const resolve: Resolver = () => Promise.reject(new Error('was asked'));
 
     expect(await dial(`http://${host}:${port}/`, resolve)).toBeInstanceOf(EgressBlocked);
   });
 
-  it('sees nothing when it is a listener of our own and loopback is open', async () => {
+  it('receives nothing if it is one of our own listeners, even if loopback is allowed', async () => {
     const policy = egressPolicy({
       allowCidrs: ['127.0.0.0/8'],
       allowHttp: true,
@@ -112,15 +112,15 @@ describe('every hostile URL that the parser accepts', () => {
     parsed
       .filter(({ url }) => !/[@#]|aaaa|éééé/.test(url))
       .map(({ url, why, resolvesTo }) => ({ url, why, resolvesTo })),
-  )('is refused at connect, too: $url ($why)', async ({ url, resolvesTo }) => {
+  )('is rejected at connect, too: $url ($why)', async ({ url, resolvesTo }) => {
     const resolve: Resolver = resolvesTo ? answers([...resolvesTo]) : () => Promise.reject(new Error('was asked'));
 
     expect(await dial(url, resolve)).toBeInstanceOf(EgressBlocked);
   });
 });
 
-describe('a name that rebinds', () => {
-  // 127.0.0.2 stands for the public address; Linux answers at all of 127/8, other systems only at 127.0.0.1.
+describe('DNS rebinding', () => {
+  // 127.0.0.2 stands for the public address. Linux responds on all of 127/8, other systems only on 127.0.0.1.
   const onLinux = process.platform === 'linux' ? it : it.skip;
 
   onLinux('is dialled at the address that was checked, and refused when it is resolved anew to another', async () => {
@@ -141,7 +141,7 @@ describe('a name that rebinds', () => {
   });
 });
 
-describe('what the refusal says', () => {
+describe('the message of a rejection', () => {
   it('names the host and the kind of address, not the address', async () => {
     const error = await dial('https://hooks.example.com/', answers(['10.9.8.7']));
 
@@ -150,7 +150,7 @@ describe('what the refusal says', () => {
     expect((error as Error).message).not.toContain('10.9.8.7');
   });
 
-  it('says why a set of public and private addresses is refused as a whole', async () => {
+  it('explains why a mix of public and private addresses is rejected as a whole', async () => {
     expect(await dial('https://hooks.example.com/', answers([PUBLIC, '10.9.8.7']))).toMatchObject({
       message: expect.stringContaining('One of its addresses'),
     });
@@ -162,8 +162,8 @@ describe('what the refusal says', () => {
       () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
       'ENOTFOUND',
     ],
-    ['a resolver that finds nothing', answers([]), 'ENODATA'],
-  ])('%s is a failed look-up', async (_what, resolve, reason) => {
+    ['a resolver that finds no address', answers([]), 'ENODATA'],
+  ])('%s is a failed lookup', async (_what, resolve, reason) => {
     const error = await dial('https://hooks.example.com/', resolve);
 
     expect(error).toBeInstanceOf(LookupFailed);
@@ -171,7 +171,7 @@ describe('what the refusal says', () => {
   });
 });
 
-it('asks for the policy at every connect', async () => {
+it('calls the policy for every connection', async () => {
   const receiver = await rawReceiver();
   let policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
   const connector = createConnector({ policy: () => policy, resolve: bySystem, connectTimeoutMs: 5000 });
@@ -189,7 +189,7 @@ it('asks for the policy at every connect', async () => {
   await receiver.close();
 });
 
-it('answers for a socket that was closed without an error before it was open, too', async () => {
+it('also reports a socket that closes without an error before it is open', async () => {
   const made = jest.spyOn(net.Socket.prototype, 'setKeepAlive');
   const dialled = dial('http://hooks.example.com/', () => new Promise(() => undefined));
   (made.mock.contexts[0] as Socket).destroy();
@@ -201,7 +201,7 @@ it('answers for a socket that was closed without an error before it was open, to
 describe('a TLS connection', () => {
   const open = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
 
-  it('takes up the session of the one before to the same server', async () => {
+  it('resumes the session of the previous connection to the same server', async () => {
     const receiver = await rawReceiver(undefined, { tls: TLS });
     const connector = createConnector({ policy: () => open, resolve: bySystem, connectTimeoutMs: 5000, ca: TLS.cert });
     const connect = (): Promise<TLSSocket> =>
@@ -221,7 +221,7 @@ describe('a TLS connection', () => {
     await receiver.close();
   });
 
-  it('that is accepted and never answered is given up in time', async () => {
+  it('that is accepted and never answered times out', async () => {
     const silent = await rawReceiver(() => undefined);
     const connector = createConnector({ policy: () => open, resolve: bySystem, connectTimeoutMs: 50 });
 

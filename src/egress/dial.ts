@@ -6,46 +6,46 @@ import { addressRefusal, originRefusal } from '#engine/egress-policy.js';
 import { LookupFailed } from './names/lookup-failed.js';
 import { codeOf } from './names/name-servers.js';
 
-/** All addresses of a name. A rejection, or an empty list, is a DNS failure. */
+/** Resolves all addresses of a name. A rejection or an empty list is a DNS failure. */
 export type Resolver = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 export interface ConnectorOptions {
-  /** Asked at every connect, so that a change of policy holds for the next connection. */
+  /** Called for every connection, so that a policy change applies to the next one. */
   policy: () => EgressPolicy;
   resolve: Resolver;
-  /** Covers look-up, TCP and TLS. */
+  /** Time limit for DNS lookup, TCP and TLS together. */
   connectTimeoutMs: number;
-  /** Trusted certificate authorities in PEM, instead of Node's own. */
+  /** Trusted certificate authorities in PEM, instead of Node.js' own. */
   ca?: string | Buffer | readonly (string | Buffer)[];
 }
 
-/** The policy refuses this connection; no packet was sent to it. */
+/** The policy rejects this connection. No packet was sent. */
 export class EgressBlocked extends Error {
   readonly code = 'EGRESS_BLOCKED';
 }
 
-/** Where a connection goes, as a URL has it, but an IPv6 address without its brackets. */
+/** Destination of a connection, in the format of a URL. An IPv6 address has no brackets. */
 export interface DialOrigin {
   protocol: string;
   hostname: string;
-  /** Empty for that of the protocol. */
+  /** Empty for the default port of the protocol. */
   port: string;
 }
 
-/** Opens a connection. Answers once, after the call has returned: with an error or an open socket. */
+/** Opens a connection. Calls `opened` once, after the call has returned, with an error or an open socket. */
 export type Connect = (
   dialOrigin: DialOrigin,
   opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ) => void;
 
 /**
- * What opens a socket only to an address the policy lets through. The address that was
- * checked is the one dialled: there is no second resolution in between for a rebinding name to use.
+ * Returns a function that opens sockets only to addresses that the policy allows. It connects to the very address that
+ * was checked. A DNS rebinding attack gets no second resolution in between.
  */
 export function createConnector(options: ConnectorOptions): Connect {
   const sessions = new Map<string, Buffer>();
   return (origin, opened) => {
-    // Also the whole check of an IP literal, for which Node never calls the look-up.
+    // For an IP literal this is the only check, because Node.js never calls the lookup.
     const refusal = originRefusal(origin, options.policy());
     if (refusal !== null) return queueMicrotask(() => opened(new EgressBlocked(refusal), null));
     const isSecure = origin.protocol === 'https:';
@@ -61,7 +61,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       else opened(error, null);
     };
     socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true);
-    // Whatever becomes of it, there is an answer: who waits for it holds one of the origin's places.
+    // Always responds, because the waiting exchange holds one of the origin's connection slots.
     socket
       .once(isSecure ? 'secureConnect' : 'connect', () => answer(null))
       .on('error', answer)
@@ -72,7 +72,7 @@ export function createConnector(options: ConnectorOptions): Connect {
 const failed = (code: string): Error => Object.assign(new Error(code), { code });
 
 const KEEP_ALIVE_MS = 60_000;
-/** TLS sessions that are remembered, so that the next connection to the same server needs no whole handshake. */
+/** Maximum number of cached TLS sessions. A cached session saves a full handshake with the same server. */
 const SESSIONS_MAX = 1_000;
 
 function socketOptions({ protocol, hostname, port }: DialOrigin, options: ConnectorOptions): TcpNetConnectOpts {
@@ -80,10 +80,10 @@ function socketOptions({ protocol, hostname, port }: DialOrigin, options: Connec
   return {
     host: hostname,
     port: number,
-    // It is not told the port, which the policy needs.
+    // Node.js does not pass the port, which the policy needs.
     lookup: checkedLookup(options, number),
     autoSelectFamily: true,
-    // Node's 250 ms would give up on every address of a far-away receiver but the last.
+    // Node.js' default of 250 ms is too short for distant receivers: all addresses but the last would fail.
     autoSelectFamilyAttemptTimeout: 1000,
   };
 }
@@ -94,12 +94,12 @@ function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: M
   const session = sessions.get(key);
   const socket = connectTls({
     ...to,
-    // No name of an address (RFC 6066, section 3): it is verified all the same.
+    // IP addresses are not sent as a server name (RFC 6066, section 3). The certificate is still verified.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(session === undefined ? {} : { session }),
     ...(ca === undefined ? {} : { ca: typeof ca === 'string' || Buffer.isBuffer(ca) ? ca : [...ca] }),
     ALPNProtocols: ['http/1.1'],
-    // Said out loud, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would turn the default off.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would turn the default off.
     rejectUnauthorized: true,
   });
   return socket.on('session', (next) => {
@@ -110,7 +110,10 @@ function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: M
   });
 }
 
-/** Node asks for all addresses of a name, because of `autoSelectFamily`, and dials those it is given. */
+/**
+ * Returns a lookup that checks all addresses of a name. Node.js requests all of them because of `autoSelectFamily`, and
+ * connects to the returned ones.
+ */
 export function checkedLookup(
   { policy, resolve }: Pick<ConnectorOptions, 'policy' | 'resolve'>,
   port: number,
@@ -130,7 +133,7 @@ export function checkedLookup(
   };
 }
 
-/** One refused address refuses the name: a set of public and private addresses is how rebinding looks. */
+/** Rejects the name if one address is rejected: a mix of public and private addresses indicates DNS rebinding. */
 function check(
   hostname: string,
   addresses: readonly { address: string }[],
@@ -148,7 +151,8 @@ function check(
   }
   if (refusal === null) return checked;
   const mixed = checked.length > 0 ? MIXED_SET : '';
-  throw new EgressBlocked(`${hostname} was resolved and refused.${mixed} ${refusal}`);
+  throw new EgressBlocked(`The name ${hostname} was resolved and rejected.${mixed} ${refusal}`);
 }
 
-const MIXED_SET = ' One of its addresses is refused, and with it the name, since the others may be a disguise.';
+const MIXED_SET =
+  ' One of its addresses is not allowed, so the whole name is rejected: the other addresses may be a disguise.';

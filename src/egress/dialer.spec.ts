@@ -23,14 +23,14 @@ describe('Dialer.refusal', () => {
     ['the port of its protocol', CLOSED, { protocolPort: 4222 }, null],
     ['the port of another protocol', CLOSED, {}, /Port 4222 is not open/],
     ['another port than that of its protocol', CLOSED, { port: 6379, protocolPort: 4222 }, /Port 6379 is not open/],
-    ["a port that is nobody's", CLOSED, { port: 14_222 }, null],
+    ['a port without a known protocol', CLOSED, { port: 14_222 }, null],
     ['a private address', CLOSED, { hostname: '10.0.0.1', protocolPort: 4222 }, /EGRESS_ALLOW_CIDRS/],
     ['IPv6 loopback', CLOSED, { hostname: '::1', protocolPort: 4222 }, /EGRESS_ALLOW_CIDRS/],
     ['a metadata service', OPEN, { hostname: 'metadata.google.internal', protocolPort: 4222 }, /metadata/],
-    ['an address that is open', OPEN, { hostname: '127.0.0.1', protocolPort: 4222 }, null],
+    ['an allowed address', OPEN, { hostname: '127.0.0.1', protocolPort: 4222 }, null],
     ['plain text', TLS_ONLY, { hostname: '127.0.0.1', isEncrypted: false }, /Use TLS/],
-    ['plain text that is open', OPEN, { hostname: '127.0.0.1', isEncrypted: false }, null],
-    ['what is no host name', OPEN, { hostname: 'a..b' }, /not a host name/],
+    ['allowed plain text', OPEN, { hostname: '127.0.0.1', isEncrypted: false }, null],
+    ['an invalid host name', OPEN, { hostname: 'a..b' }, /not a host name/],
   ])('%s', (_what, policy, target, expected) => {
     const refusal = dialer(policy).refusal(broker(target));
 
@@ -38,7 +38,7 @@ describe('Dialer.refusal', () => {
     else expect(refusal).toMatch(expected);
   });
 
-  it('never opens a listener of our own, not even to the protocol of its port', () => {
+  it('never allows one of our own listeners, not even for the protocol of its port', () => {
     const policy = egressPolicy({
       allowCidrs: ['127.0.0.0/8'],
       allowHttp: true,
@@ -64,7 +64,7 @@ describe('Dialer.open', () => {
       (error: unknown) => error,
     );
 
-  it.each(['127.0.0.1', 'localhost'])('gives a socket that is connected to %s', async (hostname) => {
+  it.each(['127.0.0.1', 'localhost'])('returns a socket connected to %s', async (hostname) => {
     const socket = await dialer(OPEN).open(at(hostname), { timeoutMs: 5_000 });
 
     expect(socket.remotePort).toBe(canary.port);
@@ -73,7 +73,7 @@ describe('Dialer.open', () => {
   });
 
   it.each(['127.0.0.1', '::1', 'localhost', '::ffff:127.0.0.1'])(
-    'opens nothing to %s when loopback is closed',
+    'does not connect to %s if loopback is not allowed',
     async (hostname) => {
       const error = await failure(dialer(CLOSED).open(at(hostname), { timeoutMs: 5_000 }));
 
@@ -83,7 +83,7 @@ describe('Dialer.open', () => {
     },
   );
 
-  it('asks the policy at every call', async () => {
+  it('calls the policy every time', async () => {
     let policy = OPEN;
     const asked = new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] }));
     (await asked.open(at('127.0.0.1'), { timeoutMs: 5_000 })).destroy();
@@ -93,7 +93,7 @@ describe('Dialer.open', () => {
     expect(await failure(asked.open(at('127.0.0.1'), { timeoutMs: 5_000 }))).toMatchObject({ failure: 'blocked' });
   });
 
-  it('says that nobody listens, without the address', async () => {
+  it('reports that nothing listens, without the address', async () => {
     const server = net.createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as net.AddressInfo;
@@ -106,7 +106,7 @@ describe('Dialer.open', () => {
     expect(error).toMatchObject({ failure: 'connection', message: expect.not.stringContaining('127.0.0.1') as string });
   });
 
-  it('says that a name does not resolve', async () => {
+  it('reports that a name does not resolve', async () => {
     const error = await failure(
       dialer(OPEN).open(
         { hostname: 'nobody.invalid', port: 4222, isEncrypted: true, protocolPort: 4222 },

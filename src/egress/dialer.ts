@@ -6,22 +6,25 @@ import { type EgressFailure, ExchangeEnded, explain } from './failure.js';
 import { EgressGate } from './gate.js';
 import { Names } from './names/names.js';
 
-/** Where a connection of another protocol than HTTP goes. */
+/** Destination of a connection for a protocol other than HTTP. */
 export interface DialTarget {
   hostname: string;
   port: number;
-  /** Whether the protocol will encrypt it; plain text is refused unless the operator sets EGRESS_ALLOW_HTTP=true. */
+  /**
+   * Whether the protocol will encrypt the connection. Plain text is rejected unless the operator sets
+   * EGRESS_ALLOW_HTTP=true.
+   */
   isEncrypted: boolean;
-  /** The port that belongs to the protocol that will be spoken: open to it, though closed to webhooks. */
+  /** Default port of the protocol. It is allowed for this protocol, although it is blocked for webhooks. */
   protocolPort?: number;
 }
 
 export interface DialOptions {
-  /** Covers look-up and connect. */
+  /** Time limit for DNS lookup and connect together. */
   timeoutMs: number;
 }
 
-/** Why there is no connection, or none any more, with a sentence for the owner of the target. */
+/** The connection failed or ended. `detail` is a sentence for the owner of the target. */
 export class DialFailed extends Error {
   constructor(
     readonly failure: EgressFailure,
@@ -31,7 +34,7 @@ export class DialFailed extends Error {
   }
 }
 
-/** The door out for protocols other than HTTP: TCP connections to addresses that the policy lets through. */
+/** The outgoing client for protocols other than HTTP: opens TCP connections to addresses that the policy allows. */
 @Injectable()
 export class Dialer {
   constructor(
@@ -39,14 +42,17 @@ export class Dialer {
     private readonly names: Names,
   ) {}
 
-  /** Why a target may not be dialled, as far as can be said without resolving its name; null when it may. */
+  /**
+   * Returns why a target must not be contacted, or null if it may be. Checks only what is possible without resolving
+   * the name.
+   */
   refusal(target: DialTarget): string | null {
     return refusalOf(target, policyFor(target, this.gate.policy()));
   }
 
   /**
-   * A connected socket, as TCP: a client encrypts it itself, with `hostname` as the name to verify. The address that was
-   * checked is the one dialled. A client that connects again must come here again. Rejects with `DialFailed`.
+   * Opens a TCP socket. The client encrypts it and verifies the certificate for `hostname`. Connects to the very
+   * address that was checked. To reconnect, a client must call this again. Rejects with `DialFailed`.
    */
   open(target: DialTarget, { timeoutMs }: DialOptions): Promise<Socket> {
     const policy = (): EgressPolicy => policyFor(target, this.gate.policy());
@@ -79,11 +85,11 @@ export class Dialer {
 }
 
 const TOO_LATE = new ExchangeEnded('timeout', 'The receiver did not accept the connection in time.');
-const PLAIN_TEXT = 'Use TLS: connections in plain text are off unless the operator sets EGRESS_ALLOW_HTTP=true.';
+const PLAIN_TEXT = 'Use TLS: connections in plain text are disabled unless the operator sets EGRESS_ALLOW_HTTP=true.';
 
 function refusalOf({ hostname, port, isEncrypted }: DialTarget, policy: EgressPolicy): string | null {
   if (!isEncrypted && !policy.allowHttp) return PLAIN_TEXT;
-  // What is left of the policy is about the host and the port; `https:` is the scheme that it has no objection to.
+  // The remaining policy checks are about host and port. The policy always allows the scheme `https:`.
   return originRefusal({ protocol: 'https:', hostname, port: String(port) }, policy);
 }
 
@@ -91,7 +97,7 @@ function policyFor({ protocolPort }: DialTarget, policy: EgressPolicy): EgressPo
   return protocolPort === undefined ? policy : { ...policy, protocolPort };
 }
 
-/** What an error of a socket was, of its TLS too, in words that show nothing of our network. */
+/** Translates a socket error, including TLS errors, into a sentence that reveals nothing about Posthorn's network. */
 export function failureOf(error: Error): DialFailed {
   if (error instanceof DialFailed) return error;
   const { error: failure, detail } = explain(error);

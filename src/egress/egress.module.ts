@@ -10,10 +10,13 @@ import { ServerRecords } from './names/server-records.js';
 import { OwnServices } from './own-services.js';
 import { RememberedRecords } from './remembered-records.js';
 
-/** Of mail that comes in: some megabytes, where somebody writes from so many domains in half a minute. */
+/**
+ * Limit for the DNS records of incoming mail. A sender that uses this many domains within 30 seconds fills a few
+ * megabytes.
+ */
 const REMEMBERED_NAMES_MAX = 5_000;
 
-/** The one door out of the process, for every context and adapter. */
+/** The only way out of the process for network connections, used by every context and adapter. */
 @Global()
 @Module({
   providers: [
@@ -43,7 +46,8 @@ const REMEMBERED_NAMES_MAX = 5_000;
         new EgressAgent({
           policy: () => gate.policy(),
           resolve: names.resolve,
-          // More than a worker makes attempts, whatever it is told: nobody is to wait here behind another tenant of the same host.
+          // Higher than the number of concurrent attempts of a worker under any configuration. No delivery waits here
+          // behind another tenant of the same host.
           maxConnectionsPerOrigin: Math.max(2048, 2 * config.deliveryConcurrency),
         }),
       inject: [EgressGate, Names, Config],
@@ -58,7 +62,7 @@ export class EgressModule implements OnApplicationShutdown {
     private readonly records: ServerRecords,
   ) {}
 
-  /** What still runs by now has outlived the drain. */
+  /** Exchanges that still run at this point have outlived the drain. */
   async onApplicationShutdown(): Promise<void> {
     this.names.close();
     this.records.close();
@@ -67,13 +71,8 @@ export class EgressModule implements OnApplicationShutdown {
 }
 
 function watched(names: Names, metrics: Metrics): Names {
-  metrics.gauge(
-    'name_lookups',
-    'Names that this process is looking up, and names that wait for it.',
-    ['state'],
-    (gauge) => {
-      for (const [state, count] of Object.entries(names.figures())) gauge.set({ state }, count);
-    },
-  );
+  metrics.gauge('name_lookups', 'DNS lookups of this process that are in flight or waiting.', ['state'], (gauge) => {
+    for (const [state, count] of Object.entries(names.figures())) gauge.set({ state }, count);
+  });
   return names;
 }

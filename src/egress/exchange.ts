@@ -7,15 +7,23 @@ import type { RequestHead } from './request-head.js';
 export interface EgressRequest {
   method: string;
   url: URL;
-  /** `host` and `accept-encoding` are not sent: the first is the URL's, the second would invite compressed bodies. */
+  /**
+   * `host` and `accept-encoding` are not sent. The host comes from the URL, and `accept-encoding` would invite
+   * compressed bodies.
+   */
   headers: Record<string, string>;
   body: string | Buffer | null;
-  /** For the whole exchange: waiting for a connection, DNS, TCP, TLS, request and the complete body of the answer. */
+  /**
+   * Time limit of the whole exchange: waiting for a connection, DNS, TCP, TLS, request and the complete response body.
+   */
   timeoutMs: number;
-  /** A longer body is cut here and its connection dropped. */
+  /** A longer body is truncated here and its connection closed. */
   bodyBytesMax: number;
   signal?: AbortSignal;
-  /** Asked when a connection is there and nothing is sent yet: false ends the exchange unsent. The wait may have been longer than the caller's right to send. */
+  /**
+   * Called when a connection is ready and before anything is sent. Returning false ends the exchange unsent. The
+   * caller's permission to send may expire during the wait.
+   */
   mayBegin?: () => boolean;
 }
 
@@ -23,7 +31,7 @@ export type EgressAnswer =
   | {
       kind: 'response';
       status: number;
-      /** Names in lower case; a repeated header is joined with ", ". */
+      /** Names in lower case. Values of a repeated header are joined with ", ". */
       headers: Record<string, string>;
       body: Buffer;
       truncated: boolean;
@@ -31,12 +39,12 @@ export type EgressAnswer =
     }
   | { kind: 'error'; error: EgressFailure; detail: string; durationMs: number };
 
-/** One request and its answer, from the deadline being set to the connection being given back. The hot path. */
+/** One request and its response, from setting the deadline to releasing the connection. This is the hot path. */
 export class Exchange implements Carried, PooledExchange {
   isSettled = false;
   private readonly timer: NodeJS.Timeout;
   private connection: Connection | null = null;
-  /** It is on the wire, or was. */
+  /** True once the request is being sent. */
   private isSent = false;
   private isAnswering = false;
   private status = 0;
@@ -56,7 +64,7 @@ export class Exchange implements Carried, PooledExchange {
     request.signal?.addEventListener('abort', this);
   }
 
-  /** The caller's signal (as an EventListenerObject, which needs no closure). */
+  /** Handles the caller's abort signal. An EventListenerObject needs no closure. */
   handleEvent(): void {
     this.end(CANCELLED);
   }
@@ -69,7 +77,10 @@ export class Exchange implements Carried, PooledExchange {
     return this.request.body;
   }
 
-  /** Answers now with this error; a connection that is only being opened for it is given back when it is open. */
+  /**
+   * Resolves now with this error. If the connection is still being opened for this exchange, it is released once it is
+   * open.
+   */
   end(error: Error): void {
     this.fail(error);
     if (this.isSent) this.connection?.abort(error);
@@ -77,7 +88,8 @@ export class Exchange implements Carried, PooledExchange {
 
   expire(): void {
     const { timeoutMs } = this.request;
-    // For each receiver that hangs, and shown to nobody: to look for the place would cost more than the rest.
+    // This runs for every receiver that hangs, and nothing shows this stack trace. Capturing it would cost more than
+    // the rest.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
@@ -129,7 +141,7 @@ export class Exchange implements Carried, PooledExchange {
   onFailed(error: Error): void {
     this.isSent = false;
     if (this.mayRetry(error)) {
-      // The same connection opens a fresh socket, when the broken one has had its say.
+      // The same connection opens a new socket after it has finished handling the broken one.
       setImmediate(onRetry, this);
       return;
     }
@@ -137,15 +149,15 @@ export class Exchange implements Carried, PooledExchange {
     this.release();
   }
 
-  /** On the connection it has kept, which is closed and therefore opened anew. */
+  /** Retries on the same connection, which is closed and therefore opens a new socket. */
   retry(): void {
     if (this.connection !== null) this.occupy(this.connection);
   }
 
   /**
-   * A server may close a kept-alive connection while our request is under way to it. Nothing was answered, and
-   * delivery is at least once, so the request is sent again. That happens once: the second connection is a fresh one,
-   * which has served nothing, and if it breaks, too, the failure is real.
+   * Returns whether the request may be sent again. A server may close a kept-alive connection while a request is in
+   * flight to it. No response arrived, and delivery is at least once, so a retry is allowed. It happens once: the
+   * second socket is new and has served nothing. If it breaks too, the failure is real.
    */
   private mayRetry(error: Error): boolean {
     return (
@@ -201,12 +213,9 @@ export class Exchange implements Carried, PooledExchange {
   }
 }
 
-const TOO_LATE = new ExchangeEnded('timeout', 'Answered before it was sent.');
-const CUT = new ExchangeEnded('protocol', 'The body is longer than what is read of it.');
-const WITHHELD = new ExchangeEnded(
-  'connection',
-  'The request was not sent: whoever asked for it may not send it any more.',
-);
+const TOO_LATE = new ExchangeEnded('timeout', 'Already resolved before the request was sent.');
+const CUT = new ExchangeEnded('protocol', 'The body exceeds the read limit.');
+const WITHHELD = new ExchangeEnded('connection', 'The request was not sent: the caller may no longer send it.');
 
 export const CANCELLED = new ExchangeEnded('connection', 'The exchange was cancelled before it was complete.');
 

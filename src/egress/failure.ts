@@ -2,12 +2,15 @@ import { ANSWER_FAULTS, type AnswerFault } from './answer-faults.js';
 import { EgressBlocked } from './dial.js';
 import { LookupFailed } from './names/lookup-failed.js';
 
-/** The stage at which an exchange failed. */
+/** Stage at which an exchange failed. */
 export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol';
 
-/** An end that we chose ourselves: the deadline, the caller's signal, or the shutdown. */
+/** Thrown when Posthorn itself ends an exchange: at the deadline, on the caller's signal, or at shutdown. */
 export class ExchangeEnded extends Error {
-  /** Made for each receiver that hangs, and thrown where nobody looks for the place: to write a stack would cost more than the rest. */
+  /**
+   * No stack trace: this error is created for every receiver that hangs, nothing reads the trace, and capturing it
+   * would cost more than the rest.
+   */
   override stack = undefined;
 
   constructor(
@@ -18,9 +21,9 @@ export class ExchangeEnded extends Error {
   }
 }
 
-/** The received bytes are not HTTP/1.1. The message is the fault's sentence. */
+/** The received bytes are not valid HTTP/1.1. The message is the fault's sentence. */
 export class BadAnswer extends Error {
-  /** For the owner of the receiver, who is elsewhere: a stack of ours tells nothing. */
+  /** No stack trace: the error is shown to the owner of the receiver, and Posthorn's stack does not help them. */
   override stack = undefined;
 
   constructor(readonly fault: AnswerFault) {
@@ -28,15 +31,15 @@ export class BadAnswer extends Error {
   }
 }
 
-/** The connection ended without being asked to. */
+/** The remote side ended the connection unexpectedly. */
 export class ConnectionLost extends Error {
-  /** For each receiver that hangs up. */
+  /** No stack trace: this error is created for every receiver that hangs up. */
   override stack = undefined;
 }
 
 /**
- * What an error of the transport was, and one sentence for the owner of the target. The sentence is made here,
- * not taken from the error: those of sockets carry addresses of our network.
+ * Returns the kind of a transport error and one sentence for the owner of the target. The sentence does not use the
+ * error's message: messages of sockets contain addresses of Posthorn's network.
  */
 export function explain(error: Error): { error: EgressFailure; detail: string } {
   if (error instanceof ExchangeEnded) return { error: error.failure, detail: error.message };
@@ -50,13 +53,16 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   if (TLS.test(code)) {
     return {
       error: 'tls',
-      detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake broke off'} (${code}).`,
+      detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake was aborted'} (${code}).`,
     };
   }
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
 
-/** The codes with which a server that has just closed a kept-alive connection greets the next request on it. */
+/**
+ * Returns whether the error is typical for a server that has just closed a kept-alive connection while the next request
+ * arrived.
+ */
 export function isBrokenConnection(error: Error): boolean {
   return (
     error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
@@ -68,7 +74,7 @@ const TLS =
 
 const TLS_REASONS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain ends in one that is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain ends in a self-signed certificate',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',

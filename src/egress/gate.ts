@@ -4,10 +4,10 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { ownListeners } from './own-listeners.js';
 
-/** Network interfaces come and go; asking the system at every connect would cost more than the connect. */
+/** Network interfaces change, but querying the system for every connection would cost more than the connection. */
 const REFRESH_MS = 10_000;
 
-/** Where this process may connect to, as it is configured. */
+/** Decides which destinations this process may connect to, according to its configuration. */
 @Injectable()
 export class EgressGate {
   private current: EgressPolicy | null = null;
@@ -19,7 +19,7 @@ export class EgressGate {
     private readonly clock: Clock,
   ) {}
 
-  /** The policy of this moment: our own listeners are closed at every address that the machine has now. */
+  /** Returns the current policy. It blocks Posthorn's own listeners at all current addresses of the machine. */
   policy(): EgressPolicy {
     const nowMs = this.clock.nowMs();
     const ports = this.config.listeningPorts.length;
@@ -31,7 +31,7 @@ export class EgressGate {
     return this.current;
   }
 
-  /** Whether a URL that a user gives may be called. */
+  /** Returns whether a URL from a user may be called. */
   check(url: string): UrlVerdict {
     return checkUrl(url, this.policy());
   }
@@ -48,7 +48,7 @@ export class EgressGate {
     });
   }
 
-  /** With PORT=0 only the base URL knows what the port became. */
+  /** With PORT=0 only the base URL contains the actual port. */
   private listeningPort(): number {
     const { port, configuredBaseUrl, baseUrl } = this.config;
     return port === 0 && configuredBaseUrl === null ? Number(new URL(baseUrl).port) : port;

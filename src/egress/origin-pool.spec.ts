@@ -30,7 +30,7 @@ describe('OriginPool', () => {
     });
   });
 
-  it('gives freed room to the one that waits longest, and opens nothing for one that was answered meanwhile', () => {
+  it('assigns a free connection to the exchange that waits longest, and opens none for one that has already ended', () => {
     const [first, second, settled, third, fourth] = tenants(5) as [
       FakeTenant,
       FakeTenant,
@@ -49,7 +49,7 @@ describe('OriginPool', () => {
     expect([pool.connections, pool.inFlight, emptied]).toEqual([2, 3, 0]);
   });
 
-  it('keeps no connection that never opened, and says so when it has none left', () => {
+  it('keeps no connection that failed to open, and reports when none is left', () => {
     const [only] = tenants(1) as [FakeTenant];
     pool.admit(only, 0);
 

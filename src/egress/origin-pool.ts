@@ -2,7 +2,7 @@ import { Connection } from './connection.js';
 import type { Connect } from './dial.js';
 import { ExchangeEnded } from './failure.js';
 
-/** What waits for a connection. `isSettled`: it has been answered meanwhile and wants none any more. */
+/** An exchange that waits for a connection. `isSettled`: it has already ended and needs no connection. */
 export interface PooledExchange {
   readonly isSettled: boolean;
   occupy(connection: Connection): void;
@@ -10,27 +10,28 @@ export interface PooledExchange {
 }
 
 export interface OriginPoolOptions {
-  /** Of which nothing but the origin is used. */
+  /** Only the origin of the URL is used. */
   url: URL;
   connect: Connect;
   connectionsMax: number;
   idleMs: number;
-  /** Called when the last connection is gone and nobody waits. */
+  /** Called when the last connection is closed and no exchange waits. */
   onEmpty: (pool: OriginPool) => void;
 }
 
 /**
- * The connections of one origin: at most `connectionsMax`, the last used first, so that the ones too many fall idle
- * and close. The bound holds when connects fail, too, and a retry has a fresh connection and not the next stale one.
+ * Connection pool of one origin, with at most `connectionsMax` connections. Reuses the most recently used connection
+ * first, so that surplus connections become idle and close. The maximum also holds if connects fail. A retry uses a new
+ * connection instead of another stale one.
  */
 export class OriginPool {
-  /** By the monotonic clock, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   usedAt = 0;
   private readonly free: Connection[] = [];
   private readonly all = new Set<Connection>();
   private readonly waiting: PooledExchange[] = [];
   private isClosed = false;
-  /** The next look at what is idle. */
+  /** Timer for the next check of idle connections. */
   private look: NodeJS.Timeout | null = null;
   private looksAt = Infinity;
   readonly origin: string;
@@ -49,7 +50,10 @@ export class OriginPool {
     return this.all.size - this.free.length + this.waiting.length;
   }
 
-  /** Gives the tenant a connection, now or when one becomes free. It must give it back with `release`. */
+  /**
+   * Assigns a connection to the exchange, immediately or when one becomes free. The exchange must return it with
+   * `release`.
+   */
   admit(pooledExchange: PooledExchange, now: number): void {
     this.usedAt = now;
     const connection = this.free.pop() ?? this.open();
@@ -69,14 +73,14 @@ export class OriginPool {
     else this.lookAt(this.idleEndOf(connection), now);
   }
 
-  /** Closes what is idle now, and the rest as it is released. */
+  /** Closes the idle connections now, and the others when they are released. */
   close(): void {
     this.isClosed = true;
     for (const connection of [...this.free]) this.retire(connection);
     this.reportIfEmpty();
   }
 
-  /** Breaks every connection; whoever occupies one or waits for one hears `error`. */
+  /** Destroys every connection. Exchanges that use or wait for one fail with `error`. */
   destroy(error: Error): void {
     for (const tenant of this.waiting.splice(0)) tenant.end(error);
     this.close();
@@ -94,17 +98,20 @@ export class OriginPool {
     return connection;
   }
 
-  /** Whatever the server offers, at most as long as all are kept: an idle socket keeps an address that was checked long ago. */
+  /**
+   * Caps the server's keep-alive time at the pool's own: an idle socket keeps using an address that was checked long
+   * ago.
+   */
   private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
     return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);
   }
 
-  /** One timer for all that are idle, since no request is to pay for one. */
+  /** Uses one timer for all idle connections, because a timer per request would be too expensive. */
   private lookAt(at: number, now: number): void {
     if (at >= this.looksAt) return;
     if (this.look !== null) clearTimeout(this.look);
     this.looksAt = at;
-    // Rounded up: it would find nothing by a fraction of a millisecond, and again.
+    // Rounded up, because a timer that fires a fraction of a millisecond early finds nothing and has to be set again.
     this.look = setTimeout(() => this.closeIdle(performance.now()), Math.ceil(at - now)).unref();
   }
 
@@ -136,6 +143,9 @@ export class OriginPool {
   }
 }
 
-/** A busy connection never falls idle, so this is how long a receiver that moved (DNS) keeps being called at its old address. */
+/**
+ * A busy connection never becomes idle. This therefore limits how long a receiver that moved (DNS) is called at its old
+ * address.
+ */
 const CONNECTION_AGE_MAX_MS = 60_000;
-const RETIRED = new ExchangeEnded('connection', 'The connection is not used any more.');
+const RETIRED = new ExchangeEnded('connection', 'The connection is retired.');

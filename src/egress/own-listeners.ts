@@ -7,8 +7,9 @@ interface Listener {
 }
 
 /**
- * The listeners with every address they answer at, for `egressPolicy`: one bound to a wildcard (`0.0.0.0`, `::`) or
- * to a name answers at every local interface. Interfaces that appear later are not in it; ask again to refresh.
+ * Returns the listeners with every address at which they are reachable, for `egressPolicy`. A listener bound to a
+ * wildcard (`0.0.0.0`, `::`) or to a name is reachable at every local interface. Interfaces that appear later are not
+ * included. Call this again to refresh.
  */
 export function ownListeners(bound: readonly Listener[]): Listener[] {
   const local = Object.values(networkInterfaces())

@@ -3,22 +3,23 @@ import { request as tlsRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 
-/** A request to a service of the operator's. */
+/** A request to a service that the operator runs. */
 export interface OwnRequest {
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** For all of it. */
+  /** Time limit of the whole request. */
   timeoutMs: number;
   answerBytesMax: number;
 }
 
 /**
- * Connections to what the operator runs beside this service and names in its configuration: scanners of mail. Nothing that a tenant
- * says ever chooses where they go, so the policy for destinations, which forbids private networks, is not asked.
+ * Connections to services that the operator runs next to Posthorn and names in its configuration, such as mail
+ * scanners. Tenants cannot influence the destination. The egress policy, which blocks private networks, therefore does
+ * not apply.
  */
 @Injectable()
 export class OwnServices {
-  /** The body of a good answer. Rejects for every other one, and behind the time. */
+  /** Resolves with the body of a successful response. Rejects for other responses and after the time limit. */
   post(url: URL, { headers, body, timeoutMs, answerBytesMax }: OwnRequest): Promise<Buffer> {
     const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerValue(value)]));
@@ -35,7 +36,7 @@ export class OwnServices {
           let bytes = 0;
           answer.on('error', reject).on('data', (chunk: Buffer) => {
             bytes += chunk.length;
-            if (bytes > answerBytesMax) sent.destroy(new Error('Its answer is too long.'));
+            if (bytes > answerBytesMax) sent.destroy(new Error('The response is too long.'));
             else chunks.push(chunk);
           });
           answer.on('end', () =>
@@ -49,17 +50,17 @@ export class OwnServices {
     });
   }
 
-  /** A connection that ends by itself, with an error, after so long. */
+  /** Opens a connection that is destroyed with an error after `timeoutMs`. */
   open({ hostname, port }: { hostname: string; port: number }, timeoutMs: number): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: hostname, port });
-      const late = setTimeout(() => socket.destroy(new Error('It took too long.')), timeoutMs);
+      const late = setTimeout(() => socket.destroy(new Error('The time limit was exceeded.')), timeoutMs);
       socket
         .once('error', reject)
         .once('close', () => clearTimeout(late))
         .once('connect', () => {
           socket.off('error', reject);
-          // Whoever reads it hears of errors; nobody else has to.
+          // The reader of the socket handles errors. This listener only prevents an unhandled 'error' event.
           socket.on('error', () => undefined);
           resolve(socket);
         });
@@ -67,7 +68,7 @@ export class OwnServices {
   }
 }
 
-/** What a header may hold, and no line end: an envelope is what a stranger said. */
+/** Returns a valid header value without line breaks. The input is untrusted, because senders choose their envelope. */
 function headerValue(value: string): string {
   return value.replace(/[^\x20-\x7e]/g, '?').slice(0, 4_096);
 }

@@ -1,7 +1,7 @@
 import { type FoundRecords, NameRecords } from './name-records.js';
 import { RememberedRecords } from './remembered-records.js';
 
-/** Name servers that say what they are told to, and count. */
+/** Name servers with responses that the test sets, and a count of queries. */
 class Servers {
   asked: string[] = [];
   answer: (name: string, share: string) => Promise<FoundRecords<string>> = async (name) => ({ found: [`of ${name}`] });
@@ -14,7 +14,7 @@ class Servers {
   });
 }
 
-describe('records that are remembered', () => {
+describe('cached records', () => {
   let servers: Servers;
   let nowMs: number;
   let remembered: RememberedRecords;
@@ -24,7 +24,7 @@ describe('records that are remembered', () => {
     remembered = new RememberedRecords(servers.records, { entriesMax: 3, nowMs: () => nowMs });
   });
 
-  it('a name that is asked for a thousand times is asked for once in half a minute, whatever its case and whoever asks', async () => {
+  it('a name that is requested a thousand times is queried once in 30 seconds, in any case and for all callers', async () => {
     for (let n = 0; n < 1_000; n += 1)
       expect(await remembered.txt(n % 2 === 0 ? 'a.example' : 'A.example', `${n}`)).toEqual({
         found: ['of a.example'],
@@ -51,7 +51,7 @@ describe('records that are remembered', () => {
   it.each<[string, FoundRecords<string>]>([
     ['no record', { found: [] }],
     ['silence', { unanswered: 'ETIMEOUT' }],
-  ])('%s is remembered for five seconds', async (_what, answer) => {
+  ])('%s is cached for five seconds', async (_what, answer) => {
     servers.answer = async () => answer;
     expect([await remembered.txt('a', 'x'), await remembered.txt('a', 'y')]).toEqual([answer, answer]);
     expect(servers.asked).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('records that are remembered', () => {
   });
 
   it.each<[string, FoundRecords<string>]>([
-    ['what says nothing of the name', { unanswered: 'EBUSY' }],
+    ['a code that says nothing about the name', { unanswered: 'EBUSY' }],
     ['what is long', { found: ['x'.repeat(5_000)] }],
   ])('%s is not remembered', async (_what, answer) => {
     servers.answer = async () => answer;
@@ -72,12 +72,12 @@ describe('records that are remembered', () => {
     expect(servers.asked).toHaveLength(2);
   });
 
-  it('questions of one share that are under way at once are one; another share waits for its own', async () => {
+  it('concurrent queries of one share are merged; another share sends its own', async () => {
     await Promise.all([remembered.txt('a', 'x'), remembered.txt('a', 'x'), remembered.txt('a', 'y')]);
     expect(servers.asked).toHaveLength(2);
   });
 
-  it('holds no more names than it may', async () => {
+  it('does not exceed the maximum number of names', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await remembered.txt(name, 'x');
     await remembered.txt('d', 'x');
     await remembered.txt('a', 'x');

@@ -2,19 +2,22 @@ import { type FoundRecords, type MxRecord, NameRecords } from './name-records.js
 
 export interface RememberedRecordsOptions {
   entriesMax: number;
-  /** Monotonic. */
+  /** Monotonic clock, in milliseconds. */
   nowMs: () => number;
 }
 
-/** Most TTLs are longer, and none is told here: who changes a record waits for that of his zone anyway. */
+/**
+ * The TTL is not available here, and most are longer. Owners who change a record have to wait for their zone's TTL
+ * anyway.
+ */
 const FOUND_MS = 30_000;
-/** A record that is published a moment after somebody looked for it is seen soon. */
+/** Short, so that a record published just after a query becomes visible soon. */
 const NONE_MS = 5_000;
-/** A name whose servers are silent costs one wait in this time, whoever writes in its name. */
+/** An unresponsive name server costs at most one wait per name in this time. */
 const SILENT_MS = 5_000;
-/** What is longer is asked for again: with so many entries this bounds what all of them hold. */
+/** Longer results are not cached. Together with the maximum number of entries this limits the memory of the cache. */
 const KEPT_CHARACTERS_MAX = 4_096;
-/** They say nothing of the name: somebody asked too much at once, or the process ends. */
+/** Codes that say nothing about the name: too many queries were waiting, or the process is shutting down. */
 const OF_THE_ASKER = new Set(['EBUSY', 'ECANCELLED']);
 
 interface Entry {
@@ -23,8 +26,8 @@ interface Entry {
 }
 
 /**
- * What name servers said, for half a minute: a flood of mail asks the same few names thousands of times. Only for what may be as
- * old as that. A question that is under way is shared by those of one share; its answer by all.
+ * Caches DNS results for 30 seconds, because a flood of mail queries the same few names thousands of times. Use it only
+ * where results may be that old. Pending queries are shared within one share. Results are shared by all.
  */
 export class RememberedRecords extends NameRecords {
   private readonly entries = new Map<string, Entry>();

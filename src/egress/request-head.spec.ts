@@ -19,11 +19,11 @@ describe('requestHead', () => {
     ['PUT', '', 'content-length: 0\r\n'],
     ['M-SEARCH', null, ''],
     ['POST', Buffer.from('abc'), 'content-length: 3\r\n'],
-  ])('tells a %s with the body %p its length where it has one', (method, body, length) => {
+  ])('sends a content-length for %s with the body %p where required', (method, body, length) => {
     expect(headOf(method, {}, body)).toBe(`${method}${FIRST}${length}\r\n`);
   });
 
-  it("leaves out what is not the caller's to say, and says a length once", () => {
+  it('omits headers that the caller must not set, and sends one content-length', () => {
     expect(headOf('POST', { Host: 'x', 'Accept-Encoding': 'gzip', 'Content-Length': '2', 'x-kept': '1' }, 'ab')).toBe(
       `POST${FIRST}x-kept: 1\r\ncontent-length: 2\r\n\r\n`,
     );
@@ -40,7 +40,7 @@ describe('requestHead', () => {
     ...['Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'Expect', 'TE', 'Trailer'].map(
       (name): [string, Record<string, string>] => ['POST', { [name]: 'x' }],
     ),
-  ])('refuses %j with %j, without a word of a value', (method, headers) => {
+  ])('rejects %j with %j, without showing a value', (method, headers) => {
     let refusal: unknown;
     try {
       headOf(method, headers, 'ab');
@@ -60,7 +60,7 @@ describe('requestHead', () => {
 describe('beside undici', () => {
   afterEach(cleanUp);
 
-  it('sends the very bytes that undici sends', async () => {
+  it('sends exactly the bytes that undici sends', async () => {
     const receiver = await receiverWith();
     const agent = agentWith();
     const client = new Client(`http://127.0.0.1:${receiver.port}`);

@@ -1,10 +1,13 @@
 import { FIELD_VALUE, TOKEN } from '#engine/headers.js';
 import { ExchangeEnded } from './failure.js';
 
-/** What is said before the body. */
+/** Request line and headers. */
 export interface RequestHead {
   readonly text: string;
-  /** Whether one encoding serves head and body: headers may have characters of Latin-1, which are one byte there. */
+  /**
+   * Whether head and body can use one encoding. Headers may contain Latin-1 characters, which are one byte each in the
+   * head.
+   */
   readonly isAscii: boolean;
 }
 
@@ -16,10 +19,10 @@ interface Request {
 }
 
 const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
-/** How the end of the body is told and what becomes of the connection is this client's to say. */
+/** Headers about framing and the connection, which only this client may set. */
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
 const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
-/** Names that each delivery has, and of which nothing needs to be found out again. */
+/** Headers that every delivery has. They skip the checks of their names. */
 const WELL_KNOWN = new Set([
   'content-type',
   'user-agent',
@@ -29,15 +32,20 @@ const WELL_KNOWN = new Set([
   'webhook-signature',
   'traceparent',
 ]);
-/** Theirs is never without a length, even where there is no body; others' is not given one of nothing (RFC 9110, section 8.6). */
+/**
+ * Methods whose requests always carry a content-length, even without a body. Other methods get none for an empty body
+ * (RFC 9110, section 8.6).
+ */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 /**
- * The head of a request of HTTP/1.1 (RFC 9112, section 3) for a connection that stays. The URL's user, password and fragment are
- * left out; so are `host` and `accept-encoding` of the caller. Throws `ExchangeEnded` of kind `protocol`, which names a header that cannot be sent.
+ * Returns the head of an HTTP/1.1 request (RFC 9112, section 3) for a persistent connection. Omits the URL's user,
+ * password and fragment, and the caller's `host` and `accept-encoding`. Throws `ExchangeEnded` of kind `protocol` with
+ * the name of a header that cannot be sent.
  */
 export function requestHead({ method, url, headers, body }: Request): RequestHead {
-  if (!TOKEN.test(method)) throw new ExchangeEnded('protocol', 'The request is not valid HTTP: its method is no word.');
+  if (!TOKEN.test(method))
+    throw new ExchangeEnded('protocol', 'The request is not valid HTTP: its method is not a token.');
   const length = body === null ? 0 : Buffer.byteLength(body);
   let text = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
   let isAscii = true;
@@ -54,13 +62,14 @@ export function requestHead({ method, url, headers, body }: Request): RequestHea
   return { text, isAscii };
 }
 
-/** False for what this client says itself. */
+/** Returns false for headers that this client sets itself. */
 function isSent(name: string, value: string, length: number): boolean {
-  if (!TOKEN.test(name)) throw invalid('a header', 'a name that is none');
+  if (!TOKEN.test(name)) throw invalid('a header', 'an invalid name');
   const lowerName = name.toLowerCase();
-  if (OURS_ALONE.has(lowerName)) throw invalid(lowerName, "a meaning for the connection, which is not the caller's");
+  if (OURS_ALONE.has(lowerName))
+    throw invalid(lowerName, 'an effect on the connection, which the caller must not control');
   if (lowerName === 'content-length' && value.trim() !== String(length))
-    throw invalid(lowerName, 'another length than the body');
+    throw invalid(lowerName, 'a length that differs from the body');
   return !LEFT_OUT.has(lowerName);
 }
 

@@ -1,40 +1,47 @@
 import type { Id } from './ids.js';
 
-/** Who did something: a key, a member, the operator, a token that an extension vouches for, the session of a customers' portal, or nobody who is known. */
+/**
+ * Actor of an audit entry: a key, a member, the operator, a token that an extension authenticates, a customer portal
+ * session, or an unknown caller.
+ */
 export interface AuditActor {
   kind: 'key' | 'member' | 'operator' | 'token' | 'portal' | 'unknown';
-  /** `ek_…`, `mbr_…`, `pls_…`, the token's subject; null for the operator and for nobody. */
+  /** `ek_…`, `mbr_…`, `pls_…`, or the token's subject. Null for the operator and for unknown callers. */
   id: string | null;
-  /** `ses_…` of who was signed in and sent no key. */
+  /** `ses_…` if the actor used a session instead of a key. */
   session?: string;
 }
 
-/** Where it came from. */
+/** Network origin of the action. */
 export interface AuditOrigin {
   ip: string;
   userAgent: string | undefined;
   requestId: string;
 }
 
-/** One thing that was done, or was tried. */
+/** One action or attempted action. */
 export interface AuditEntry {
-  /** Null for what belongs to no organization: what the operator does, and strangers. */
+  /** Null if the action belongs to no organization: actions of the operator and of unknown callers. */
   organizationId: Id | null;
-  /** Null for what belongs to both environments. */
+  /** Null if the action concerns both environments. */
   environmentId: number | null;
   actor: AuditActor;
-  /** The method and the template of the route (`PATCH /v1/keys/:id`), or a word for what is no call: `sign-in.failed`. */
+  /**
+   * Method and route template (`PATCH /v1/keys/:id`), or a word for actions that are not API calls: `sign-in.failed`.
+   */
   action: string;
   resourceType: string | null;
   resourceId: string | null;
   origin: AuditOrigin | null;
-  /** What was there and what is there now, without secrets; null for nothing. */
+  /** State before and after the action, without secrets. Null if there is none. */
   before: Readonly<Record<string, unknown>> | null;
   after: Readonly<Record<string, unknown>> | null;
 }
 
-/** The audit log, as whoever changes something sees it: it can be added to, and nothing else. */
+/** Append-only interface of the audit log. */
 export abstract class AuditTrail {
-  /** Adds an entry: in the caller's transaction where there is one, otherwise committed when it resolves. */
+  /**
+   * Adds an entry in the caller's transaction. Without a transaction, the entry is committed when the promise resolves.
+   */
   abstract record(entry: AuditEntry): Promise<void>;
 }

@@ -1,24 +1,30 @@
 import type { Caller, Scope, Tenant } from './tenant.js';
 
-/** Turns a presented key into who is calling. The auth context provides it, and asks the authenticators of extensions. */
+/**
+ * Identifies the caller by a bearer value. The auth context implements it and also asks the authenticators of
+ * extensions.
+ */
 export abstract class Authenticator {
-  /** The most characters of a bearer value that is looked at. */
+  /** Maximum length of an accepted bearer value, in characters. */
   abstract readonly bearerLengthMax: number;
 
   /**
-   * The caller behind the bearer value, or null when it is unknown, expired or revoked; a promise only where somebody has to be asked.
-   * Rejects when storage is away, and with 429 for an address that has guessed at too many keys; `from` is that of the client, null
-   * or left out where nobody guesses.
+   * Returns the caller for the bearer value, or null if it is unknown, expired or revoked. Returns a promise only if a
+   * lookup is needed.
+   *
+   * Rejects if the storage is unavailable, and with 429 if the address has tried too many unknown keys. `from` is the
+   * client's address. Null or omitted if there is no address to limit.
    */
   abstract authenticate(bearer: string, from?: string | null): Caller | null | Promise<Caller | null>;
 }
 
-/** Turns the cookie of a session of our own pages into who is calling. The auth context provides it. */
+/** Identifies the caller by a session cookie of Posthorn's own pages. The auth context implements it. */
 export abstract class SessionAuthenticator {
   /**
-   * Who sends this `Cookie` header, in the environment that is asked for where he may act in it, and in the first of his otherwise;
-   * null without a session that is in force. Counts as a request of the session. Throws when storage is away, and 429 for an
-   * address that has guessed at too many; `from` is that of the client.
+   * Returns the caller of this `Cookie` header, or null without a valid session. Uses the requested environment if the
+   * member may act in it, otherwise the member's first environment. Counts as a request of the session. Throws if the
+   * storage is unavailable, and with 429 if the address has tried too many unknown sessions. `from` is the client's
+   * address.
    */
   abstract authenticate(
     cookieHeader: string | undefined,
@@ -26,17 +32,20 @@ export abstract class SessionAuthenticator {
     from: string,
   ): Promise<Caller | null>;
 
-  /** Whether the session of a `Cookie` header is still in force, without counting as a request. Throws only when storage is away. */
+  /**
+   * Returns whether the session of a `Cookie` header is still valid, without counting as a request. Throws only if the
+   * storage is unavailable.
+   */
   abstract isInForce(cookieHeader: string | undefined): Promise<boolean>;
 }
 
-/** Turns the token of a customers' portal into who is calling. The portal's context provides it. */
+/** Identifies the caller by a customer portal token. The portal context implements it. */
 export abstract class PortalAuthenticator {
-  /** As `Authenticator.authenticate`, for a bearer value that has the form of such a token. */
+  /** Like `Authenticator.authenticate`, for a bearer value in the format of a portal token. */
   abstract authenticate(token: string, from: string): Promise<Caller | null>;
 }
 
-/** Whether a bearer value has the form of the token of a customers' portal. */
+/** Returns whether a bearer value has the format of a customer portal token. */
 export function hasPortalTokenForm(bearer: string): boolean {
   return bearer.startsWith('pt_') && PORTAL_TOKEN.test(bearer);
 }
@@ -44,24 +53,26 @@ export function hasPortalTokenForm(bearer: string): boolean {
 /** 32 bytes in base64url. */
 const PORTAL_TOKEN = /^pt_[A-Za-z0-9_-]{43}$/;
 
-/** For whom a token of somebody else's speaks. */
+/** The identity that a third-party token represents. */
 export interface Identity {
-  /** `org_…`, as `GET /v1/org` shows it. */
+  /** `org_…`, as returned by `GET /v1/org`. */
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;
-  /** Who is calling, in at most 200 characters: what RATE_LIMIT_KEY counts by, as it does by key. */
+  /** Identifier of the caller, at most 200 characters. RATE_LIMIT_KEY counts by it, as it does by key. */
   subject: string;
 }
 
 /**
- * A sign-in of one's own beside the keys: a company's JWT, for example. Any provider of an extension that extends this is
- * asked about every bearer value that does not begin with `ek_`, on every request: what it looks up elsewhere, it keeps.
+ * A custom sign-in method in addition to API keys, for example a company's JWT. A provider of an extension that extends
+ * this class is called for every bearer value that does not begin with `ek_`, on every request. It should cache remote
+ * lookups.
  */
 export abstract class TokenAuthenticator {
   /**
-   * For whom the token speaks, or null when it is none of its own, broken, expired or revoked. Within five seconds; what
-   * throws or takes longer is 503 for the caller. An organization or environment that does not exist is 401.
+   * Returns the identity of the token, or null if the token is foreign, malformed, expired or revoked. Must resolve
+   * within five seconds. If it throws or takes longer, the caller receives 503. An organization or environment that
+   * does not exist results in 401.
    */
   abstract identify(token: string): Promise<Identity | null>;
 }

@@ -7,7 +7,7 @@ const T = 1_790_000_000_000;
 
 const calm = (seenAtMs: number): SeenClock => ({ seenAtMs, leaptFromMs: null, waitedMs: 0 });
 
-/** Looks of one process once a minute, while the clock goes on as it should. */
+/** Readings of one process once a minute, while the clock runs normally. */
 function afterMinutes(from: SeenClock, minutes: number): SeenClock {
   let seen = from;
   for (let i = 0; i < minutes; i += 1)
@@ -18,25 +18,25 @@ function afterMinutes(from: SeenClock, minutes: number): SeenClock {
 describe('lookAtClock', () => {
   it.each([
     ['a minute', MINUTE_MS, null],
-    ['exactly a day, as of a service that was stopped for that long', LEAP_MS, null],
+    ['exactly a day, like after a downtime of that length', LEAP_MS, null],
     ['a day and a millisecond', LEAP_MS + 1, T],
     ['a month', 30 * DAY_MS, T],
     ['an hour back', -3_600_000, null],
-  ])('forward by %s at the first look of a process', (_, leapMs, leaptFromMs) => {
+  ])('forward by %s at the first reading of a process', (_, leapMs, leaptFromMs) => {
     expect(lookAtClock(calm(T), T + leapMs, null)).toEqual({ seenAtMs: T + leapMs, leaptFromMs, waitedMs: 0 });
   });
 
-  it('time that the process has measured itself is no leap: PostgreSQL was away for a week', () => {
+  it('time that the process has measured itself is not a leap: PostgreSQL was unavailable for a week', () => {
     expect(lookAtClock(calm(T), T + 7 * DAY_MS, { nowMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs).toBeNull();
   });
 
-  it('also where another process has looked since: both have measured the week', () => {
+  it('the same with a more recent reading by another process: both have measured the week', () => {
     expect(
       lookAtClock(calm(T + MINUTE_MS), T + 7 * DAY_MS, { nowMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs,
     ).toBeNull();
   });
 
-  it('a leap is one for a process that has not looked for days, too: it has measured those', () => {
+  it('detects a leap after days without a reading, because those days were measured', () => {
     const ofOther = T + 5 * DAY_MS;
 
     expect(lookAtClock(calm(ofOther), ofOther + 2 * DAY_MS, { nowMs: T, elapsedMs: 5 * DAY_MS }).leaptFromMs).toBe(
@@ -44,7 +44,7 @@ describe('lookAtClock', () => {
     );
   });
 
-  it('a leap that another process has noted is no further one for a process that looks later', () => {
+  it('a leap that another process has recorded is not a second one for a process that reads later', () => {
     const noted = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 100);
 
     expect(lookAtClock(noted, noted.seenAtMs + 1, { nowMs: T, elapsedMs: 100 * MINUTE_MS })).toMatchObject({
@@ -53,14 +53,14 @@ describe('lookAtClock', () => {
     });
   });
 
-  it('ends after a day of measured time, and no minute earlier', () => {
+  it('the pause ends after a day of measured time, not a minute earlier', () => {
     const leapt = lookAtClock(calm(T), T + 40 * DAY_MS, null);
 
     expect(afterMinutes(leapt, 1439).leaptFromMs).toBe(T);
     expect(afterMinutes(leapt, 1440).leaptFromMs).toBeNull();
   });
 
-  it('a further leap is no time that has passed: the wait begins anew', () => {
+  it('a further leap does not count as elapsed time and restarts the pause', () => {
     const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 1400);
     const again = lookAtClock(waiting, waiting.seenAtMs + 40 * DAY_MS, {
       nowMs: waiting.seenAtMs,
@@ -72,7 +72,7 @@ describe('lookAtClock', () => {
     expect(afterMinutes(again, 1440).leaptFromMs).toBeNull();
   });
 
-  it('several small leaps shorten the wait by no more than was measured', () => {
+  it('several small leaps shorten the pause by no more than the measured time', () => {
     let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
     for (let i = 0; i < 100; i += 1)
       seen = lookAtClock(seen, seen.seenAtMs + DAY_MS / 2, { nowMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
@@ -80,7 +80,7 @@ describe('lookAtClock', () => {
     expect(seen.waitedMs).toBe(100 * MINUTE_MS);
   });
 
-  it('two processes that take turns count no time twice', () => {
+  it('two processes that alternate count no time twice', () => {
     let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
     for (let i = 0; i < 100; i += 1)
       seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS / 2, {
@@ -91,7 +91,7 @@ describe('lookAtClock', () => {
     expect(seen.waitedMs).toBe(50 * MINUTE_MS);
   });
 
-  it('a clock that is set back to where it was ends the wait', () => {
+  it('setting the clock back to its old time ends the pause', () => {
     const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 60);
 
     expect(
@@ -99,7 +99,7 @@ describe('lookAtClock', () => {
     ).toBeNull();
   });
 
-  it('whatever the clock does, a leap is waited for until a day was measured or the clock was set back', () => {
+  it('for any clock, a pause lasts until a day was measured or the clock was set back', () => {
     const look = fc.record({
       forwardMs: fc.integer({ min: -60 * DAY_MS, max: 60 * DAY_MS }),
       elapsedMs: fc.integer({ min: 0, max: DAY_MS / 2 }),

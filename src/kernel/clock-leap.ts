@@ -1,30 +1,31 @@
 const DAY_MS = 86_400_000;
-/** A clock that goes forward by more than this since it was last seen has leapt, or nobody looked at it for as long. */
+/**
+ * A forward jump of more than this since the last reading counts as a leap, unless a process measured that time itself.
+ */
 export const LEAP_MS = DAY_MS;
-/** How long retention waits after a leap, by stopwatches. */
+/** Time that retention pauses after a leap, measured with monotonic clocks. */
 export const LEAP_WAIT_MS = DAY_MS;
 
-/** PostgreSQL's clock as all processes have seen it. Times are milliseconds since the epoch. */
+/** PostgreSQL's clock as observed by all processes. Times are milliseconds since the epoch. */
 export interface SeenClock {
   seenAtMs: number;
-  /** The time that the clock showed before it leapt; null while there is no leap to wait for. */
+  /** Time of the clock before the leap. Null if retention is not paused. */
   leaptFromMs: number | null;
-  /** For how long the processes have waited since the last leap. */
+  /** Measured waiting time of the processes since the last leap. */
   waitedMs: number;
 }
 
-/** One process's last reading of PostgreSQL's clock, and the time since then by its own stopwatch. */
+/** A process's last reading of PostgreSQL's clock, and the time since then on its own monotonic clock. */
 export interface OwnMeasure {
   nowMs: number;
   elapsedMs: number;
 }
 
 /**
- * Returns the new state after PostgreSQL's clock shows `nowMs`. `own` is null for a process that looks for the first time.
+ * Returns the new state after PostgreSQL's clock shows `nowMs`. `own` is null for the first reading of a process.
  *
- * Time that a process has measured itself is no leap. A wait ends after a day of
- * measured time, which a further leap does not shorten: it begins the wait anew. It ends early when the clock is set back to
- * where it would be without the leap.
+ * Time that a process has measured itself is not a leap. A pause ends after a day of measured time. A further leap
+ * restarts the pause. The pause ends early if the clock is set back to where it would be without the leap.
  */
 export function lookAtClock(before: SeenClock, nowMs: number, own: OwnMeasure | null): SeenClock {
   const passedMs = Math.max(0, nowMs - before.seenAtMs);

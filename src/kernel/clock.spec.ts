@@ -1,7 +1,7 @@
 import { SystemClock } from './clock.js';
 
 describe('SystemClock', () => {
-  it('gives one instant in both forms', () => {
+  it('returns the same instant in both forms', () => {
     const clock = new SystemClock();
 
     const beforeMs = clock.nowMs();
@@ -12,7 +12,7 @@ describe('SystemClock', () => {
     expect(now).toBeLessThanOrEqual(afterMs);
   });
 
-  it('draws numbers from 0 up to but not including 1, and not always the same', () => {
+  it('returns random numbers from 0 up to but not including 1, and not always the same', () => {
     const clock = new SystemClock();
 
     const draws = Array.from({ length: 1000 }, () => clock.random());

@@ -1,30 +1,30 @@
-/**
- * The only source of time and chance. Everything that needs one takes a `Clock`, so that
- * a test decides what time it is and which way the dice fall.
- */
+/** The only source of time and randomness. Code that needs either takes a `Clock`, so that tests can control both. */
 export abstract class Clock {
-  /** The time of PostgreSQL as near as this process knows it, with milliseconds: what is stored and compared between processes. */
+  /**
+   * PostgreSQL's time as closely as this process knows it, in milliseconds. Use it for values that are stored or
+   * compared between processes.
+   */
   abstract now(): Date;
 
   /** Milliseconds since the Unix epoch: the same instant as `now()`. */
   abstract nowMs(): number;
 
-  /** A number in [0, 1), for jitter and sampling; never for secrets or ids. */
+  /** A number in [0, 1), for jitter and sampling. Never use it for secrets or ids. */
   abstract random(): number;
 
-  /** Milliseconds since a moment that nobody knows, never set back or forward: for how long something takes in this process. */
+  /** Milliseconds since an arbitrary moment, never adjusted. Use it for durations within this process. */
   monotonicMs(): number {
     return this.nowMs();
   }
 }
 
 /**
- * Counts on by the machine's monotonic clock from the time that PostgreSQL told last, so that a machine whose wall clock
- * is wrong, or is set while it runs, makes no id, no due time and no expiry of another day. Until it is told for the first
- * time it counts from the wall clock. Pseudo-random numbers are the machine's own.
+ * Follows PostgreSQL's clock. Extrapolates from PostgreSQL's last known time with the machine's monotonic clock. A
+ * wrong or adjusted wall clock of the machine therefore does not affect ids, due times or expiries. Starts from the
+ * wall clock until PostgreSQL's time is known. Pseudo-random numbers come from the machine.
  */
 export class SystemClock extends Clock {
-  /** What the monotonic clock lacks of the time since the epoch. */
+  /** Difference between the time since the epoch and the monotonic clock. */
   private originMs = Date.now() - performance.now();
 
   override now(): Date {
@@ -43,12 +43,12 @@ export class SystemClock extends Clock {
     return performance.now();
   }
 
-  /** It was `epochMs` when the monotonic clock showed `monotonicMs`. */
+  /** Sets the clock: the time was `epochMs` when the monotonic clock showed `monotonicMs`. */
   follow(epochMs: number, monotonicMs: number): void {
     this.originMs = epochMs - monotonicMs;
   }
 
-  /** How far this machine's wall clock is ahead of `nowMs`, in milliseconds; negative when it is behind. */
+  /** Returns how far this machine's wall clock is ahead of `nowMs`, in milliseconds. Negative if it is behind. */
   wallAheadMs(): number {
     return Date.now() - this.nowMs();
   }

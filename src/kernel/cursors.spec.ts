@@ -36,18 +36,18 @@ describe('Cursors', () => {
     );
   });
 
-  it('is made of characters that a URL takes as they are', () => {
+  it('consists of characters that need no encoding in a URL', () => {
     expect(arrange().cursors.issue(TENANT, QUERY, LAST)).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{22}$/);
   });
 
-  it('takes the filters in any order', () => {
+  it('accepts the filters in any order', () => {
     const { cursors } = arrange();
     const reordered = { list: 'events', filters: { event_type: 'invoice.paid', status: 'dlq' } };
 
     expect(cursors.read(TENANT, reordered, cursors.issue(TENANT, QUERY, LAST))).toBe(LAST);
   });
 
-  it('lives for one hour', () => {
+  it('is valid for one hour', () => {
     const { cursors, time } = arrange();
     const cursor = cursors.issue(TENANT, QUERY, LAST);
 
@@ -66,24 +66,24 @@ describe('Cursors', () => {
     ['another filter', TENANT, { ...QUERY, filters: { ...QUERY.filters, status: 'failed' } }],
     ['a filter more', TENANT, { ...QUERY, filters: { ...QUERY.filters, endpoint: 'dst_x' } }],
     ['a filter less', TENANT, { ...QUERY, filters: { status: 'dlq' } }],
-    ["the filters' values swapped", TENANT, { ...QUERY, filters: { status: 'invoice.paid', event_type: 'dlq' } }],
-  ])('refuses with 400 a cursor of %s', (_what, tenant, query) => {
+    ['swapped filter values', TENANT, { ...QUERY, filters: { status: 'invoice.paid', event_type: 'dlq' } }],
+  ])('400: a cursor of %s', (_what, tenant, query) => {
     const { cursors } = arrange();
     const cursor = cursors.issue(TENANT, QUERY, LAST);
 
     expect(refusal(() => cursors.read(tenant, query, cursor))).toMatchObject({ type: 'bad_request' });
   });
 
-  it('refuses with 400 a cursor of another keyring', () => {
+  it('400: a cursor of another keyring', () => {
     const cursor = arrange(Buffer.alloc(32, 2)).cursors.issue(TENANT, QUERY, LAST);
 
     expect(refusal(() => arrange().cursors.read(TENANT, QUERY, cursor))).toMatchObject({ type: 'bad_request' });
   });
 
-  it('refuses with 400 a cursor of which any character but the padding bits was changed', () => {
+  it('400: a cursor with any character changed, except for the padding bits', () => {
     const { cursors } = arrange();
     const cursor = cursors.issue(TENANT, QUERY, LAST);
-    // The last character carries four bits that base64 does not use.
+    // The last character contains four bits that base64 does not use.
     const changeable = fc.integer({ min: 0, max: cursor.length - 2 });
     fc.assert(
       fc.property(changeable, fc.constantFrom('A', 'Z', '0', '_', '.', '=', ' ', 'é'), (at, other) => {
@@ -95,7 +95,7 @@ describe('Cursors', () => {
     );
   });
 
-  it('refuses with 400, and with nothing else, whatever else it is given', () => {
+  it('400, and no other error, for any other input', () => {
     const { cursors } = arrange();
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),

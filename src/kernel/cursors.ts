@@ -11,21 +11,21 @@ export interface CursorQuery {
   filters: Record<string, unknown>;
 }
 
-/** Where a list goes on, and how long its page is, as a caller gives it. */
+/** Position and page size of a list, as given by the caller. */
 export interface PageQuery {
   cursor?: string;
   limit?: number;
 }
 
-/** Rows of a list that are counted: it says "1,000 or more" rather than counting a million. */
+/** Maximum number of rows that a list counts. Above it a list shows "1,000 or more" instead of counting a million. */
 export const COUNTED_MAX = 1_000;
 
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Opaque list positions: signed, bound to the tenant and to the query that they came from, valid for one hour.
- * The key is derived from the keyring and not from MASTER_KEY, so every node accepts what another one gave out, also
- * while a rotation of MASTER_KEY goes through the fleet.
+ * Issues and verifies opaque list positions. A cursor is signed, bound to its tenant and query, and valid for one hour.
+ * The key is derived from the keyring and not from MASTER_KEY. Every node therefore accepts the cursors of other nodes,
+ * even during a rotation of MASTER_KEY.
  */
 @Injectable()
 export class Cursors {
@@ -36,17 +36,20 @@ export class Cursors {
     private readonly clock: Clock,
   ) {}
 
-  /** A cursor that goes on behind `last`. */
+  /** Returns a cursor that continues after `last`. */
   issue(tenant: Tenant, query: CursorQuery, last: string): string {
     const body = Buffer.from(JSON.stringify([last, this.clock.nowMs() + LIFETIME_MS])).toString('base64url');
     return `${body}.${this.sign(tenant, query, body).toString('base64url')}`;
   }
 
-  /** The position of a cursor. Throws 400 for one that is malformed, altered, expired, or of another tenant or query. */
+  /**
+   * Returns the position of a cursor. Throws 400 if the cursor is malformed, altered, expired, or belongs to another
+   * tenant or query.
+   */
   read(tenant: Tenant, query: CursorQuery, cursor: string): string {
     const [body, mac, ...rest] = cursor.split('.');
     const given = Buffer.from(mac ?? '', 'base64url');
-    if (!body || given.length !== 16 || rest.length > 0) throw badRequest('The cursor is not one of this list.');
+    if (!body || given.length !== 16 || rest.length > 0) throw badRequest('The cursor is not a cursor of this list.');
     if (!timingSafeEqual(given, this.sign(tenant, query, body))) {
       throw badRequest('The cursor does not belong to this query. Start again without it.');
     }

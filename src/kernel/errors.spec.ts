@@ -29,7 +29,7 @@ describe('errors', () => {
   it.each([
     ['nothing', [], 'The body breaks its schema.'],
     ['one fault', [{ path: 'retry.schedule.0', message: 'must be a number' }], 'retry.schedule.0: must be a number'],
-    ['a fault of the whole', [{ path: '', message: 'must be an object' }], 'must be an object'],
+    ['a fault of the whole body', [{ path: '', message: 'must be an object' }], 'must be an object'],
     [
       'more',
       [
@@ -39,7 +39,7 @@ describe('errors', () => {
       ],
       'a: x (and 2 more, see details.fields)',
     ],
-  ])('invalid names the first fault and gives every one: %s', (_what, fields, message) => {
+  ])('invalid names the first fault and returns every one: %s', (_what, fields, message) => {
     expect(invalid(fields)).toMatchObject({ type: 'validation_failed', message, details: { check: 'schema', fields } });
   });
 });

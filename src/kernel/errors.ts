@@ -1,4 +1,4 @@
-/** What went wrong, in the words of the specification's error table; the edge alone knows status codes. */
+/** Error types, as in the specification's error table. Only the HTTP layer maps them to status codes. */
 export type ErrorType =
   | 'bad_request'
   | 'unauthenticated'
@@ -14,15 +14,17 @@ export type ErrorType =
   | 'unavailable'
   | 'internal';
 
-/** One fault of a request body: where it stands (`retry.schedule.0`) and what is expected there. */
+/** One fault of a request body: its path (`retry.schedule.0`) and the expected value. */
 export interface Fault {
   path: string;
   message: string;
-  /** `connectivity` for an address that may not be connected to, whose form is right. */
+  /** `connectivity` for a well-formed address that Posthorn may not connect to. */
   check?: 'schema' | 'connectivity';
 }
 
-/** An error that a caller is told about. The message says what happened and what to do next, and holds no secret. */
+/**
+ * An error that is returned to the caller. The message says what happened and what to do next, and contains no secret.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -36,24 +38,24 @@ export class ApiError extends Error {
   }
 }
 
-/** 400: the request cannot be read (malformed JSON, a bad query or path parameter, a bad header, a bad cursor). */
+/** 400: the request cannot be parsed (malformed JSON, an invalid query or path parameter, header or cursor). */
 export const badRequest = (message: string, details?: Record<string, unknown>): ApiError =>
   new ApiError('bad_request', message, details);
 
-/** 404: no such thing in the caller's environment, which includes every other tenant's things. */
+/** 404: the resource does not exist in the caller's environment. Resources of other tenants count as missing. */
 export const notFound = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`);
 
-/** 405 with the methods that are taken in `Allow`: the endpoint's owner says which (RFC 9110, section 15.5.6). */
+/** 405, with the accepted methods in `Allow`. The endpoint's owner configures them (RFC 9110, section 15.5.6). */
 export const methodNotAllowed = (message: string, allowed: readonly string[]): ApiError =>
   new ApiError('method_not_allowed', message, { allowed });
 
-/** 409: the request contradicts what is there. */
+/** 409: the request conflicts with the current state. */
 export const conflict = (message: string, details?: Record<string, unknown>): ApiError =>
   new ApiError('conflict', message, details);
 
 /**
- * 422 with every fault: of check `schema`, readable JSON that breaks its schema; of check `connectivity` when nothing but addresses
- * that may not be connected to stands in the way.
+ * 422 with every fault. The check is `connectivity` if the only faults are addresses that Posthorn may not connect to.
+ * Otherwise it is `schema`: valid JSON that violates its schema.
  */
 export function invalid(faults: readonly Fault[]): ApiError {
   const fields = faults.map(({ path, message }) => ({ path, message }));
@@ -64,11 +66,11 @@ export function invalid(faults: readonly Fault[]): ApiError {
   return new ApiError('validation_failed', schemaMessage(fields), { check: 'schema', fields });
 }
 
-/** 422 of check `connectivity` or `credentials`: the target cannot be reached or does not let us in. */
+/** 422 with check `connectivity` or `credentials`: the target cannot be reached or rejects the login. */
 export const checkFailed = (check: 'connectivity' | 'credentials', message: string): ApiError =>
   new ApiError('validation_failed', message, { check });
 
-/** 503: storage is away; nothing was accepted and the same request may be sent again. */
+/** 503: the storage is unavailable. Nothing was accepted, and the same request may be sent again. */
 export const unavailable = (message: string, retryAfterSeconds = 1): ApiError =>
   new ApiError('unavailable', message, {}, retryAfterSeconds);
 

@@ -1,6 +1,9 @@
 import type { DiscoveryService } from '@nestjs/core';
 
-/** The providers of any module that extend a class: how extensions are found at the doors that any number of them may use. */
+/**
+ * Returns the providers of all modules that extend a class. Extension points with any number of implementations use it
+ * to find them.
+ */
 export function providersExtending<T extends object>(
   discovery: DiscoveryService,
   base: abstract new (...args: never[]) => T,

@@ -3,28 +3,31 @@ export interface IdempotentRequest {
   environmentId: number;
   /** Method and path as sent, without the query: `POST /v1/send`. */
   route: string;
-  /** The key, a lower-case uuid. */
+  /** The key, a UUID in lower case. */
   key: string;
   /** SHA-256 of the raw request body, 32 bytes. */
   fingerprint: Buffer;
-  /** Names the reservation of a key that the edge has taken for this request; a statement that writes the effect settles it. */
+  /**
+   * Identifies the reservation of the key that the HTTP layer holds for this request. The statement that writes the
+   * effect completes it.
+   */
   fence?: string;
 }
 
-/** The first answer to a key, repeated byte for byte. */
+/** The first response to a key, repeated byte for byte. */
 export interface StoredAnswer {
   status: number;
   body: string;
 }
 
-/** The answer that is committed with what a request makes, or null without a key. */
+/** The response that is committed together with the effect of a request. Null without a key. */
 export type KeptAnswer = ({ request: IdempotentRequest } & StoredAnswer) | null;
 
-/** Thrown where a write meets a key that was answered before; the edge turns it into that answer. */
+/** Thrown when a write finds a key that already has a response. The HTTP layer returns that response. */
 export class AlreadyAnswered extends Error {
   override readonly name = 'AlreadyAnswered';
 
   constructor(readonly answer: StoredAnswer) {
-    super('This idempotency key has been answered.');
+    super('This idempotency key already has a response.');
   }
 }

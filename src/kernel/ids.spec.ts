@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Clock } from './clock.js';
 import { idBytes, idFromBytes, Ids, idTimeMs, lowestIdAt, parseId, showId } from './ids.js';
 
-/** The example of the ULID specification (github.com/ulid/spec), as text and as the 16 bytes that it stands for. */
+/** Example of the ULID specification (github.com/ulid/spec), as text and as its 16 bytes. */
 const SPEC_TEXT = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const SPEC_ID = '01563e3a-b5d3-d676-4c61-efb99302bd5b';
 const SPEC_TIME_MS = 0x01563e3ab5d3;
@@ -14,11 +14,11 @@ function idsAt(time: { nowMs: number }): Ids {
 }
 
 describe('Ids', () => {
-  it('carries the time of the clock', () => {
+  it("contains the clock's time", () => {
     expect(idTimeMs(idsAt({ nowMs: 1_763_690_000_123 }).next())).toBe(1_763_690_000_123);
   });
 
-  it('rises strictly, also within one millisecond and while the clock goes back', () => {
+  it('is strictly ascending, also within one millisecond and while the clock goes back', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 2, maxLength: 200, size: 'max' }), (steps) => {
         const time = { nowMs: 1_763_690_000_000 };
@@ -32,7 +32,7 @@ describe('Ids', () => {
     );
   });
 
-  it('never dates an id before one that was made earlier', () => {
+  it('never dates an id before an earlier one', () => {
     const time = { nowMs: 2_000 };
     const ids = idsAt(time);
     ids.next();
@@ -41,7 +41,7 @@ describe('Ids', () => {
     expect(idTimeMs(ids.next())).toBe(2_000);
   });
 
-  it('draws fresh random bits for each millisecond, over many pages of randomness', () => {
+  it('uses new random bits for each millisecond, across many pages of randomness', () => {
     const time = { nowMs: 1 };
     const ids = idsAt(time);
     const tails = Array.from({ length: 1_000 }, () => {
@@ -54,13 +54,13 @@ describe('Ids', () => {
 });
 
 describe('the two forms of an id', () => {
-  it('shows the example of the ULID specification, and reads it back', () => {
+  it('formats the example of the ULID specification, and parses it back', () => {
     expect(showId('evt', SPEC_ID)).toBe(`evt_${SPEC_TEXT}`);
     expect(parseId('evt', `evt_${SPEC_TEXT}`)).toBe(SPEC_ID);
     expect(idTimeMs(SPEC_ID)).toBe(SPEC_TIME_MS);
   });
 
-  it('keeps every bit and the order, from bytes to text to the wire and back', () => {
+  it('preserves every bit and the order, from bytes to text to the API form and back', () => {
     fc.assert(
       fc.property(anyBytes, anyBytes, (a, b) => {
         const [idA, idB] = [idFromBytes(a), idFromBytes(b)];
@@ -74,7 +74,7 @@ describe('the two forms of an id', () => {
     );
   });
 
-  it('makes the id of a view into a larger buffer of that view alone', () => {
+  it('uses only the bytes of a view into a larger buffer', () => {
     const bytes = Buffer.concat([Buffer.alloc(5, 0xff), idBytes(SPEC_ID), Buffer.alloc(5, 0xff)]);
 
     expect(idFromBytes(bytes.subarray(5, 21))).toBe(SPEC_ID);
@@ -83,23 +83,23 @@ describe('the two forms of an id', () => {
   it.each([
     ['another prefix', `msg_${SPEC_TEXT}`],
     ['no prefix', SPEC_TEXT],
-    ['a prefix that only starts alike', `evtx_${SPEC_TEXT}`],
+    ['a prefix that only starts the same', `evtx_${SPEC_TEXT}`],
     ['no separator', `evt${SPEC_TEXT}`],
     ['a prefix in capitals', `EVT_${SPEC_TEXT}`],
     ['a character too few', `evt_${SPEC_TEXT.slice(1)}`],
     ['a character too many', `evt_${SPEC_TEXT}0`],
-    ['a letter that Crockford leaves out', `evt_${SPEC_TEXT.slice(0, -1)}U`],
+    ['a letter that Crockford excludes', `evt_${SPEC_TEXT.slice(0, -1)}U`],
     ['more than 128 bits', `evt_8${SPEC_TEXT.slice(1)}`],
     ['a uuid', `evt_${SPEC_ID}`],
     ['white space', `evt_${SPEC_TEXT} `],
     ['nothing', ''],
-  ])('reads no id from %s', (_what, text) => {
+  ])('parses no id from %s', (_what, text) => {
     expect(parseId('evt', text)).toBeNull();
   });
 });
 
 describe('lowestIdAt', () => {
-  it('is the bound between the ids of one millisecond and those of the one before', () => {
+  it('lies between the ids of one millisecond and those of the previous one', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 48 - 1 }), (timeMs) => {
         const bound = lowestIdAt(timeMs);
@@ -115,7 +115,7 @@ describe('lowestIdAt', () => {
     [-62_135_596_800_000, 0],
     [2 ** 48, 2 ** 48 - 1],
     [8_640_000_000_000_000, 2 ** 48 - 1],
-  ])('takes %i, which no id can hold, as %i', (timeMs, heldMs) => {
+  ])('limits %i, which no id can hold, to %i', (timeMs, heldMs) => {
     expect(idTimeMs(lowestIdAt(timeMs))).toBe(heldMs);
   });
 });

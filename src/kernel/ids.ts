@@ -3,7 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from './clock.js';
 import { encodeUlid, incrementUlid, readUlid, ulidBytes, ulidTime } from './ulid.js';
 
-/** The prefixes of the specification's identifiers, `rte` for the routes of an endpoint, `rep` for reports about mail, `mbr` for members, `ses` for sessions, `pls` for sessions of customers' portals and `aud` for the audit log. */
+/**
+ * Prefixes of the specification's identifiers, plus: `rte` for routes of an endpoint, `rep` for reports about mail,
+ * `mbr` for members, `ses` for sessions, `pls` for customer portal sessions and `aud` for the audit log.
+ */
 export type IdPrefix =
   | 'org'
   | 'ek'
@@ -28,17 +31,17 @@ export type IdPrefix =
   | 'aud';
 
 /**
- * An id inside the service: a ULID in the text form of a uuid, which is what PostgreSQL stores in 16 bytes.
- * Both forms sort by time. Only the wire shows the prefix and the 26 characters.
+ * An internal id: a ULID in the text form of a UUID, which PostgreSQL stores in 16 bytes. Both forms sort by time. Only
+ * the API uses the prefix and the 26 characters.
  */
 export type Id = string;
 
 const UNDERSCORE = '_'.charCodeAt(0);
 
-/** A clock that is set back by less than this leaves the ids rising. */
+/** Ids keep ascending if the clock is set back by less than this. */
 const AHEAD_MS_MAX = 60_000;
 
-/** Makes ids that rise strictly within this process, also within one millisecond. */
+/** Creates ids that are strictly ascending within this process, even within one millisecond. */
 @Injectable()
 export class Ids {
   private readonly last: Buffer = Buffer.alloc(16);
@@ -50,7 +53,7 @@ export class Ids {
     return idFromBytes(this.nextBytes());
   }
 
-  /** As many ids, each the one before plus one: what lies between the first and the last is nobody else's. */
+  /** Returns `count` consecutive ids. No other id lies between the first and the last. */
   block(count: number): Id[] {
     const ids = [this.next()];
     while (ids.length < count) {
@@ -60,14 +63,15 @@ export class Ids {
     return ids;
   }
 
-  /** A new id in its wire form, for what is never stored: request ids. */
+  /** Returns a new id in its API form, for ids that are never stored, such as request ids. */
   nextShown(prefix: IdPrefix): string {
     return `${prefix}_${encodeUlid(this.nextBytes())}`;
   }
 
   private nextBytes(): Buffer {
     const nowMs = this.clock.nowMs();
-    // So far ahead were ids that a wrong clock made, before it was set right: they are no reason to go on like that.
+    // Ids this far ahead were created by a wrong clock before it was corrected. Continuing from them would keep the
+    // wrong time.
     if (nowMs > this.lastMs || this.lastMs - nowMs > AHEAD_MS_MAX) {
       this.lastMs = nowMs;
       ulidBytes(nowMs, randomTen(), this.last);
@@ -81,7 +85,10 @@ export class Ids {
 const pool = Buffer.allocUnsafe(10 * 256);
 let poolOffset = pool.length;
 
-/** Ten random bytes; drawn from the system in pages, since a call each costs more than the rest of an id. */
+/**
+ * Returns ten random bytes. They are read from the system in pages, since one call per id would cost more than the rest
+ * of the id.
+ */
 function randomTen(): Buffer {
   if (poolOffset >= pool.length) {
     randomFillSync(pool);
@@ -95,14 +102,14 @@ const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0
 const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) =>
   Math.max('0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()), 0),
 );
-/** Where the two digits of each byte stand in the text of a uuid. */
+/** Positions of the two digits of each byte in the text of a UUID. */
 const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-// Every message needs a dozen of these conversions: they share their working space, and leave nothing behind but the text.
+// Every message needs a dozen of these conversions. They share buffers and allocate only the resulting text.
 const uuidCodes = Array.from('00000000-0000-0000-0000-000000000000', (char) => char.charCodeAt(0));
 const scratch = new Uint8Array(16);
 
-/** The uuid text of 16 bytes. */
+/** Returns the UUID text of 16 bytes. */
 export function idFromBytes(bytes: Uint8Array): Id {
   for (let i = 0; i < 16; i += 1) {
     const at = DIGITS_AT[i] as number;
@@ -113,7 +120,7 @@ export function idFromBytes(bytes: Uint8Array): Id {
   return String.fromCharCode.apply(null, uuidCodes);
 }
 
-/** Writes the 16 bytes of an id; without a string or a buffer in between, since every batch does it for every row. */
+/** Writes the 16 bytes of an id. Allocates no string or buffer, since every batch calls it for every row. */
 export function writeId(buffer: Uint8Array, offset: number, id: Id): void {
   for (let i = 0; i < 16; i += 1) {
     const at = DIGITS_AT[i] as number;
@@ -121,39 +128,39 @@ export function writeId(buffer: Uint8Array, offset: number, id: Id): void {
   }
 }
 
-/** The 16 bytes of an id. */
+/** Returns the 16 bytes of an id. */
 export function idBytes(id: Id): Buffer {
   const bytes = Buffer.allocUnsafe(16);
   writeId(bytes, 0, id);
   return bytes;
 }
 
-/** The wire form: `evt_01J…`. */
+/** Returns the API form: `evt_01J…`. */
 export function showId(prefix: IdPrefix, id: Id): string {
   writeId(scratch, 0, id);
   return `${prefix}_${encodeUlid(scratch)}`;
 }
 
-/** The id behind a wire form, or null when it is not one with this prefix. */
+/** Returns the id of an API form, or null if it is not an id with this prefix. */
 export function parseId(prefix: IdPrefix, text: string): Id | null {
   const { length } = prefix;
   if (text.charCodeAt(length) !== UNDERSCORE || !text.startsWith(prefix)) return null;
   return readUlid(scratch, text, length + 1) ? idFromBytes(scratch) : null;
 }
 
-/** When the id was made, in milliseconds since the epoch. */
+/** Returns when the id was created, in milliseconds since the epoch. */
 export function idTimeMs(id: Id): number {
   writeId(scratch, 0, id);
   return ulidTime(scratch);
 }
 
-/** The id `distance` places behind another one, as `Ids.block` makes them. */
+/** Returns the id `distance` positions after the given one, in the order of `Ids.block`. */
 export function idAfter(id: Id, distance: number): Id {
   const next = (BigInt(`0x${id.replaceAll('-', '')}`) + BigInt(distance)).toString(16).padStart(32, '0');
   return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');
 }
 
-/** The lowest id of a millisecond: the bound of a time range over ids. */
+/** Returns the lowest id of a millisecond: the lower bound of a time range over ids. */
 export function lowestIdAt(timeMs: number): Id {
   return idFromBytes(ulidBytes(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1), Buffer.alloc(10)));
 }

@@ -20,7 +20,10 @@ import { Metrics } from './observability/metrics.js';
 import { Readiness } from './observability/readiness.js';
 import { Tracing } from './observability/tracing.js';
 
-/** What every context stands on. The composition root brings the configuration and the connected data source. */
+/**
+ * Provides the foundation of every context. The composition root passes the configuration and the connected data
+ * source.
+ */
 @Global()
 @Module({})
 export class KernelModule {

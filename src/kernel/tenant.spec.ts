@@ -11,11 +11,11 @@ describe('grants', () => {
     ['admin', 'read', true],
     ['admin', 'write', true],
     ['admin', 'admin', true],
-  ])('a key of scope %s may do what needs %s: %s', (held, needed, granted) => {
+  ])('a key with scope %s may do something that needs %s: %s', (held, needed, granted) => {
     expect(grants(held, needed)).toBe(granted);
   });
 
-  it('knows the three scopes of the specification', () => {
+  it('has the three scopes of the specification', () => {
     expect([...SCOPES]).toEqual(['read', 'write', 'admin']);
   });
 });

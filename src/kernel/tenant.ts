@@ -1,6 +1,6 @@
 import type { Id } from './ids.js';
 
-/** One environment of one organization: what every stored row belongs to and every query is bound to. */
+/** One environment of one organization. Every stored row belongs to one, and every query is limited to one. */
 export interface Tenant {
   environmentId: number;
   organizationId: Id;
@@ -11,23 +11,26 @@ export interface Tenant {
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** True when a key of scope `held` may do what needs `needed`. */
+/** Returns whether a key with scope `held` may do something that needs `needed`. */
 export function grants(held: Scope, needed: Scope): boolean {
   return SCOPES.indexOf(held) >= SCOPES.indexOf(needed);
 }
 
-/** The session of somebody who signed in on the service's own pages. */
+/** Session of a user who signed in on Posthorn's own pages. */
 export interface CallerSession {
   id: Id;
-  /** Null when a key opened it: then that is the caller's `keyId`. */
+  /** Null if a key opened the session. The caller's `keyId` is then that key. */
   memberId: Id | null;
 }
 
-/** What the session of a customers' portal may do, beyond seeing: read and rotate secrets, change endpoints, send again. */
+/** Permissions of a customer portal session: view, read and rotate secrets, change endpoints, resend. */
 export const PORTAL_PERMISSIONS = ['view', 'secrets', 'manage', 'resend'] as const;
 export type PortalPermission = (typeof PORTAL_PERMISSIONS)[number];
 
-/** The session of a customers' portal: one application, and what may be done there. Every route that is not marked for it is closed. */
+/**
+ * A customer portal session: one application, and the permissions for it. It can only use routes that are marked for
+ * portal sessions.
+ */
 export interface CallerPortal {
   /** `pls_…` without its prefix. */
   id: Id;
@@ -35,14 +38,17 @@ export interface CallerPortal {
   permissions: readonly PortalPermission[];
 }
 
-/** Who is calling: the tenant, and the key that proved it. */
+/** The authenticated caller: the tenant, and the key that was used. */
 export interface Caller {
   tenant: Tenant;
-  /** The key; `portal:` with the id of the session of a portal, `token:` with the subject of a token that an extension vouches for, `member:` with the id of a member who is signed in. */
+  /**
+   * Id of the key. For other credentials: `portal:` plus the id of the portal session, `token:` plus the subject of a
+   * token that an extension authenticates, or `member:` plus the id of a signed-in member.
+   */
   keyId: Id;
   scope: Scope;
-  /** Only where the cookie of a session proved it, and no key. */
+  /** Set only if the caller used a session cookie instead of a key. */
   session?: CallerSession;
-  /** Only where the token of a customers' portal proved it. */
+  /** Set only if the caller used a customer portal token. */
   portal?: CallerPortal;
 }

@@ -8,7 +8,7 @@ const bytes10 = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const timeMs = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const bytesOf = (text: string): Buffer => decodeUlid(text) as Buffer;
 
-/** Base 32 of a big integer: the definition, written apart from the code under test. */
+/** Base 32 of a big integer: the definition, written independently of the code under test. */
 function spell(bytes: Uint8Array): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';
@@ -19,14 +19,14 @@ function spell(bytes: Uint8Array): string {
   return text;
 }
 
-// github.com/ulid/spec: the time of its README's and its tests' example, and the monotonic series of its README.
+// github.com/ulid/spec: the time of the example in its README and tests, and the monotonic series of its README.
 describe('the examples of the ULID specification', () => {
   it('spell 1469918176385 as 01ARYZ6S41', () => {
     expect(encodeUlid(ulidBytes(1469918176385, new Uint8Array(10)))).toBe('01ARYZ6S410000000000000000');
     expect(ulidTime(bytesOf('01ARYZ6S41TSV4RRFFQ69G5FAV'))).toBe(1469918176385);
   });
 
-  it('count up within a millisecond, and fail when it is used up', () => {
+  it('count up within a millisecond, and fail when it is exhausted', () => {
     const first = bytesOf('01BX5ZZKBKACTAV9WEVGEMMVRZ');
     const last = bytesOf('01BX5ZZKBKZZZZZZZZZZZZZZZX');
 
@@ -53,7 +53,7 @@ describe('the examples of the ULID specification', () => {
 });
 
 describe('encodeUlid and decodeUlid', () => {
-  it("are base 32 of the number, and each other's inverse in either case", () => {
+  it('are base 32 of the number, and inverse to each other in either case', () => {
     fc.assert(
       fc.property(bytes16, (bytes) => {
         const text = encodeUlid(bytes);
@@ -65,7 +65,7 @@ describe('encodeUlid and decodeUlid', () => {
     );
   });
 
-  it('read what stands at the end of a text, into bytes that are there', () => {
+  it('read the end of a text, into existing bytes', () => {
     fc.assert(
       fc.property(bytes16, fc.string({ maxLength: 8 }), (bytes, before) => {
         const place = new Uint8Array(16);
@@ -102,7 +102,7 @@ describe('encodeUlid and decodeUlid', () => {
 });
 
 describe('ulidBytes and ulidTime', () => {
-  it('keep the time and the random bytes', () => {
+  it('preserve the time and the random bytes', () => {
     fc.assert(
       fc.property(timeMs, bytes10, (time, random) => {
         const bytes = ulidBytes(time, random);
@@ -120,7 +120,7 @@ describe('ulidBytes and ulidTime', () => {
     expect(() => ulidBytes(0, new Uint8Array(length))).toThrow(RangeError);
   });
 
-  it.each([15, 17])('refuse %i bytes of ULID', (length) => {
+  it.each([15, 17])('reject a ULID of %i bytes', (length) => {
     expect(() => ulidTime(new Uint8Array(length))).toThrow(RangeError);
   });
 });

@@ -8,11 +8,11 @@ const TIME_BYTES = 6;
 const RANDOM_BYTES = ULID_BYTES - TIME_BYTES;
 const TIME_MAX_MS = 2 ** 48 - 1;
 const INVALID = 0xff;
-/** 26 characters of 5 bits hold 130 bits: the first two are zero, so no ULID is above 7ZZZ…. */
+/** 26 characters of 5 bits hold 130 bits. The first two are zero, so the highest ULID begins with 7. */
 const LEADING_BITS = 2;
 
 const CODES = Uint8Array.from(ALPHABET, (char) => char.charCodeAt(0));
-/** Filled anew by each call, and copied by the text that is made of it. */
+/** Buffer that every call overwrites. The resulting text is a copy. */
 const codes = new Array<number>(TEXT_LENGTH).fill(0);
 const VALUES = new Uint8Array(128).fill(INVALID);
 for (const [value, char] of [...ALPHABET].entries()) {
@@ -21,7 +21,7 @@ for (const [value, char] of [...ALPHABET].entries()) {
 }
 
 /**
- * The 26 upper-case characters of a ULID; they sort like the bytes.
+ * Returns the 26 upper-case characters of a ULID. They sort like the bytes.
  * @throws RangeError unless there are 16 bytes.
  */
 export function encodeUlid(bytes: Uint8Array): string {
@@ -42,16 +42,19 @@ export function encodeUlid(bytes: Uint8Array): string {
 }
 
 /**
- * The 16 bytes of a ULID in upper or lower case; `null` for anything else.
+ * Returns the 16 bytes of a ULID in upper or lower case, or `null` for other input.
  *
- * Crockford's aliases (I and L for 1, O for 0) are refused: one resource must not have two ids.
+ * Rejects Crockford's aliases (I and L for 1, O for 0), because one resource must not have two ids.
  */
 export function decodeUlid(text: string): Buffer | null {
   const bytes = Buffer.allocUnsafe(ULID_BYTES);
   return readUlid(bytes, text, 0) ? bytes : null;
 }
 
-/** Writes the 16 bytes of the ULID that `text` holds from `from` to its end; false where that is none, and then they are anything. */
+/**
+ * Writes the 16 bytes of the ULID that begins at `from` and ends with `text`. Returns false if it is not a ULID. The
+ * bytes are undefined then.
+ */
 export function readUlid(bytes: Uint8Array, text: string, from: number): boolean {
   if (text.length - from !== TEXT_LENGTH) return false;
   let at = 0;
@@ -71,24 +74,25 @@ export function readUlid(bytes: Uint8Array, text: string, from: number): boolean
 }
 
 /**
- * When a ULID was made, in milliseconds since the epoch.
+ * Returns when a ULID was created, in milliseconds since the epoch.
  * @throws RangeError unless there are 16 bytes.
  */
 export function ulidTime(bytes: Uint8Array): number {
   assertLength(bytes, ULID_BYTES);
   let timeMs = 0;
-  // Not by shifting: 48 bits are more than a bitwise operator holds.
+  // Multiplies instead of shifting, because 48 bits exceed the range of bitwise operators.
   for (let i = 0; i < TIME_BYTES; i += 1) timeMs = timeMs * 256 + (bytes[i] as number);
   return timeMs;
 }
 
 /**
- * A ULID of a whole number of milliseconds since the epoch and 10 random bytes, where the caller has place for it or in bytes of its own.
- * @throws RangeError when either is out of range.
+ * Returns a ULID made of milliseconds since the epoch and 10 random bytes. Writes into `bytes` if given, otherwise into
+ * a new buffer.
+ * @throws RangeError if either is out of range.
  */
 export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Buffer.allocUnsafe(ULID_BYTES)): Buffer {
   if (!Number.isInteger(timeMs) || timeMs < 0 || timeMs > TIME_MAX_MS) {
-    throw new RangeError('A ULID holds whole milliseconds of 48 bits.');
+    throw new RangeError('The time of a ULID must be an integer number of milliseconds in 48 bits.');
   }
   assertLength(random, RANDOM_BYTES);
   bytes.writeUIntBE(timeMs, 0, TIME_BYTES);
@@ -97,14 +101,15 @@ export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Bu
 }
 
 /**
- * Makes a ULID the next one of the same millisecond, for ids that must sort in the order they were made.
- * @throws RangeError when the 80 random bits are used up, as the ULID specification asks, or unless there are 16 bytes; it is then as it was.
+ * Increments a ULID within the same millisecond, for ids that must sort in the order of their creation.
+ * @throws RangeError if the 80 random bits overflow, as the ULID specification requires, or unless there are 16 bytes.
+ * The bytes are unchanged then.
  */
 export function incrementUlid(bytes: Uint8Array): void {
   assertLength(bytes, ULID_BYTES);
   let at = ULID_BYTES - 1;
   while (at >= TIME_BYTES && bytes[at] === 0xff) at -= 1;
-  if (at < TIME_BYTES) throw new RangeError('No ULID is left in this millisecond.');
+  if (at < TIME_BYTES) throw new RangeError('The ULIDs of this millisecond are exhausted.');
   bytes[at] = (bytes[at] as number) + 1;
   bytes.fill(0, at + 1);
 }

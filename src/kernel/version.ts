@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The version of Posthorn, as `package.json` states it. */
+/** Version of Posthorn from `package.json`. */
 export const VERSION = packageVersion();
 
-/** The `User-Agent` of every request that the service sends. */
+/** `User-Agent` of every request that Posthorn sends. */
 export const USER_AGENT = `Posthorn/${VERSION}`;
 
 /** Reads the nearest `package.json` above this file, whether the file is compiled or not. */

@@ -10,13 +10,15 @@ import { locateBinaries } from '../bootstrap/embedded/binaries.js';
 import { clusterLink } from '../bootstrap/embedded/cluster.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/** What the operator asked for. */
+/** Options given by the operator. */
 interface Asked {
   file: string;
   withKey: boolean;
 }
 
-/** Backs the embedded database up, whether the service runs or not. @throws ConfigError with one line for the operator. */
+/**
+ * Backs up the embedded database, whether the service runs or not. @throws ConfigError with one line for the operator.
+ */
 async function backUp(config: Config, { file, withKey }: Asked): Promise<WrittenBackup> {
   if (!config.isEmbedded) {
     throw new ConfigError(
@@ -25,7 +27,7 @@ async function backUp(config: Config, { file, withKey }: Asked): Promise<Written
   }
   const dataDir = path.resolve(config.dataDir);
   if (!existsSync(clusterLink(dataDir)))
-    throw new ConfigError(`There is no database in DATA_DIR ${dataDir}: set the DATA_DIR that Posthorn has.`);
+    throw new ConfigError(`There is no database in DATA_DIR ${dataDir}: set the DATA_DIR that Posthorn uses.`);
   const binaries = await locateBinaries(accountFor(clusterLink(dataDir)));
   const at = new SystemClock().now();
   const running = runningEmbeddedPostgres(dataDir);
@@ -48,23 +50,20 @@ function askedOf(given: string[]): Asked {
     const [file] = positionals;
     if (file !== undefined && file !== '' && positionals.length === 1) return { file, withKey: !values['without-key'] };
   } catch {
-    // What is not known here is told like what is missing.
+    // Unknown options get the same message as a missing file name.
   }
   throw new ConfigError(
-    'Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to leave the master key out.',
+    'Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to exclude the master key.',
   );
 }
 
 function linesOf({ file, bytes, hasMasterKey }: WrittenBackup): string[] {
   const size = `${file}: ${(bytes / 1024 / 1024).toFixed(1)} MiB, the whole database as it is now.`;
   return hasMasterKey
-    ? [
-        size,
-        'The master key is in it: whoever has this file can read every secret. Keep it as closed as the key itself.',
-      ]
+    ? [size, 'The master key is in it: anyone with this file can read every secret. Protect it like the key itself.']
     : [
         size,
-        'The master key is NOT in it: without MASTER_KEY, or DATA_DIR/master.key, no secret in it can be read. Keep the key apart from it.',
+        'The master key is NOT in it: without MASTER_KEY, or DATA_DIR/master.key, no secret in it can be read. Store the key separately.',
       ];
 }
 

@@ -15,7 +15,7 @@ import { startFailure } from '../bootstrap/start-failure.js';
 
 const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
 const UNDEFINED_TABLE = '42P01';
-/** Nothing that this command reads or writes is encrypted. */
+/** This command reads and writes no encrypted data. */
 const NO_MASTER_KEY = Buffer.alloc(32);
 
 /** Connects to DATABASE_URL or to the embedded database, whether the service runs or not. */
@@ -26,7 +26,7 @@ async function run(config: Config): Promise<string> {
   const directory = path.resolve(config.dataDir);
   if (!existsSync(path.join(directory, 'postgres')))
     throw new ConfigError(
-      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
     );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
@@ -36,7 +36,7 @@ async function run(config: Config): Promise<string> {
   }
 }
 
-/** Ends the wait of retention, and writes the audit entry in the same transaction. */
+/** Ends the pause of retention, and writes the audit entry in the same transaction. */
 async function confirm(url: string, config: Config): Promise<string> {
   const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));
@@ -61,7 +61,7 @@ async function confirm(url: string, config: Config): Promise<string> {
           before: { time: from },
           after: { time: to },
         });
-        return `Confirmed: it is ${to}. The service removes what is older than its retention from now on.\n`;
+        return `Confirmed: it is ${to}. Retention removes expired data again from now on.\n`;
       }),
     );
   } catch (error) {

@@ -17,19 +17,19 @@ import { startFailure } from '../bootstrap/start-failure.js';
 const NOT_STARTED = 'Posthorn has not been started on this database yet: its first start prints admin keys.';
 const UNDEFINED_TABLE = '42P01';
 
-/** No key is encrypted: a database is opened without the master key too. */
+/** Keys are not encrypted, so the database can be opened without the master key. */
 const NO_MASTER_KEY = Buffer.alloc(32);
 
-/** Makes the key where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
+/** Creates the key in the database of DATABASE_URL or in the embedded database, whether the service runs or not. */
 async function create(config: Config, mode: 'live' | 'test'): Promise<string> {
   if (!config.isEmbedded) return createAt(config.databaseDirectUrl, config, mode);
   const running = runningEmbeddedPostgres(config.dataDir);
   if (running !== null) return createAt(running, config, mode);
   const directory = path.resolve(config.dataDir);
-  // Without the service there is nothing to look into: this must not be what makes an empty database.
+  // Fails if there is no database yet, because this command must not create an empty one.
   if (!existsSync(path.join(directory, 'postgres')))
     throw new ConfigError(
-      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
     );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
@@ -61,7 +61,7 @@ function modeOf(given: string[]): 'live' | 'test' {
     const { env } = parseArgs({ args: given, options: { env: { type: 'string', default: 'live' } } }).values;
     if (env === 'live' || env === 'test') return env;
   } catch {
-    // What is not known here is told like what is wrong.
+    // Unknown options get the same message as invalid ones.
   }
   throw new ConfigError('The only option is --env live or --env test: `npm run create-admin-key -- --env test`.');
 }
@@ -72,7 +72,7 @@ try {
   config = loadConfig();
   const key = await create(config, mode);
   process.stdout.write(
-    `${mode === 'live' ? 'Live' : 'Test'} admin key: ${key}\nIt is not shown again. Revoke the keys that are lost with DELETE /v1/keys/{id}.\n`,
+    `${mode === 'live' ? 'Live' : 'Test'} admin key: ${key}\nIt is not shown again. Revoke lost keys with DELETE /v1/keys/{id}.\n`,
   );
 } catch (error) {
   process.stderr.write(`No admin key was made: ${startFailure(error, config)}\n`);

@@ -21,25 +21,25 @@ import { startFailure } from '../bootstrap/start-failure.js';
 
 interface Options {
   isRotating: boolean;
-  /** Without looking whether the new key is published. */
+  /** Skips the check whether the new key is published. */
   isBlind: boolean;
 }
 
 const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
 const UNDEFINED_TABLE = '42P01';
 
-/** Works where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
+/** Uses the database of DATABASE_URL or the embedded database, whether the service runs or not. */
 async function run(config: Config, options: Options): Promise<string[]> {
   if (!config.platformDomain.includes('.'))
-    throw new ConfigError('PLATFORM_DOMAIN is not set: give the domain whose zone is to be published.');
+    throw new ConfigError('PLATFORM_DOMAIN is not set: set it to the domain whose zone you publish.');
   if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, options);
   const running = runningEmbeddedPostgres(config.dataDir);
   if (running !== null) return runAt(running, config, options);
   const directory = path.resolve(config.dataDir);
-  // Without the service there is nothing to look into: this must not be what makes an empty database.
+  // Fails if there is no database yet, because this command must not create an empty one.
   if (!existsSync(path.join(directory, 'postgres')))
     throw new ConfigError(
-      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
     );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
@@ -67,22 +67,23 @@ async function runAt(url: string, given: Config, options: Options): Promise<stri
   }
 }
 
-/** Everything that the operator publishes, as a zone file. */
+/** Returns all records that the operator must publish, as a zone file. */
 async function zone({ platformDomain, platformAddresses, platformSpf }: Config, keys: DkimKeys): Promise<string[]> {
   const dkim = await keys.published();
   const current = dkim.find(({ state }) => state === 'current');
   return [
-    `; What the zone of ${platformDomain} publishes for Posthorn. Mail is signed with ${current?.selector}; both keys stay published.`,
+    `; Records to publish for Posthorn in the zone of ${platformDomain}. Mail is signed with ${current?.selector}; both keys stay published.`,
     ...(platformAddresses.length > 0
       ? []
-      : ['; PLATFORM_ADDRESSES is not set: A and AAAA records are missing here, and SPF lets nobody send.']),
+      : ['; PLATFORM_ADDRESSES is not set: A and AAAA records are missing here, and SPF allows no sender.']),
     ...platformRecords({ domain: platformDomain, addresses: platformAddresses, spf: platformSpf, dkim }).map(zoneLine),
   ];
 }
 
 /**
- * In two calls, since nothing may be signed with a key that nobody can look up: the first puts a new key on the selector
- * that does not sign and shows its record, the second moves to it once name servers have the record.
+ * Rotates the DKIM key in two calls, because receivers must be able to look up a key before it signs. The first call
+ * puts a new key on the inactive selector and prints its record. The second call activates it once name servers have
+ * the record.
  */
 async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
   const dkim = await keys.published();
@@ -91,19 +92,23 @@ async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Pro
   if (next === undefined) {
     const made = await keys.prepareNext();
     return [
-      `; A new key is on ${made.selector}. ${current?.selector} signs until name servers have this record in place of the one before:`,
+      `; A new key is on ${made.selector}. ${current?.selector} continues to sign until name servers have this record instead of the previous one:`,
       lineOf(config, { ...made, state: 'next' }),
-      '; Publish it, wait for as long as the record before may be remembered (an hour), and run this again.',
+      '; Publish it, wait until the previous record has expired from caches (an hour), and run this again.',
     ];
   }
   if (!isBlind) await seePublished(config, next);
   await keys.promote(next.selector);
   return [
-    `; Mail is signed with ${next.selector} from now on, on every process within five seconds. Leave ${current?.selector} published: mail that it signed is still under way.`,
+    `; Mail is signed with ${next.selector} from now on, in every process within five seconds. Keep ${current?.selector} published: mail that it signed is still in transit.`,
   ];
 }
 
-/** @throws ConfigError when name servers do not have the key's record. */
+/**
+ * Verifies that the key's record is published.
+ *
+ * @throws ConfigError if name servers do not have the key's record.
+ */
 async function seePublished(
   { platformDomain, dnsServers }: Config,
   { selector, publicKey }: ListedDkimKey,
@@ -117,7 +122,7 @@ async function seePublished(
       ? `its name servers did not answer (${answer.unanswered})`
       : `it has ${texts.length === 0 ? 'no record' : 'another one'}`;
   throw new ConfigError(
-    `The new key of ${name} is not to be seen: ${seen}. Publish what \`posthorn dns\` shows; --now moves to it without looking.`,
+    `The new key of ${name} is not published yet: ${seen}. Publish the output of \`posthorn dns\`; --now activates the key without this check.`,
   );
 }
 
@@ -143,9 +148,9 @@ function optionsOf(given: string[]): Options {
     });
     if (values['rotate-dkim'] || !values.now) return { isRotating: values['rotate-dkim'], isBlind: values.now };
   } catch {
-    // What is not known here is told like what is wrong.
+    // Unknown options get the same message as invalid ones.
   }
-  throw new ConfigError('The options are --rotate-dkim, and --now beside it.');
+  throw new ConfigError('The options are --rotate-dkim, optionally with --now.');
 }
 
 let config: Config | null = null;

@@ -13,19 +13,19 @@ import { startFailure } from '../bootstrap/start-failure.js';
 const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
 const UNDEFINED_TABLE = '42P01';
 const LISTED_MAX = 100;
-/** No report is encrypted: a database is opened without the master key too. */
+/** Reports are not encrypted, so the database can be opened without the master key. */
 const NO_MASTER_KEY = Buffer.alloc(32);
 
-/** Works where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
+/** Uses the database of DATABASE_URL or the embedded database, whether the service runs or not. */
 async function run(config: Config, rawOf: Id | null): Promise<Buffer | string> {
   if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, rawOf);
   const running = runningEmbeddedPostgres(config.dataDir);
   if (running !== null) return runAt(running, config, rawOf);
   const directory = path.resolve(config.dataDir);
-  // Without the service there is nothing to look into: this must not be what makes an empty database.
+  // Fails if there is no database yet, because this command must not create an empty one.
   if (!existsSync(path.join(directory, 'postgres')))
     throw new ConfigError(
-      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
     );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
@@ -42,7 +42,8 @@ async function runAt(url: string, config: Config, rawOf: Id | null): Promise<Buf
     const store = new ReportsStore(database);
     if (rawOf === null) return (await store.unexplained(LISTED_MAX)).map(line).join('');
     const raw = await store.raw(rawOf);
-    if (raw === null) throw new ConfigError('There is no such report: it may be past its 30 days.');
+    if (raw === null)
+      throw new ConfigError('This report does not exist: it may be older than its 30 days of retention.');
     return raw;
   } catch (error) {
     throw sqlState(error) === UNDEFINED_TABLE ? new ConfigError(NOT_STARTED) : error;
@@ -73,9 +74,9 @@ function optionsOf(given: string[]): Id | null {
     const id = raw === undefined ? null : parseId('rep', raw);
     if (raw === undefined || id !== null) return id;
   } catch {
-    // Said below.
+    // The error below covers this case.
   }
-  throw new ConfigError('The options are --raw rep_…, or none.');
+  throw new ConfigError('The only option is --raw rep_….');
 }
 
 let config: Config | null = null;

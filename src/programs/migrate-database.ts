@@ -6,7 +6,10 @@ import { provideMasterKey } from '../bootstrap/master-key.js';
 import { migrateOnce } from '../bootstrap/migrate.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/** What the next start would do to the database, without the start: for a step of its own before processes are replaced. */
+/**
+ * Prepares the database like the next start, but does not start the service. Use it as a separate step before processes
+ * are replaced.
+ */
 async function migrate(config: Config): Promise<void> {
   const masterKey = provideMasterKey(config);
   const extensions = await loadExtensions(config.extensions);

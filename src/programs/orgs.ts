@@ -28,7 +28,7 @@ import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../bootstrap/emb
 import { provideMasterKey } from '../bootstrap/master-key.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/** What the operator asks for. */
+/** The requested operation. */
 type Wish =
   | { verb: 'list' }
   | { verb: 'create'; slug: string; name: string; admin: { email: string; name: string } }
@@ -42,16 +42,16 @@ const NOT_STARTED = 'Posthorn has not been started on this database yet, or not 
 const UNDEFINED = new Set(['42P01', '42703']);
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Works where DATABASE_URL leads, or in the embedded database, whether the service runs or not. */
+/** Uses the database of DATABASE_URL or the embedded database, whether the service runs or not. */
 async function run(config: Config, wish: Wish): Promise<string[]> {
   if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, wish);
   const running = runningEmbeddedPostgres(config.dataDir);
   if (running !== null) return runAt(running, config, wish);
   const directory = path.resolve(config.dataDir);
-  // Without the service there is nothing to look into: this must not be what makes an empty database.
+  // Fails if there is no database yet, because this command must not create an empty one.
   if (!existsSync(path.join(directory, 'postgres')))
     throw new ConfigError(
-      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it has.`,
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
     );
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
   try {
@@ -101,7 +101,7 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
   }
 }
 
-/** With its entry in the audit log, or not at all. */
+/** Runs the operation and writes its audit entry in one transaction. */
 async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): Promise<string[]> {
   const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
     audit.record({
@@ -138,12 +138,12 @@ async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): P
       await orgs.remove(wish.id);
       await noted('posthorn orgs remove', wish.id, null);
       return [
-        `${showId('org', wish.id)} is removed: nobody comes in any more. What it configured is erased by the service, what it accepted goes with its retention.`,
+        `${showId('org', wish.id)} is removed: its users can no longer sign in. The service erases its configuration; accepted data is removed by retention.`,
       ];
   }
 }
 
-/** @throws ConfigError for what can't be understood. */
+/** Parses the command line. @throws ConfigError for invalid input. */
 function wishOf(given: string[]): Wish {
   const [verb, ...rest] = given;
   if (verb === 'list' && rest.length === 0) return { verb };
@@ -152,10 +152,10 @@ function wishOf(given: string[]): Wish {
   if (verb !== 'create') throw new ConfigError(USAGE);
   const { slug, name, 'admin-email': email, 'admin-name': adminName } = optionsOf(rest);
   if (slug === undefined || name === undefined || email === undefined) throw new ConfigError(USAGE);
-  if (!SLUG.test(slug)) throw new ConfigError('--slug has 1 to 63 lower-case letters, digits and "-".');
+  if (!SLUG.test(slug)) throw new ConfigError('--slug must have 1 to 63 lower-case letters, digits and "-".');
   const mailbox = parseMailbox(email);
   if ('refusal' in mailbox || mailbox.name !== '')
-    throw new ConfigError('--admin-email must be an address alone, such as ada@example.com.');
+    throw new ConfigError('--admin-email must be a plain address, such as ada@example.com.');
   const address = mailbox.address.toLowerCase();
   return { verb, slug, name, admin: { email: address, name: adminName ?? address } };
 }

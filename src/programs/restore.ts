@@ -20,7 +20,7 @@ function fileOf(given: string[]): string {
 
 function linesOf({ dataDir, createdAt, hasMasterKey }: RestoredBackup, config: Config): string[] {
   const lines = [
-    `${dataDir} has the database of ${createdAt}. Start Posthorn with this DATA_DIR: what was accepted later is not in it, and what was under way then is sent again.`,
+    `${dataDir} has the database of ${createdAt}. Start Posthorn with this DATA_DIR: data accepted later is missing, and deliveries that were in flight then are sent again.`,
   ];
   if (!hasMasterKey && config.configuredMasterKey === null) {
     lines.push('The master key was not in the backup: put master.key there, or set MASTER_KEY, before you start.');

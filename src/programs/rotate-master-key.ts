@@ -17,57 +17,57 @@ import { connect, runMigrations } from '../bootstrap/migrate.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 const KEY_BYTES = 32;
-/** A process whose listening connection broke is back, and reads the data keys again, within five seconds. */
+/** A process whose LISTEN connection broke reconnects, and reloads the data keys, within five seconds. */
 const ALL_KNOW_MS = 6_000;
 
-/** The database, and what the command does there with a master key. */
+/** The opened database, and access to its keyring with a given master key. */
 interface Opened {
   store: KeyringStore;
-  /** The keyring under a master key. Throws ConfigError when it is not the one. */
+  /** Returns the keyring under a master key. Throws ConfigError if that key does not open it. */
   keyringOf(masterKey: Buffer): Promise<Keyring>;
 }
 
 const NEXT_STEPS = [
-  'Next: give every machine the new key as MASTER_KEY and restart the processes, one after the other. Those that run go on',
-  'as they are; one that is started with the old key stops at once. Back up the new key, and only then forget the old one.',
+  'Next: set the new key as MASTER_KEY on every machine and restart the processes, one after the other. Running processes',
+  'continue to work; a process started with the old key stops immediately. Back up the new key before you delete the old one.',
 ];
 
 /** Replaces the master key. @throws ConfigError with one line for the operator. */
 async function rotate(config: Config, given: Buffer | null): Promise<string[]> {
   if (config.configuredMasterKey !== null) return rotateConfigured(config, given);
   const file = path.resolve(config.dataDir, 'master.key');
-  if (!existsSync(file)) throw new ConfigError(`There is no ${file}: nothing to rotate.`);
+  if (!existsSync(file)) throw new ConfigError(`${file} does not exist: nothing to rotate.`);
   return withDatabase(config, provideMasterKey(config), (opened) =>
     rotateFile(opened, file, provideMasterKey(config), given),
   );
 }
 
-/** The key comes from MASTER_KEY, so the operator brings the new one and puts it there. */
+/** Rotates a key that comes from MASTER_KEY. The operator provides the new key and changes the variable. */
 async function rotateConfigured(config: Config, next: Buffer | null): Promise<string[]> {
   if (next === null)
     throw new ConfigError(
-      'NEW_MASTER_KEY is required beside MASTER_KEY: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).',
+      'NEW_MASTER_KEY is required in addition to MASTER_KEY: 32 bytes in base64 or hex (`openssl rand -base64 32` creates one).',
     );
   if (next.equals(config.masterKey)) throw new ConfigError('NEW_MASTER_KEY is the same as MASTER_KEY.');
   return withDatabase(config, config.masterKey, async (opened) => {
     const keyring = await keyringOrNull(opened, config.masterKey);
     if (keyring !== null) return [await replace(opened, keyring, next), ...NEXT_STEPS];
-    // The command was run before: it is safe to repeat.
+    // An earlier run has already rotated the key. Repeating the command is safe.
     await opened.keyringOf(next);
     return ['The data keys are wrapped with NEW_MASTER_KEY already.', ...NEXT_STEPS];
   });
 }
 
 /**
- * The key is in a file. The new one stands beside it before the database depends on it, so that a crash at any moment
- * leaves the key in force in one of the two files; running the command again then ends what was begun.
+ * Rotates a key that is in a file. Writes the new key to a second file before the database depends on it. After a crash
+ * at any moment, one of the two files holds the active key, and running the command again completes the rotation.
  */
 async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buffer | null): Promise<string[]> {
   const staged = `${file}.next`;
   const begun = existsSync(staged) ? parseMasterKey(readFileSync(staged, 'utf8').trim()) : null;
   if (begun !== null && (await keyringOrNull(opened, begun)) !== null) {
     renameSync(staged, file);
-    return [`The rotation that was interrupted is complete: ${file} holds the new key. Back it up.`];
+    return [`The rotation that was interrupted is complete: ${file} contains the new key. Back it up.`];
   }
   const keyring = await opened.keyringOf(key);
   const next = given ?? randomBytes(KEY_BYTES);
@@ -76,18 +76,18 @@ async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buff
   writeDurably(staged, next);
   const done = await replace(opened, keyring, next);
   renameSync(staged, file);
-  return [done, `${file} holds the new key. Back it up, and start Posthorn again.`];
+  return [done, `${file} contains the new key. Back it up, and start Posthorn again.`];
 }
 
 /**
- * The data key comes first, still wrapped with the old master key: every running process can read it then, and goes on
- * opening what those that are started with the new master key will seal.
+ * Adds a data key first, wrapped with the old master key. Every running process can then load it, and can open values
+ * that processes with the new master key seal.
  */
 async function replace({ store }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
   const id = await keyring.add();
   if ((await store.peers()) > 0) await rest(ALL_KNOW_MS);
   await keyring.rewrap(next);
-  return `Every data key is wrapped with the new master key, and data key ${id} was added for what is sealed from now on.`;
+  return `Every data key is wrapped with the new master key, and data key ${id} was added for values sealed from now on.`;
 }
 
 async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring | null> {
@@ -99,7 +99,10 @@ async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring
   }
 }
 
-/** Starts the embedded server when that is where the database is; the service must be stopped then, which its lock sees to. */
+/**
+ * Runs `work` with the database. Starts the embedded server if it holds the database. The service must be stopped then,
+ * which the lock of the directory enforces.
+ */
 async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened: Opened) => Promise<T>): Promise<T> {
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {
@@ -129,7 +132,7 @@ function opened(config: Config, database: Database): Opened {
   return { store, keyringOf };
 }
 
-/** The directory too: the database is about to depend on a file that must still have its name after a power cut. */
+/** Also fsyncs the directory: the database will depend on the file, whose name must survive a power failure. */
 function writeDurably(file: string, key: Buffer): void {
   const descriptors = [openSync(file, 'wx', 0o600), openSync(path.dirname(file), 'r')];
   try {
@@ -140,7 +143,7 @@ function writeDurably(file: string, key: Buffer): void {
   }
 }
 
-/** NEW_MASTER_KEY, which only this command knows: the service never holds a key that is not in force. */
+/** Reads NEW_MASTER_KEY. Only this command uses it, because the service must never hold a key that is not active. */
 function givenKey(): Buffer | null {
   // eslint-disable-next-line no-restricted-properties -- not the service's configuration
   const value = new ConfigReader(process.env).text('NEW_MASTER_KEY');

@@ -120,7 +120,7 @@ describe('a start that fails', () => {
     [
       'its user does not exist',
       () => ({ DATABASE_URL: urlWith((url) => (url.username = 'nobody')) }),
-      /(refuses the password of the user|lets the user) nobody/,
+      /(refuses the password of the user|rejects the user) nobody/,
     ],
     [
       'its database does not exist',

@@ -2,17 +2,17 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { EmbeddedPostgresError } from './failure.js';
 
-/** The user that PostgreSQL runs as; `null` means the one that runs this process. */
+/** User that PostgreSQL runs as. `null` means the user of this process. */
 export type Account = { readonly uid: number; readonly gid: number } | null;
 
 const PREFERRED = ['postgres', 'node', 'nobody'];
 const OVERFLOW_ID = 65534;
 
 /**
- * Chooses the user for a cluster. PostgreSQL refuses to run as root, so root hands the work to
- * the cluster's owner, or to an account that exists on the machine; none is created.
+ * Chooses the user for a cluster. PostgreSQL refuses to run as root. As root, Posthorn therefore uses the cluster's
+ * owner or another existing account. It never creates an account.
  *
- * @throws EmbeddedPostgresError when the cluster belongs to somebody else and we are not root.
+ * @throws EmbeddedPostgresError if the cluster belongs to another user and this process is not root.
  */
 export function accountFor(clusterDir: string): Account {
   const self = process.getuid?.();
@@ -28,7 +28,7 @@ export function accountFor(clusterDir: string): Account {
   return owner !== null && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : unprivilegedAccount();
 }
 
-/** Whether the account may walk down to the directory; parts that don't exist yet are not counted. */
+/** Returns whether the account can traverse the path to the directory. Components that do not exist yet are ignored. */
 export function canReach(account: Account, directory: string): boolean {
   if (account === null) return true;
   for (let current = path.resolve(directory); ; current = path.dirname(current)) {
@@ -49,7 +49,7 @@ function unprivilegedAccount(): { uid: number; gid: number } {
     .map((line) => line.split(':'));
   for (const name of PREFERRED) {
     const row = rows.find(([user]) => user === name);
-    // macOS writes `nobody` as -2.
+    // macOS stores the uid of `nobody` as -2.
     if (row) return { uid: Number(row[2]) >>> 0, gid: Number(row[3]) >>> 0 };
   }
   return { uid: OVERFLOW_ID, gid: OVERFLOW_ID };

@@ -21,42 +21,42 @@ import { passwordFile } from './cluster.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 import { tarFile } from './tar.js';
 
-/** Of the layout below. A file of another one is not restored. */
+/** Version of the layout below. Backups with another version cannot be restored. */
 export const BACKUP_FORMAT = 1;
 
-/** What stands in a backup besides the files of the cluster, which are at its top. */
+/** Folder in the backup for everything except the cluster's files, which are at the top level. */
 export const OWN_FOLDER = 'posthorn/';
 export const DESCRIPTION = `${OWN_FOLDER}backup.json`;
 
-/** Files of DATA_DIR that hold the master key: the second one only while a rotation was interrupted. */
+/** Files in DATA_DIR that hold the master key. The second one exists only if a key rotation was interrupted. */
 export const MASTER_KEY_FILES = ['master.key', 'master.key.next'];
 
-/** The first file of a backup. */
+/** Content of the first file in a backup. */
 export interface BackupDescription {
   format: number;
-  /** Of the PostgreSQL that the files are for. */
+  /** Major version of PostgreSQL that the cluster's files require. */
   postgresMajor: number;
   createdAt: string;
-  /** False when the key comes from MASTER_KEY, or was to be left out. */
+  /** False if the key comes from MASTER_KEY, or if the operator excluded it. */
   hasMasterKey: boolean;
 }
 
-/** What a backup came to. */
+/** Result of writing a backup. */
 export interface WrittenBackup {
   file: string;
   bytes: number;
   hasMasterKey: boolean;
 }
 
-/** Little is gained by more: most of what is stored is squeezed once, and the service next to it wants the processor too. */
+/** Higher levels gain little: most stored data is already compressed, and the running service needs the CPU. */
 const GZIP_LEVEL = 1;
 
 /**
- * Writes a backup of the server at `url`, whose DATA_DIR this is: one gzipped tar file with the whole cluster, its password and,
- * with `withKey`, the master key. The service may run. The file appears when it is whole and on the disk, closed to others;
- * one that is there is never replaced.
+ * Writes a backup of the server at `url`, which runs in `dataDir`. The backup is one gzipped tar file with the whole
+ * cluster, its password and, with `withKey`, the master key. The service may keep running. The file appears only when
+ * it is complete and fsynced, and is readable by its owner only. Never replaces an existing file.
  *
- * @throws EmbeddedPostgresError, whose message is one sentence for the operator.
+ * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function writeBackup({
   url,
@@ -103,18 +103,18 @@ export async function writeBackup({
   return { file: target, bytes: statSync(target).size, hasMasterKey: description.hasMasterKey };
 }
 
-/** The major version of PostgreSQL, which its files belong to. */
+/** Returns the major version of the PostgreSQL binaries. The format of the cluster's files depends on it. */
 export function majorOf({ postgres }: Binaries): number {
   return Number(/\d+/.exec(execFileSync(postgres, ['--version'], { cwd: '/', encoding: 'utf8' }))?.[0]);
 }
 
 async function draftStream(draft: string): Promise<WriteStream> {
   const handle = await open(draft, 'wx', 0o600);
-  // Written through before it is called whole.
+  // Fsyncs the file before it counts as complete.
   return handle.createWriteStream({ flush: true });
 }
 
-/** A link fails where a file is: two backups to one name do not replace each other. */
+/** `link` fails if the target exists, so two backups with the same name cannot replace each other. */
 function publish(draft: string, target: string): void {
   try {
     linkSync(draft, target);

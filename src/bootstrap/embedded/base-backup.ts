@@ -3,23 +3,27 @@ import pg from 'pg';
 import { EmbeddedPostgresError } from './failure.js';
 
 /**
- * Of PostgreSQL's replication protocol: a copy of every file with what of the WAL makes it whole, as a tar file, while the
- * server goes on working. A fast checkpoint begins it, instead of waiting for the next one.
+ * Command of PostgreSQL's replication protocol. It copies every file, plus the WAL that makes the copy consistent, as a
+ * tar file while the server keeps running. CHECKPOINT 'fast' starts immediately instead of waiting for the next
+ * checkpoint.
  */
 const BASE_BACKUP = `BASE_BACKUP (LABEL 'posthorn', CHECKPOINT 'fast', WAL true, MANIFEST 'no')`;
 
-/** Lives as long as the connection: without it a busy server may remove WAL that the copy still needs. */
+/**
+ * Temporary slot that lives as long as the connection. Without it a busy server may remove WAL that the copy still
+ * needs.
+ */
 const KEEP_WAL = `CREATE_REPLICATION_SLOT posthorn_backup_${process.pid} TEMPORARY PHYSICAL RESERVE_WAL`;
 
 /**
- * Streams a base backup of the server at `url`, as a tar file with every file of its data directory. What was committed when it
- * begins is in it, and nothing of what is rolled back.
+ * Streams a base backup of the server at `url`, as a tar file with every file of its data directory. The backup
+ * contains everything committed before it began, and no transaction that was rolled back.
  *
- * @throws EmbeddedPostgresError, also out of the stream, when the server can't give one.
+ * @throws EmbeddedPostgresError, also from the stream, if the server cannot provide a backup.
  */
 export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
   const client = new pg.Client({ connectionString: url, replication: 'true' } as pg.ClientConfig);
-  // A server that stops meanwhile ends the connection; the pending call reports it.
+  // If the server stops meanwhile, the connection ends. The pending call reports the error.
   client.on('error', () => {});
   const copy = new BaseBackupCopy();
   try {
@@ -28,22 +32,22 @@ export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
     client.query(copy);
     yield* copy.content as AsyncIterable<Buffer>;
   } catch (error) {
-    throw new EmbeddedPostgresError(`PostgreSQL gave no base backup: ${(error as Error).message}`);
+    throw new EmbeddedPostgresError(`PostgreSQL returned no base backup: ${(error as Error).message}`);
   } finally {
-    // Whoever stops reading half-way leaves a copy that would go on for as long as somebody read it.
+    // A consumer that stops reading early leaves a copy that would wait forever for a reader.
     copy.hangUp();
     await client.end().catch(() => undefined);
   }
 }
 
-/** The part of node-postgres' connection that is used: its types leave out the rest. */
+/** The part of node-postgres' connection that this file uses and that its types omit. */
 interface Wire {
   query(text: string): void;
   stream: { pause(): void; resume(): void; destroy(): void };
   once(event: 'end', heard: () => void): void;
 }
 
-/** A query whose answer is a copy out, which node-postgres hands over message by message. */
+/** A query in COPY OUT mode, whose messages node-postgres passes on one by one. */
 class BaseBackupCopy implements pg.Submittable {
   readonly content: Readable;
   private wire: Wire | null = null;
@@ -60,12 +64,12 @@ class BaseBackupCopy implements pg.Submittable {
     this.wire.query(BASE_BACKUP);
   }
 
-  /** The first byte says what a message is; only `d` carries bytes of the archive. */
+  /** The first byte is the message type. Only type `d` carries bytes of the archive. */
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     const kind = String.fromCharCode(chunk[0] ?? 0);
     if (kind === 'n') this.archives += 1;
     if (this.archives > 1) this.content.destroy(new Error('it has tablespaces besides its data directory'));
-    // The parser writes over what it handed out.
+    // Copies the bytes, because the parser reuses its buffer.
     else if (kind === 'd' && !this.content.push(Buffer.from(chunk.subarray(1)))) this.wire?.stream.pause();
   }
 
@@ -78,12 +82,12 @@ class BaseBackupCopy implements pg.Submittable {
     this.content.destroy(error);
   }
 
-  /** Ends the connection under a copy that is not whole. */
+  /** Destroys the connection if the copy is incomplete. */
   hangUp(): void {
     if (!this.isWhole) this.wire?.stream.destroy();
   }
 
-  // Result sets before and behind the copy say where in the WAL it begins and ends.
+  // The result sets before and after the copy only report its start and end position in the WAL.
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handleCommandComplete(): void {}

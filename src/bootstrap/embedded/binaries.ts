@@ -15,10 +15,13 @@ import type { Account } from './account.js';
 import { canReach } from './account.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/** Where root keeps what another account must reach although the project's directory is closed to it. */
+/**
+ * Directory for files that another account must read when the project's directory is not accessible to it. Used only as
+ * root.
+ */
 export const SYSTEM_DIR = '/var/lib/posthorn';
 
-/** Absolute paths of the two programs. */
+/** Absolute paths of the two PostgreSQL programs. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
@@ -27,9 +30,9 @@ export interface Binaries {
 const PLATFORMS: ReadonlySet<string> = new Set(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']);
 
 /**
- * Finds the PostgreSQL that npm installed for this platform and makes it ready for the account.
+ * Finds the PostgreSQL that npm installed for this platform and makes it executable by the account.
  *
- * @throws EmbeddedPostgresError where there is none.
+ * @throws EmbeddedPostgresError if none is installed.
  */
 export async function locateBinaries(account: Account): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
@@ -60,7 +63,10 @@ async function packagedPostgres(platform: string): Promise<string> {
   );
 }
 
-/** What the package's install script does, which `npm ci --ignore-scripts` leaves out. */
+/**
+ * Creates the symbolic links that the package's install script would create. `npm ci --ignore-scripts` skips that
+ * script.
+ */
 function hydrateSymlinks(packageDir: string): void {
   const list = path.join(packageDir, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -76,8 +82,8 @@ function hydrateSymlinks(packageDir: string): void {
 }
 
 /**
- * A copy that every account can run, for a project in a closed directory such as /root. It is
- * not under /tmp, where anybody could have put another program at the same place before us.
+ * Makes a copy that every account can run, for projects in a closed directory such as /root. The copy is not under
+ * /tmp, where any user could plant another program at the same path first.
  */
 function copyForOthers(packageDir: string, platform: string): string {
   const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
@@ -90,7 +96,7 @@ function copyForOthers(packageDir: string, platform: string): string {
   try {
     renameSync(draft, copy);
   } catch (error) {
-    // Another start was faster; its copy is as good.
+    // A concurrent start has already made the copy. Uses that one.
     rmSync(draft, { recursive: true, force: true });
     if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
   }

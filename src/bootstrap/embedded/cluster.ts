@@ -23,18 +23,21 @@ import type { Binaries } from './binaries.js';
 import { SYSTEM_DIR } from './binaries.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/** PostgreSQL needs no more of the environment; the locale keeps its messages in English, which the supervisor reads. */
+/**
+ * Environment variables of the PostgreSQL server. The locale keeps its messages in English, because the supervisor
+ * parses them.
+ */
 export const SERVER_ENV: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin', TZ: 'UTC', LC_ALL: 'C' };
 
-/** The files of one embedded database. */
+/** Files of one embedded database. */
 export interface Cluster {
-  /** The cluster itself, with every symbolic link resolved. */
+  /** Cluster directory, with every symbolic link resolved. */
   readonly dir: string;
   readonly logFile: string;
   readonly password: string;
 }
 
-/** The first lines of postmaster.pid. */
+/** First lines of postmaster.pid. */
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
@@ -42,9 +45,9 @@ export interface PidFile {
 }
 
 /**
- * Makes DATA_DIR, closed to everybody else, and its parents with the usual mode.
+ * Creates DATA_DIR, accessible only to its owner, and its parents with the default mode.
  *
- * @throws EmbeddedPostgresError when this process may not write there.
+ * @throws EmbeddedPostgresError if this process may not write there.
  */
 export function makeDataDir(dataDir: string): string {
   const directory = path.resolve(dataDir);
@@ -60,21 +63,26 @@ export function makeDataDir(dataDir: string): string {
   }
 }
 
-/** The place of the cluster in DATA_DIR: a directory, or a link to one that root had to put elsewhere. */
+/**
+ * Returns the path of the cluster in DATA_DIR. It is a directory, or a link to a directory elsewhere if PostgreSQL's
+ * account cannot reach DATA_DIR.
+ */
 export function clusterLink(dataDir: string): string {
   return path.join(dataDir, 'postgres');
 }
 
 /**
- * Opens the cluster of DATA_DIR, and makes it at the first start. It is made beside its place
- * and renamed, so that a start which was killed half-way leaves nothing that looks like one.
+ * Opens the cluster of DATA_DIR and creates it at the first start. The cluster is created under a temporary name and
+ * then renamed. An interrupted start therefore leaves nothing that looks like a cluster.
  */
 export function openCluster(dataDir: string, account: Account, binaries: Binaries): Cluster {
   const link = clusterLink(dataDir);
   const password = passwordFile(dataDir);
   const isNew = !existsSync(link);
   if (!isNew && !existsSync(password)) {
-    throw new EmbeddedPostgresError(`${password} is missing beside the database that it opens: restore it.`);
+    throw new EmbeddedPostgresError(
+      `${password} is missing, but the database that it belongs to exists: restore the file.`,
+    );
   }
   if (isNew) {
     if (!existsSync(password)) writeFileSync(password, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
@@ -85,24 +93,24 @@ export function openCluster(dataDir: string, account: Account, binaries: Binarie
   const dir = realpathSync(link);
   if (!canReach(account, dir)) {
     throw new EmbeddedPostgresError(
-      `${dir} can't be reached by user id ${account?.uid}, which PostgreSQL has to run as: open its parents, or set another DATA_DIR.`,
+      `User id ${account?.uid}, which PostgreSQL has to run as, has no access to ${dir}: make its parent directories accessible, or set another DATA_DIR.`,
     );
   }
   const logFile = path.join(dataDir, 'postgres.log');
   return { dir, logFile, password: passwordOf(dataDir) };
 }
 
-/** The password of the database under a DATA_DIR. */
+/** Returns the password of the database in a DATA_DIR. */
 export function passwordOf(dataDir: string): string {
   return readFileSync(passwordFile(dataDir), 'utf8').trim();
 }
 
-/** Where that password stands. */
+/** Returns the path of the file that holds the password. */
 export function passwordFile(dataDir: string): string {
   return path.join(dataDir, 'postgres.password');
 }
 
-/** What postmaster.pid says; `null` when there is none, or it is being written. */
+/** Returns the content of postmaster.pid, or `null` if the file is missing or incomplete. */
 export function readPidFile(clusterDir: string): PidFile | null {
   try {
     const lines = readFileSync(pidFilePath(clusterDir), 'utf8').split('\n');
@@ -115,10 +123,9 @@ export function readPidFile(clusterDir: string): PidFile | null {
 }
 
 /**
- * Tells PostgreSQL that the server named in postmaster.pid is gone, although its id is taken
- * again or still shows as a zombie: PostgreSQL takes a file that names its own parent for stale.
- * Deleting the file would also delete the check of the shared memory, which is what keeps a new
- * server off the files while processes of the old one are still writing.
+ * Marks postmaster.pid as stale after its server is gone, even if the process id is reused or still belongs to a
+ * zombie. PostgreSQL treats a file that names its own parent process as stale. Deleting the file would also disable the
+ * shared memory check. That check keeps a new server away from the files while processes of the old one still write.
  */
 export function disownPidFile(clusterDir: string): void {
   const file = pidFilePath(clusterDir);
@@ -131,7 +138,9 @@ function pidFilePath(clusterDir: string): string {
   return path.join(clusterDir, 'postmaster.pid');
 }
 
-/** The directory in which a cluster will be made; `SYSTEM_DIR` when the account can't come to DATA_DIR. */
+/**
+ * Returns the directory in which to create a cluster: DATA_DIR, or `SYSTEM_DIR` if the account cannot reach DATA_DIR.
+ */
 export function placeFor(dataDir: string, account: Account): string {
   admit(dataDir, account);
   if (canReach(account, dataDir)) return dataDir;
@@ -141,7 +150,10 @@ export function placeFor(dataDir: string, account: Account): string {
   return place;
 }
 
-/** Lets the account walk through DATA_DIR, when that is all it lacks; everything in it has its own closed mode. */
+/**
+ * Gives the account permission to traverse DATA_DIR, if that is the only missing permission. Everything in DATA_DIR has
+ * its own restrictive mode.
+ */
 function admit(dataDir: string, account: Account): void {
   if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;
   chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);
@@ -176,7 +188,7 @@ function runInitdb(initdb: string, dir: string, passwordFile: string, account: A
     'scram-sha-256',
     `--pwfile=${passwordFile}`,
     '--no-instructions',
-    // The built-in provider sorts the same on every machine and after every upgrade of its C library.
+    // The built-in locale provider sorts the same on every machine and after every upgrade of the C library.
     '-E',
     'UTF8',
     '--locale=C',

@@ -7,7 +7,7 @@ import type { Binaries } from './binaries.js';
 import type { Cluster } from './cluster.js';
 import { disownPidFile, readPidFile, SERVER_ENV } from './cluster.js';
 
-/** Everything that a server needs to start, the same at every start. */
+/** Everything that a server needs to start. It does not change between starts. */
 export interface LaunchPlan {
   readonly cluster: Cluster;
   readonly binaries: Binaries;
@@ -15,7 +15,7 @@ export interface LaunchPlan {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** A server did not come up. `isPortTaken`: another port would do. `isPassing`: the next try may do. */
+/** A server did not start. `isPortTaken`: another port may work. `isPassing`: the next attempt may succeed. */
 export class LaunchFailure extends Error {
   override readonly name = 'LaunchFailure';
 
@@ -32,10 +32,10 @@ const POLL_MS = 15;
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Starts a server and resolves once it accepts connections, however long it replays its log.
- * `onSpawn` gets the process id at once, so that a stop meanwhile can reach it.
+ * Starts a server and resolves once it accepts connections, however long it replays its WAL. `onSpawn` receives the
+ * process id immediately, so that a concurrent stop can signal the process.
  *
- * @throws LaunchFailure when it exits before that.
+ * @throws LaunchFailure if the server exits first.
  */
 export async function launch(plan: LaunchPlan, port: number, onSpawn: (pid: number) => void): Promise<ChildProcess> {
   disownPidFile(plan.cluster.dir);
@@ -80,7 +80,7 @@ function explain(failed: string, logFile: string, logStart: number): LaunchFailu
   const log = readFileSync(logFile).subarray(logStart).toString();
   const cause = /(?:FATAL|PANIC): +(.*)/.exec(log)?.[1] ?? failed;
   const isPortTaken = /could not bind|could not create any TCP\/IP sockets/.test(log);
-  // Processes of a killed server live until they notice; they hold the shared memory that long.
+  // Child processes of a killed server live until they notice its death. They hold the shared memory until then.
   const isPassing = /still in use|already exists/.test(log);
   return new LaunchFailure(`PostgreSQL did not start: ${cause} (see ${logFile})`, isPortTaken, isPassing);
 }

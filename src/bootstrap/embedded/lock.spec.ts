@@ -14,7 +14,7 @@ describe('lockDirectory', () => {
 
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('refuses a directory that a living process holds, and names the process', () => {
+  it('rejects a directory that a living process holds, and names the process', () => {
     const holder = { pid: process.ppid, identity: processIdentity(process.ppid) };
     writeFileSync(path.join(directory, 'posthorn.lock'), JSON.stringify(holder));
 
@@ -26,7 +26,7 @@ describe('lockDirectory', () => {
     );
   });
 
-  it('refuses the second lock of the same process, and grants it after the first is given back', () => {
+  it('rejects a second lock by the same process, and grants it after the first is released', () => {
     const unlock = lockDirectory(directory);
 
     expect(() => lockDirectory(directory)).toThrow(`process ${process.pid}`);
@@ -38,9 +38,9 @@ describe('lockDirectory', () => {
 
   it.each([
     ['a process that is gone', JSON.stringify({ pid: 2 ** 22 + 1, identity: 'gone' })],
-    ['another process that has the id now', JSON.stringify({ pid: process.ppid, identity: 'an earlier one' })],
-    ['nobody, because a power cut left it empty', ''],
-    ['nobody, because it is not ours', '[]'],
+    ['another process that reuses the id', JSON.stringify({ pid: process.ppid, identity: 'an earlier one' })],
+    ['no process, because a power failure left the file empty', ''],
+    ['no process, because the file is not a lock of Posthorn', '[]'],
   ])('takes over the lock of %s', (_whose, content) => {
     const file = path.join(directory, 'posthorn.lock');
     writeFileSync(file, content);
@@ -51,7 +51,7 @@ describe('lockDirectory', () => {
     expect(readdirSync(directory)).toEqual(['posthorn.lock']);
   });
 
-  it('leaves a lock alone that is no longer its own', () => {
+  it('does not remove a lock that another process has taken over', () => {
     const file = path.join(directory, 'posthorn.lock');
     const unlock = lockDirectory(directory);
     writeFileSync(file, 'of somebody else');

@@ -9,10 +9,10 @@ interface Holder {
 }
 
 /**
- * Makes this process the only one that works on the directory. A lock whose process is gone is
- * taken over. Answers with the function that gives the directory back.
+ * Locks the directory for this process. Takes over a lock whose process is gone. Returns the function that releases the
+ * lock.
  *
- * @throws EmbeddedPostgresError that names the process which holds the directory.
+ * @throws EmbeddedPostgresError that names the process which holds the lock.
  */
 export function lockDirectory(directory: string): () => void {
   const file = path.join(directory, 'posthorn.lock');
@@ -20,7 +20,7 @@ export function lockDirectory(directory: string): () => void {
   const mine = JSON.stringify({ pid: process.pid, identity: processIdentity(process.pid) } satisfies Holder);
   writeFileSync(draft, mine, { mode: 0o600 });
   try {
-    // A hard link appears whole or not at all, and only if the name is free.
+    // Creating a hard link is atomic and fails if the name exists.
     while (!tryLink(draft, file)) removeStale(file, directory);
   } finally {
     rmSync(draft, { force: true });
@@ -56,7 +56,8 @@ function removeStale(file: string, directory: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Two starts may have seen the same stale lock, and the other may have replaced it since: then give it back.
+  // Two starts may find the same stale lock, and the other one may have replaced it already. In that case this restores
+  // it.
   if (read(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

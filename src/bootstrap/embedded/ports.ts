@@ -4,21 +4,21 @@ import path from 'node:path';
 import { errorCode } from './failure.js';
 
 /*
- * Below the ports that systems hand to outgoing connections (from 32768 on Linux, 49152 on macOS):
- * a delivery must not occupy the port while the server is being started again.
+ * Below the ephemeral ports for outgoing connections (from 32768 on Linux, 49152 on macOS): a delivery must not occupy
+ * the port while the server is being restarted.
  */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_767;
 
 /**
- * Any port. Whether it is free is left to PostgreSQL, which binds it; a probe before that would
- * only tell what was true a moment ago.
+ * Returns a random port. It may be in use: PostgreSQL finds out when it binds the port. An earlier check would be
+ * outdated by then.
  */
 export function anyPort(): number {
   return randomInt(PORT_MIN, PORT_MAX);
 }
 
-/** The port of the last start; PostgreSQL keeps its options in postmaster.opts, also after a clean stop. */
+/** Returns the port of the last start. PostgreSQL keeps its options in postmaster.opts, even after a clean stop. */
 export function portOfLastStart(clusterDir: string): number | null {
   try {
     const options = readFileSync(path.join(clusterDir, 'postmaster.opts'), 'utf8');

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { errorCode } from './failure.js';
 
-/** Whether a process with this id is running. A zombie is not: in a container without an init they stay for ever. */
+/**
+ * Returns whether a process with this id is running. Zombies do not count: in a container without an init process they
+ * stay forever.
+ */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -13,8 +16,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * Tells two processes apart that had the same id one after the other, as process 1 of a
- * container always has: the start time, and on Linux the boot it belongs to.
+ * Returns an identity that distinguishes two processes with a reused process id, such as process 1 of a restarted
+ * container. It consists of the start time and, on Linux, the boot id.
  */
 export function processIdentity(pid: number): string {
   if (!existsSync('/proc/self/stat')) return ps(pid, 'lstart');
@@ -23,8 +26,8 @@ export function processIdentity(pid: number): string {
 }
 
 /**
- * Whether the process is the PostgreSQL server of this cluster, told by its command line. (Its
- * working directory says it too, but root in a container may not read that of another user.)
+ * Returns whether the process is the PostgreSQL server of this cluster, according to its command line. The working
+ * directory would show it too, but root in a container may not be allowed to read that of another user.
  */
 export function isServerOf(pid: number, clusterDir: string): boolean {
   if (!isRunning(pid)) return false;
@@ -36,7 +39,10 @@ export function isServerOf(pid: number, clusterDir: string): boolean {
   }
 }
 
-/** The fields of /proc/PID/stat that follow the command's name: [0] is the state, [19] the start in ticks since boot. */
+/**
+ * Returns the fields of /proc/PID/stat that follow the command's name: [0] is the state, [19] the start time in ticks
+ * since boot.
+ */
 function statFields(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -28,27 +28,28 @@ import { EmbeddedPostgresError, errorCode } from './failure.js';
 import { lockDirectory } from './lock.js';
 import { readTar, type TarEntry } from './tar.js';
 
-/** What was restored. */
+/** Result of a restore. */
 export interface RestoredBackup {
   dataDir: string;
   createdAt: string;
   hasMasterKey: boolean;
 }
 
-/** What is restored beside the cluster, by its name in the backup. */
+/** Files that are restored next to the cluster, by their names in the backup. */
 const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 
 /**
- * What came after the backup is gone, so the database goes on on a timeline of its own: pull cursors and whatever else was
- * handed out meanwhile are not taken for its own. PostgreSQL does that at the end of a recovery from an archive, here an empty one.
+ * Makes PostgreSQL start a new timeline. Data written after the backup is lost. Pull cursors and similar values issued
+ * in that time must therefore not count as valid. PostgreSQL starts a new timeline at the end of an archive recovery.
+ * The archive is empty here.
  */
 const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WAL of the backup.\nrestore_command = 'false'\n`;
 
 /**
- * Puts a backup into a DATA_DIR that has no database. Everything is unpacked beside its place and takes it at the end, so
- * that what is broken off half-way leaves nothing that looks like a database.
+ * Restores a backup into a DATA_DIR without a database. Everything is unpacked under temporary names and renamed at the
+ * end. An interrupted restore therefore leaves nothing that looks like a database.
  *
- * @throws EmbeddedPostgresError, whose message is one sentence for the operator.
+ * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function restoreBackup({
   dataDir: given,
@@ -95,7 +96,10 @@ export async function restoreBackup({
   }
 }
 
-/** A database, and keys, are never replaced: whoever wants that moves them away first. */
+/**
+ * Throws if DATA_DIR contains a database or keys. A restore never replaces them. The operator has to move them away
+ * first.
+ */
 function refuseToReplace(dataDir: string): void {
   const there = [clusterLink(dataDir), ...MASTER_KEY_FILES.map((name) => path.join(dataDir, name))].find((name) =>
     existsSync(name),
@@ -104,11 +108,11 @@ function refuseToReplace(dataDir: string): void {
     throw new EmbeddedPostgresError(
       `${there} exists already: a restore needs a DATA_DIR without a database, and replaces nothing.`,
     );
-  // The password of a database that never came to be.
+  // A password left by an interrupted start. No database belongs to it.
   rmSync(passwordFile(dataDir), { force: true });
 }
 
-/** Everything into its draft, or in `own` what belongs beside it. */
+/** Unpacks the cluster into its draft directory and the files next to the cluster into `own`. */
 async function unpack(
   file: string,
   {
@@ -129,16 +133,14 @@ async function unpack(
       else await place(entry, draft, account);
     }
   } catch (error) {
-    throw new EmbeddedPostgresError(`${path.resolve(file)} is no backup that can be restored: ${reasonOf(error)}.`);
+    throw new EmbeddedPostgresError(`${path.resolve(file)} can't be restored: ${reasonOf(error)}.`);
   }
   const isWhole =
     own.has('postgres.password') &&
     existsSync(path.join(draft, 'backup_label')) &&
     existsSync(path.join(draft, 'PG_VERSION'));
   if (description === null || !isWhole)
-    throw new EmbeddedPostgresError(
-      `${path.resolve(file)} is no backup that can be restored: parts of it are missing.`,
-    );
+    throw new EmbeddedPostgresError(`${path.resolve(file)} can't be restored: parts of it are missing.`);
   return description;
 }
 
@@ -156,7 +158,7 @@ async function describe(entry: TarEntry, postgresMajor: number): Promise<BackupD
     throw new EmbeddedPostgresError(`its format is ${description.format}, and this Posthorn reads ${BACKUP_FORMAT}`);
   if (description.postgresMajor !== postgresMajor) {
     throw new EmbeddedPostgresError(
-      `it is of PostgreSQL ${description.postgresMajor}, and the one that is installed here is ${postgresMajor}: restore it with the Posthorn that made it`,
+      `it was made with PostgreSQL ${description.postgresMajor}, but PostgreSQL ${postgresMajor} is installed here: restore it with the Posthorn version that made it`,
     );
   }
   return description;
@@ -164,7 +166,7 @@ async function describe(entry: TarEntry, postgresMajor: number): Promise<BackupD
 
 function ownName({ name }: TarEntry): string {
   const own = name.slice(OWN_FOLDER.length);
-  if (!OWN_FILES.includes(own)) throw new EmbeddedPostgresError(`nobody knows what ${name} in it is for`);
+  if (!OWN_FILES.includes(own)) throw new EmbeddedPostgresError(`it contains ${name}, which is unknown`);
   return own;
 }
 
@@ -174,11 +176,11 @@ async function whole({ content }: TarEntry): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Never outside of the draft, whatever its name is. */
+/** Writes one tar entry. Rejects names that lead outside the draft directory. */
 async function place(entry: TarEntry, draft: string, account: Account): Promise<void> {
   const target = path.join(draft, entry.name);
   if (target !== draft && !target.startsWith(draft + path.sep))
-    throw new EmbeddedPostgresError(`${entry.name} leads out of it`);
+    throw new EmbeddedPostgresError(`${entry.name} leads outside the backup`);
   mkdirSync(entry.kind === 'directory' ? target : path.dirname(target), { recursive: true, mode: 0o700 });
   if (entry.kind === 'file') {
     const handle = await open(target, 'w', 0o600);
@@ -193,7 +195,10 @@ async function place(entry: TarEntry, draft: string, account: Account): Promise<
   if (account !== null) chownSync(target, account.uid, account.gid);
 }
 
-/** The cluster takes its place last: only then is there a database. PostgreSQL writes its files through at its first start. */
+/**
+ * Moves the cluster to its final path last, because its presence means that a database exists. PostgreSQL fsyncs its
+ * files at its first start.
+ */
 function settle(draft: string, cluster: string, link: string): void {
   renameSync(draft, cluster);
   if (cluster !== link) symlinkSync(cluster, link);

@@ -1,7 +1,7 @@
 import { serverSettings } from './settings.js';
 
 describe('serverSettings', () => {
-  it('never switches off what makes a commit durable', () => {
+  it('never turns off the settings for durability', () => {
     const settings = serverSettings({});
 
     expect(settings['synchronous_commit']).toBe('on');
@@ -9,7 +9,7 @@ describe('serverSettings', () => {
     expect(settings).not.toHaveProperty('full_page_writes');
   });
 
-  it('lets an override win', () => {
+  it('applies overrides', () => {
     expect(serverSettings({ max_connections: '20' })['max_connections']).toBe('20');
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The server settings that differ from PostgreSQL's own, chosen for many small commits and hot
- * tables whose rows change a few times. What makes it durable (fsync, full_page_writes,
- * synchronous_commit) is on and stays on.
+ * Server settings that differ from PostgreSQL's defaults. They suit many small commits and hot tables whose rows change
+ * a few times. The settings for durability (fsync, full_page_writes, synchronous_commit) are on and cannot be turned
+ * off.
  *
  * wal_compression stays off: the embedded builds have no lz4, and pglz costs more than it saves.
  */
@@ -11,13 +11,16 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     unix_socket_directories: '',
     logging_collector: 'off',
     timezone: 'UTC',
-    // They fill and stay so within half a minute of work, while what is hot are the rows of a few seconds. What does not fit is in the
-    // cache of the system, which gives it back when somebody needs the memory. Twice as many make no delivery cheaper (ADR 29).
+    // The buffers fill up within half a minute of work and stay full, although only the rows of the last few seconds
+    // are hot. Other pages are in the operating system's cache, which shrinks when a process needs the memory. Doubling
+    // this value makes no delivery cheaper (ADR 29).
     shared_buffers: '32MB',
     max_connections: '200',
-    // Nobody here asks for serializable transactions, and the room for their locks is written at the start: 3 MiB.
+    // Posthorn uses no serializable transactions. The server initializes the memory for their locks at its start: 3
+    // MiB.
     max_pred_locks_per_transaction: '10',
-    // As many as `effective_io_concurrency` lets a connection read ahead. PostgreSQL's own choice here is 29, and all of it is written at the start.
+    // Equals `effective_io_concurrency`, the number of reads ahead per connection. PostgreSQL's default here is 29, and
+    // the server initializes all of that memory at its start.
     io_max_concurrency: '16',
     synchronous_commit: 'on',
     max_wal_size: '4GB',
@@ -25,7 +28,7 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     jit: 'off',
     random_page_cost: '1.1',
     autovacuum_naptime: '15s',
-    // Hot tables are cleaned after 5 % of dead rows instead of 20 %, and without long naps in between.
+    // Vacuums hot tables at 5 % dead rows instead of 20 %, and with short pauses.
     autovacuum_vacuum_scale_factor: '0.05',
     autovacuum_analyze_scale_factor: '0.05',
     autovacuum_vacuum_cost_delay: '1ms',

@@ -8,7 +8,7 @@ import { launch, LaunchFailure } from './launch.js';
 import { anyPort, portOfLastStart } from './ports.js';
 import { isRunning, isServerOf } from './processes.js';
 
-/** Takes a line for the log of the service. */
+/** Writes one line to the service's log. */
 export type Log = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 const ADOPTED_POLL_MS = 250;
@@ -22,8 +22,8 @@ const FAST_STOP_MS_MAX = 30_000;
 const IMMEDIATE_STOP_MS_MAX = 5000;
 
 /**
- * Keeps one PostgreSQL server running: adopts what a killed parent left, starts it otherwise,
- * and starts it again on the same port whenever it dies, until `stop`.
+ * Keeps one PostgreSQL server running until `stop`. Adopts a server that a killed parent left, or starts one. Restarts
+ * it on the same port whenever it dies.
  */
 export class Supervisor {
   private serverPid = 0;
@@ -46,15 +46,19 @@ export class Supervisor {
     return this.serverPort;
   }
 
-  /** @throws EmbeddedPostgresError when there is no server in the end. */
+  /**
+   * Adopts or starts the server.
+   *
+   * @throws EmbeddedPostgresError if no server could be adopted or started.
+   */
   async start(): Promise<void> {
     if (!(await this.adopt())) await this.startFirst();
   }
 
-  /** Shuts the server down (a fast shutdown: it writes a checkpoint) and lets it rest. */
+  /** Shuts the server down (fast shutdown, which writes a checkpoint) and disables restarts. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    // SIGINT is the fast shutdown, SIGQUIT the immediate one, after which the next start replays the log.
+    // SIGINT is the fast shutdown. SIGQUIT is the immediate one, after which the next start replays the WAL.
     const gone =
       (await this.end('SIGINT', FAST_STOP_MS_MAX)) ||
       (await this.end('SIGQUIT', IMMEDIATE_STOP_MS_MAX)) ||
@@ -77,7 +81,7 @@ export class Supervisor {
       }
       if (performance.now() > deadlineMs) {
         throw new EmbeddedPostgresError(
-          `PostgreSQL (process ${file.pid}) holds ${dir} and neither starts nor stops: end that process.`,
+          `PostgreSQL (process ${file.pid}) holds ${dir}, but accepts no connections and does not stop: end that process.`,
         );
       }
       await sleep(GONE_POLL_MS);
@@ -134,7 +138,7 @@ export class Supervisor {
     this.restarting = this.restart();
   }
 
-  /** Never gives up: what keeps a server from starting, such as a full disk, may be put right any time. */
+  /** Retries forever: an operator can fix the cause, such as a full disk, at any time. */
   private async restart(): Promise<void> {
     let delayMs = restartDelayMs(this.quickDeaths);
     for (let failures = this.quickDeaths; !this.stopping.signal.aborted; failures += 1) {
@@ -145,7 +149,7 @@ export class Supervisor {
         return;
       } catch (error) {
         if (this.stopping.signal.aborted) return;
-        this.log('PostgreSQL could not be started again.', { error: String(error) });
+        this.log('PostgreSQL could not be restarted.', { error: String(error) });
         delayMs = error instanceof LaunchFailure && error.isPassing ? PASSING_DELAY_MS : restartDelayMs(failures + 1);
       }
     }
@@ -162,7 +166,7 @@ export class Supervisor {
   }
 }
 
-/** Whether there was a process to take the signal. */
+/** Returns whether a process received the signal. */
 function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return pid > 0 && isRunning(pid) && process.kill(pid, signal);

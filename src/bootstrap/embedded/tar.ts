@@ -4,17 +4,17 @@ const BLOCK = 512;
 
 /** A file or a directory in a tar file. */
 export interface TarEntry {
-  /** As it was written: relative, with slashes. */
+  /** Path as stored in the tar file: relative, with slashes. */
   name: string;
   kind: 'file' | 'directory';
-  /** The permission bits. */
+  /** Permission bits. */
   mode: number;
   bytes: number;
-  /** Must be read to its end, or not at all, before the next entry is asked for. */
+  /** Must be read completely, or not at all, before the next entry is requested. */
   content: AsyncIterable<Buffer>;
 }
 
-/** A whole file as it stands in a tar file (POSIX ustar): its header, its content, and zeros up to the next block. */
+/** Returns a complete file in tar format (POSIX ustar): header, content, and zeros up to the next block. */
 export function tarFile(name: string, content: Buffer, mode = 0o600): Buffer {
   const header = Buffer.alloc(BLOCK);
   header.write(name, 0, 100);
@@ -30,9 +30,9 @@ export function tarFile(name: string, content: Buffer, mode = 0o600): Buffer {
 }
 
 /**
- * The entries of a tar file, in their order. Of what tar knows it reads what a base backup consists of: files and directories.
+ * Yields the entries of a tar file in order. Supports the entry types of a base backup: files and directories.
  *
- * @throws EmbeddedPostgresError for what is no tar file, ends before its end, or holds anything else.
+ * @throws EmbeddedPostgresError if the source is not a tar file, is truncated, or contains another entry type.
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   const blocks = new ByteReader(source);
@@ -45,13 +45,13 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     const entry = entryOf(header);
     const body = blocks.stream(entry.bytes);
     yield { ...entry, content: body };
-    // What was not read is passed over.
+    // Skips unread content.
     for (const rest = body[Symbol.asyncIterator](); !(await rest.next()).done;);
     await blocks.take(paddingOf(entry.bytes));
   }
 }
 
-/** Bytes of a stream, in the lengths that are asked for. */
+/** Reads a stream in blocks of the requested lengths. */
 class ByteReader {
   private readonly source: AsyncIterator<Buffer>;
   private rest: Buffer = Buffer.alloc(0);
@@ -70,7 +70,10 @@ class ByteReader {
     return Buffer.concat(parts);
   }
 
-  /** The next so many bytes, in pieces as they come. What was taken of it is gone: a second reading goes on where the first one stopped. */
+  /**
+   * Returns the next `bytes` bytes, in pieces of the source's size. Consumed pieces are gone: a second iteration
+   * continues where the first one stopped.
+   */
   stream(bytes: number): AsyncIterable<Buffer> {
     let missing = bytes;
     const next = async (): Promise<IteratorResult<Buffer>> => {
@@ -82,7 +85,7 @@ class ByteReader {
     return { [Symbol.asyncIterator]: () => ({ next }) };
   }
 
-  /** To the end, so that a checksum of the whole is looked at. */
+  /** Reads to the end, so that the checksum of the whole file is verified. */
   async drain(): Promise<void> {
     for (let end = false; !end;) end = (await this.source.next()).done ?? false;
   }
@@ -101,12 +104,12 @@ class ByteReader {
 
 function entryOf(header: Buffer): Omit<TarEntry, 'content'> {
   if (text(header, 257, 5) !== 'ustar' || numberAt(header, 148, 8) !== checksum(header))
-    throw new EmbeddedPostgresError('it is damaged, or no tar file');
+    throw new EmbeddedPostgresError('it is damaged, or not a tar file');
   const prefix = text(header, 345, 155);
   const name = (prefix === '' ? '' : `${prefix}/`) + text(header, 0, 100);
   const type = text(header, 156, 1);
   if (type !== '' && type !== '0' && type !== '5')
-    throw new EmbeddedPostgresError(`${name} in it is neither a file nor a directory`);
+    throw new EmbeddedPostgresError(`it contains ${name}, which is neither a file nor a directory`);
   return {
     name: name.replace(/\/$/, ''),
     kind: type === '5' ? 'directory' : 'file',
@@ -119,10 +122,13 @@ function octal(header: Buffer, at: number, length: number, value: number): void 
   header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at, length, 'latin1');
 }
 
-/** Octal, as ustar has it; larger ones would need more than 8 GiB in one file, which PostgreSQL never writes. */
+/**
+ * Parses an octal number, the ustar format. Sizes above 8 GiB would need another format. PostgreSQL never writes files
+ * that large.
+ */
 function numberAt(header: Buffer, at: number, length: number): number {
   const digits = text(header, at, length).trim();
-  if (!/^[0-7]*$/.test(digits)) throw new EmbeddedPostgresError('it is damaged, or no tar file');
+  if (!/^[0-7]*$/.test(digits)) throw new EmbeddedPostgresError('it is damaged, or not a tar file');
   return parseInt(digits || '0', 8);
 }
 
@@ -132,7 +138,7 @@ function text(header: Buffer, at: number, length: number): string {
   return field.subarray(0, end === -1 ? length : end).toString();
 }
 
-/** The sum of the header's bytes, its own field taken for spaces. */
+/** Returns the sum of the header's bytes, with its checksum field counted as spaces. */
 function checksum(header: Buffer): number {
   return header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0);
 }

@@ -5,19 +5,19 @@ import type { ListeningAddress } from './listening.js';
 import { mergedFigures } from './merged-figures.js';
 import type { Beginning, Errand, Word } from './messages.js';
 
-/** Takes a line for the log of the service. */
+/** Writes one line to the service's log. */
 type Log = (level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** A process that does not answer by then is missing from a scrape. */
+/** Time limit for one process's part of a scrape. Slower processes are missing from it. */
 const TELL_MS_MAX = 5_000;
 
 /**
- * Several processes of the service behind its ports, which this one holds: whoever connects is handed to one after the other
- * of them (docs/adr/0026). One that dies is started again while the others go on, until `retire`.
+ * Runs several processes of the service behind shared ports. This parent process holds the ports and distributes
+ * connections round-robin (docs/adr/0026). Restarts a process that dies while the others continue, until `retire`.
  */
 export class Fleet {
   private readonly running = new Map<number, Worker>();
-  /** Deaths soon after a start, in a row, by number. */
+  /** Consecutive deaths soon after a start, by process number. */
   private readonly failures = new Map<number, number>();
   private readonly up = new Set<number>();
   private readonly asked = new Map<string, (text: string) => void>();
@@ -33,10 +33,11 @@ export class Fleet {
   ) {}
 
   /**
-   * Resolves with the addresses that they share once all of them serve. The first goes ahead: it brings the database up to date, and
-   * makes the keys. One of the others that is killed while it starts is started again, since the first answers already.
+   * Resolves with the shared addresses once all processes serve. The first process starts before the others: it
+   * migrates the database and creates the keys. If another process is killed during its start, it is restarted, because
+   * the first one already serves.
    *
-   * @throws Error with the line of the one that does not start; the others run on until `drain`.
+   * @throws Error with the message of the process that does not start. The others run until `drain`.
    */
   async start(): Promise<readonly ListeningAddress[]> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -45,7 +46,7 @@ export class Fleet {
     return addresses;
   }
 
-  /** Tells all of them to end, each in its own time. Resolves when the grace is over or nobody is left. */
+  /** Asks all processes to stop gracefully. Resolves when the grace period is over or all have ended. */
   async retire(graceMs: number): Promise<void> {
     this.stopping.abort();
     for (const worker of this.running.values()) worker.process.kill('SIGTERM');
@@ -53,19 +54,19 @@ export class Fleet {
     await Promise.race([this.gone, sleep(graceMs, undefined, { ref: false })]);
   }
 
-  /** Resolves once all of them have ended. Throws when one of them did not end well. */
+  /** Resolves once all processes have ended. Throws if one of them failed. */
   async drain(): Promise<void> {
     await this.gone;
     if (this.badEnds.length > 0) throw new Error(this.badEnds.join(' '));
   }
 
-  /** Ends all of them at once. */
+  /** Kills all processes immediately. */
   abandon(): void {
     this.stopping.abort();
     for (const worker of this.running.values()) worker.process.kill('SIGKILL');
   }
 
-  /** Starts one while others serve. Throws the line of one that says why it does not start. */
+  /** Starts a process while others serve. Throws if the process reports why it cannot start. */
   private async launchBeside(number: number): Promise<void> {
     try {
       await this.launch(number);
@@ -75,7 +76,7 @@ export class Fleet {
     }
   }
 
-  /** Resolves with its addresses once it serves; rejects when it ends before. */
+  /** Resolves with the addresses once the process serves. Rejects if it ends before. */
   private async launch(number: number): Promise<readonly ListeningAddress[]> {
     this.stopping.signal.throwIfAborted();
     const worker = cluster.fork();
@@ -100,12 +101,12 @@ export class Fleet {
         reject(failure === null ? new EndedWithoutReason(number, how, livedMs) : new Error(failure));
         if (this.stopping.signal.aborted && this.running.size === 0) this.tellGone();
       };
-      // Of one that runs it is something that could not be said to it any more: its end follows.
+      // For a running process this error means that a message could not be sent. Its end is reported separately.
       worker.on(
         'error',
         (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`),
       );
-      // Not 'exit', which may come before its last word.
+      // Not 'exit', which may arrive before the last message.
       worker.process.once('close', (code, signal) => ended(`ended with ${signal ?? `code ${code}`}`));
     });
   }
@@ -120,7 +121,7 @@ export class Fleet {
     void this.restart(number);
   }
 
-  /** Never gives up, as long as the others may go on: what keeps it from starting may be put right any time. */
+  /** Retries as long as the other processes may run: an operator can fix the cause at any time. */
   private async restart(number: number): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
@@ -128,17 +129,17 @@ export class Fleet {
       try {
         await sleep(restartDelayMs(failures), undefined, { signal });
         await this.launch(number);
-        this.log('info', `Process ${number} runs again.`, { number });
+        this.log('info', `Process ${number} was restarted.`, { number });
         return;
       } catch (error) {
         if (signal.aborted) return;
         this.failures.set(number, failures + 1);
-        this.log('error', `Process ${number} could not be started again: ${(error as Error).message}`, { number });
+        this.log('error', `Process ${number} could not be restarted: ${(error as Error).message}`, { number });
       }
     }
   }
 
-  /** The metrics of all, for the one that was asked. */
+  /** Sends the metrics of all processes to the process that received the scrape. */
   private async answer(asking: Worker, scrape: number): Promise<void> {
     const round = ++this.scrapes;
     const pages = await Promise.all([...this.up].sort((a, b) => a - b).map((number) => this.pageOf(number, round)));
@@ -160,7 +161,10 @@ export class Fleet {
   }
 }
 
-/** A process that ended before it served and said nothing: it was killed, for example by the kernel's out-of-memory killer. */
+/**
+ * A process ended before it served and without reporting a reason. It was killed, for example by the kernel's
+ * out-of-memory killer.
+ */
 class EndedWithoutReason extends Error {
   constructor(
     number: number,
@@ -171,7 +175,7 @@ class EndedWithoutReason extends Error {
   }
 }
 
-/** To one that is gone there is nothing to say. */
+/** Ignores errors: the process may have ended. */
 function send(worker: Worker, errand: Errand): void {
   worker.send(errand, () => undefined);
 }

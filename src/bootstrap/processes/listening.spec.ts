@@ -10,14 +10,14 @@ describe('listeningLines', () => {
       'http://localhost:3000/docs',
     ],
     [
-      'every address of IPv4',
+      'all IPv4 addresses',
       [{ address: '0.0.0.0', port: 3000 }],
       null,
       ['http://0.0.0.0:3000'],
       'http://localhost:3000/docs',
     ],
     [
-      'every address of both families',
+      'all addresses of both families',
       [{ address: '::', port: 80 }],
       null,
       ['http://[::]:80'],
@@ -34,14 +34,14 @@ describe('listeningLines', () => {
       'http://localhost:5/docs',
     ],
     [
-      'one address of a network, which localhost does not lead to',
+      'one network address, which localhost does not resolve to',
       [{ address: '192.0.2.7', port: 3000 }],
       null,
       ['http://192.0.2.7:3000'],
       'http://192.0.2.7:3000/docs',
     ],
     [
-      'one address of IPv6',
+      'one IPv6 address',
       [{ address: '2001:db8::7', port: 3000 }],
       null,
       ['http://[2001:db8::7]:3000'],

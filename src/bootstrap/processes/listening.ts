@@ -4,12 +4,12 @@ export interface ListeningAddress {
   readonly port: number;
 }
 
-/** Addresses that the name `localhost` leads to on this machine: those of the loopback, and the two that mean all. */
+/** Addresses that `localhost` resolves to on this machine: the loopback addresses and the two wildcard addresses. */
 const OF_LOCALHOST: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '0.0.0.0', '::']);
 
 /**
- * Returns the lines that a start prints: the addresses that the server listens on, the base URL that it hands out (as `Config.baseUrl`
- * has it), and an address of the Swagger UI that works on this machine.
+ * Returns the lines that a start prints: the listening addresses, the base URL that the API returns (`Config.baseUrl`),
+ * and an address of the Swagger UI that works on this machine.
  */
 export function listeningLines(addresses: readonly ListeningAddress[], configuredBaseUrl: string | null): string[] {
   const isLocalhost = addresses.some(({ address }) => OF_LOCALHOST.has(address));

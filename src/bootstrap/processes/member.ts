@@ -5,7 +5,7 @@ import type { Errand, Word } from './messages.js';
 /** Longer than the parent waits for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;
 
-/** This process as one of several behind one port: what it hears of its parent, and says to it. */
+/** This process as one of several behind shared ports. Exchanges messages with the parent process. */
 export class Member {
   private readonly scrapes = new Map<number, (text: string) => void>();
   private lastScrape = 0;
@@ -13,15 +13,15 @@ export class Member {
 
   private constructor(
     private readonly worker: Worker,
-    /** What the parent sent it to begin with. */
+    /** First message of the parent. */
     readonly beginning: Extract<Errand, { kind: 'begin' }>,
   ) {
-    // What could not be said to a parent that has just died; that it is gone is heard by `disconnect`.
+    // Send errors after the parent has died. The `disconnect` event reports its death.
     worker.on('error', () => undefined);
     worker.on('message', (errand: Errand) => this.hear(errand));
   }
 
-  /** Null when this process is on its own. Resolves with what the parent has made ready. */
+  /** Resolves with the parent's first message, or with null if this process runs alone. */
   static async join(): Promise<Member | null> {
     const { worker } = cluster;
     if (worker === undefined) return null;
@@ -36,7 +36,10 @@ export class Member {
     return this.beginning.number;
   }
 
-  /** When the parent is gone, and with it the port: without it Node.js would end this process in the middle of its work. */
+  /**
+   * Calls `end` when the parent, which holds the port, is gone. Without this handler Node.js would end the process in
+   * the middle of its work.
+   */
   orphaned(end: () => void): void {
     this.worker.once('disconnect', () => {
       this.worker.exitedAfterDisconnect = true;
@@ -48,17 +51,17 @@ export class Member {
     this.say({ kind: 'up', addresses });
   }
 
-  /** Resolves once the parent has the line, or can't have it any more. */
+  /** Resolves once the parent has received the line, or can no longer receive it. */
   async failed(line: string): Promise<void> {
     await new Promise<void>((resolve) => this.say({ kind: 'failed', line }, resolve));
   }
 
-  /** How this process answers when metrics are asked for; `own` is Prometheus text. */
+  /** Registers the function that returns this process's metrics as Prometheus text. */
   tells(own: () => Promise<string>): void {
     this.own = own;
   }
 
-  /** The metrics of all processes; those of this one alone when the parent does not answer. */
+  /** Returns the metrics of all processes, or only those of this process if the parent does not answer. */
   async figures(): Promise<string> {
     const scrape = ++this.lastScrape;
     let timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,7 @@ async function pageOf(count: number): Promise<string> {
 }
 
 describe('mergedFigures', () => {
-  it('names the process in every sample, and heads each metric once', async () => {
+  it('labels every sample with its process, and writes the header of each metric once', async () => {
     const page = mergedFigures(
       new Map([
         [1, await pageOf(3)],
@@ -44,7 +44,7 @@ describe('mergedFigures', () => {
     ]);
   });
 
-  it('keeps what only one of them has', async () => {
+  it('keeps metrics that only one process has', async () => {
     const page = mergedFigures(
       new Map([
         [1, ''],

@@ -7,10 +7,10 @@ interface Family {
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})?( .+)$/;
 
 /**
- * The metrics of several processes as one page of Prometheus text: each sample says in the label `process` whose it is, and
- * each metric stands there once with all of its samples, as the format asks for.
+ * Merges the metrics of several processes into one page of Prometheus text. The label `process` of each sample
+ * identifies the process. Each metric appears once with all of its samples, as the format requires.
  *
- * @param pages by the number of the process, as prom-client writes them: the head of a metric, then its samples
+ * @param pages pages by process number, as prom-client writes them: the header of a metric, then its samples
  */
 export function mergedFigures(pages: ReadonlyMap<number, string>): string {
   const families = new Map<string, Family>();

@@ -1,31 +1,31 @@
 import type { ListeningAddress } from './listening.js';
 
-/** What a process needs to begin: what its parent found out or started. */
+/** Values that the parent determined or started, and that a process needs to begin. */
 export interface Beginning {
-  /** How many processes there are. */
+  /** Number of processes. */
   readonly count: number;
   readonly databaseUrl: string;
-  /** In hex. Over the channel and not in the environment, which other programs of this user can read. */
+  /** Hexadecimal. Sent over the channel, because other programs of this user can read the environment. */
   readonly masterKey: string;
-  /** Ports that servers of the parent listen on: nothing is delivered to them. */
+  /** Ports that the parent's servers listen on. Deliveries to these ports are blocked. */
   readonly ownPorts: readonly number[];
 }
 
-/** From the parent to one of its processes. */
+/** Message from the parent to one of its processes. */
 export type Errand =
-  /** `number`: which of PROCESSES it is, from 1. */
+  /** `number`: position of the process among PROCESSES, starting at 1. */
   | ({ readonly kind: 'begin'; readonly number: number } & Beginning)
-  /** Tell your metrics. */
+  /** Requests the metrics of the process. */
   | { readonly kind: 'tell'; readonly scrape: number }
-  /** The metrics of all, as they were asked for. */
+  /** The merged metrics of all processes, as requested. */
   | { readonly kind: 'scraped'; readonly scrape: number; readonly text: string };
 
-/** From one of the processes to their parent. */
+/** Message from one of the processes to the parent. */
 export type Word =
-  /** It listens: what is sent before is lost. */
+  /** The process receives messages from now on. Earlier messages are lost. */
   | { readonly kind: 'joined' }
   | { readonly kind: 'up'; readonly addresses: readonly ListeningAddress[] }
-  /** It did not start; `line` says why, without secrets. */
+  /** The process did not start. `line` is the reason, without secrets. */
   | { readonly kind: 'failed'; readonly line: string }
   | { readonly kind: 'scrape'; readonly scrape: number }
   | { readonly kind: 'told'; readonly scrape: number; readonly text: string };

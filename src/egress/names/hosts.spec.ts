@@ -1,7 +1,7 @@
 import { parseHosts } from './hosts.js';
 
 describe('parseHosts', () => {
-  it('knows every name of a line, whatever its case, with the addresses of all lines in their order', () => {
+  it('returns every name of a line in any case, with the addresses of all its lines in order', () => {
     const hosts = parseHosts(
       '# a comment\n127.0.0.1\tlocalhost\n::1 localhost ip6-localhost\n10.0.0.7  Receiver.Test receiver # here\r\n10.0.0.7 receiver\n',
     );
@@ -15,7 +15,7 @@ describe('parseHosts', () => {
     expect(hosts.has('here')).toBe(false);
   });
 
-  it('takes nothing from lines that are none', () => {
+  it('ignores invalid lines', () => {
     expect([...parseHosts('\nreceiver 10.0.0.7\n10.0.0 short\n10.0.0.1\n')]).toEqual([]);
   });
 });

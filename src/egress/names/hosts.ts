@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Address } from './address.js';
 
-/** The names of a hosts file, in lower case, each with its addresses in the order of the file (hosts(5)). */
+/** Returns the names of a hosts file, in lower case, each with its addresses in file order (hosts(5)). */
 export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]> {
   const hosts = new Map<string, Address[]>();
   for (const line of text.split('\n')) {

@@ -1,4 +1,7 @@
-/** The name has no address, or nobody said so in time. `reason` is the resolver's code, such as ENOTFOUND. */
+/**
+ * The name has no address, or the name servers did not respond in time. `reason` is the resolver's code, such as
+ * ENOTFOUND.
+ */
 export class LookupFailed extends Error {
   readonly code = 'EGRESS_LOOKUP_FAILED';
   constructor(readonly reason: string) {
@@ -11,5 +14,5 @@ const REASONS: Readonly<Record<string, string>> = {
   ENODATA: ': the name has no address',
   ESERVFAIL: ': its name servers failed',
   ETIMEOUT: ': its name servers did not answer in time',
-  EBUSY: ': too many other names wait for their name servers',
+  EBUSY: ': too many other lookups are waiting',
 };

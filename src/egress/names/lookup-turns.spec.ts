@@ -2,7 +2,7 @@ import { LookupTurns, shareOf } from './lookup-turns.js';
 
 const TURNS = { runningMax: 4, runningOfOneMax: 2, waitingMax: 6, waitingOfOneMax: 5 };
 
-/** Turns of a few shares, and who has had one. */
+/** LookupTurns with a few shares, and a record of what was started. */
 function arrange() {
   const turns = new LookupTurns(TURNS);
   const started: string[] = [];
@@ -22,7 +22,7 @@ function arrange() {
 }
 
 describe('LookupTurns', () => {
-  it('gives one share no more than its part, and the others theirs at once', async () => {
+  it('limits one share, and starts lookups of other shares immediately', async () => {
     const { turns, started, take, settle } = arrange();
 
     for (const name of ['a1', 'a2', 'a3', 'b1']) void take('a'.concat(name === 'b1' ? '!' : ''), name);
@@ -32,7 +32,7 @@ describe('LookupTurns', () => {
     expect(turns.figures()).toEqual({ running: 3, waiting: 1 });
   });
 
-  it('goes round by share when all places are taken', async () => {
+  it('assigns slots round-robin by share when all are in use', async () => {
     const { started, take, release, settle } = arrange();
     for (const name of ['a1', 'a2']) void take('a', name);
     for (const name of ['b1', 'b2']) void take('b', name);
@@ -49,7 +49,7 @@ describe('LookupTurns', () => {
     expect(started.slice(4)).toEqual(['c1', 'a3', 'c2', 'a4']);
   });
 
-  it('takes a place back once, however often it is given', async () => {
+  it('releases a slot once, however often the release function is called', async () => {
     const { turns, take, release, settle } = arrange();
     await take('a', 'a1');
 
@@ -60,7 +60,7 @@ describe('LookupTurns', () => {
     expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('refuses what waits behind too many, of one share and of all', async () => {
+  it('rejects lookups above the maximum of waiting ones, per share and in total', async () => {
     const { take, settle } = arrange();
     for (let n = 0; n < 7; n += 1) void take('a', `a${n}`);
     await settle();
@@ -71,7 +71,7 @@ describe('LookupTurns', () => {
     expect(await take('c', 'c1')).toContain('EBUSY');
   });
 
-  it('lets one that waited too long go, and forgets it', async () => {
+  it('removes a lookup that waited too long', async () => {
     const { turns, take, release, settle, ending } = arrange();
     const alone = new AbortController();
     for (const name of ['a1', 'a2']) void take('a', name);

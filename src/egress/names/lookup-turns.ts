@@ -1,16 +1,16 @@
 import { LookupFailed } from './lookup-failed.js';
 
 export interface LookupTurnsOptions {
-  /** Look-ups under way at once. */
+  /** Maximum number of concurrent lookups. */
   runningMax: number;
-  /** The same of one share. */
+  /** Maximum number of concurrent lookups of one share. */
   runningOfOneMax: number;
-  /** More than this waiting, and the next one fails at once. */
+  /** Maximum number of waiting lookups. Further ones fail immediately. */
   waitingMax: number;
   waitingOfOneMax: number;
 }
 
-/** One that waits: `start` is given what gives the place back. */
+/** A waiting lookup. `start` receives the function that releases its slot. */
 interface Waiter {
   start: (release: () => void) => void;
 }
@@ -21,19 +21,19 @@ interface Share {
 }
 
 /**
- * Who may look up a name now. Places go round by share, and one share has only so many of them: whoever makes up names
- * by the hundred waits for himself.
+ * Limits concurrent lookups. Slots are assigned round-robin by share, and each share has a maximum. A client that
+ * invents hundreds of names delays only its own lookups.
  */
 export class LookupTurns {
   private running = 0;
   private waiting = 0;
   private readonly shares = new Map<string, Share>();
-  /** Shares that wait and may have one more place, in the order of their turns. */
+  /** Shares that have waiting lookups and are below their maximum, in round-robin order. */
   private readonly ready = new Set<string>();
 
   constructor(private readonly options: LookupTurnsOptions) {}
 
-  /** Resolves with what gives the place back. Rejects with `EBUSY`, or with the reason of the signal. */
+  /** Resolves with the function that releases the slot. Rejects with `EBUSY`, or with the signal's reason. */
   take(key: string, signal: AbortSignal): Promise<() => void> {
     const share = this.shares.get(key) ?? { running: 0, waiting: new Set() };
     const { runningMax, runningOfOneMax, waitingMax, waitingOfOneMax } = this.options;
@@ -88,7 +88,7 @@ export class LookupTurns {
       if (share === undefined || waiter === undefined) continue;
       share.waiting.delete(waiter);
       this.waiting -= 1;
-      // Behind the others: this share has had its turn.
+      // Moves this share to the end of the round-robin order.
       this.ready.delete(key);
       const release = this.begin(key, share);
       this.settle(key, share);
@@ -96,7 +96,7 @@ export class LookupTurns {
     }
   }
 
-  /** Whether a share waits for a turn, and whether there is anything to remember of it. */
+  /** Updates the share's position in the queue, and removes the share if it has no lookups. */
   private settle(key: string, share: Share): void {
     if (share.waiting.size > 0 && share.running < this.options.runningOfOneMax) this.ready.add(key);
     else this.ready.delete(key);
@@ -105,8 +105,8 @@ export class LookupTurns {
 }
 
 /**
- * Whose share a name is: the last two labels, or three where the second-to-last is as short as `co` of `co.uk`. It need
- * not be exact: names of one share only wait for each other.
+ * Returns the share of a name: the last two labels, or three if the second-to-last label is as short as `co` in
+ * `co.uk`. An approximation is enough: names of one share only wait for each other.
  */
 export function shareOf(name: string): string {
   const labels = name.split('.').filter((label) => label !== '');

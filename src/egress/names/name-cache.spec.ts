@@ -1,7 +1,7 @@
 import { LookupFailed } from './lookup-failed.js';
 import { type Found, NameCache } from './name-cache.js';
 
-/** A cache whose clock a test moves, and look-ups that it counts. */
+/** A cache with a clock that the test controls, and lookups that it counts. */
 function arrange(entriesMax = 100) {
   const world = { nowMs: 0, asked: [] as string[], ttlSeconds: 60, fails: false };
   const cache = new NameCache({ entriesMax, nowMs: () => world.nowMs });
@@ -17,7 +17,7 @@ function arrange(entriesMax = 100) {
 }
 
 describe('NameCache', () => {
-  it('asks once while the answer may be used, and again after that', async () => {
+  it('looks a name up once during its TTL, and again after that', async () => {
     const { world, get } = arrange();
 
     await get('a.example');
@@ -30,7 +30,7 @@ describe('NameCache', () => {
 
   it.each([
     ['0 is a second', 0, 999, 1_000],
-    ['a day is five minutes', 86_400, 299_999, 300_000],
+    ['a day is limited to five minutes', 86_400, 299_999, 300_000],
   ])('a TTL of %s', async (_what, ttlSeconds, before, after) => {
     const { world, get } = arrange();
     world.ttlSeconds = ttlSeconds;
@@ -45,7 +45,7 @@ describe('NameCache', () => {
     expect(world.asked).toHaveLength(2);
   });
 
-  it('asks once for all who want the same name at the same time', async () => {
+  it('runs one lookup for concurrent requests of the same name', async () => {
     const { world, get } = arrange();
 
     const answers = await Promise.all(Array.from({ length: 50 }, () => get('a.example')));
@@ -54,7 +54,7 @@ describe('NameCache', () => {
     expect(new Set(answers.flat())).toEqual(new Set(['192.0.2.1']));
   });
 
-  it('keeps a failure for five seconds', async () => {
+  it('caches a failure for five seconds', async () => {
     const { world, get } = arrange();
     world.fails = true;
     await expect(get('a.example')).rejects.toThrow('ETIMEOUT');
@@ -67,7 +67,7 @@ describe('NameCache', () => {
     expect(await get('a.example')).toEqual(['192.0.2.2']);
   });
 
-  it('forgets the oldest answer when there are too many', async () => {
+  it('evicts the oldest result above the maximum size', async () => {
     const { world, get } = arrange(2);
 
     for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await get(name);

@@ -1,6 +1,6 @@
 import type { Address } from './address.js';
 
-/** The addresses of a name, and for how long they may be used. */
+/** Addresses of a name, and how long they may be used. */
 export interface Found {
   addresses: readonly Address[];
   ttlSeconds: number;
@@ -8,24 +8,26 @@ export interface Found {
 
 export interface NameCacheOptions {
   entriesMax: number;
-  /** Monotonic. */
+  /** Monotonic clock, in milliseconds. */
   nowMs: () => number;
 }
 
 interface Entry {
   found: Promise<Found>;
-  /** Endless while the look-up runs. */
+  /** Infinity while the lookup runs. */
   freshUntilMs: number;
 }
 
-/** A server that says 0 would have every connection wait for a look-up of its own. */
+/** A TTL of 0 would cause one lookup per connection. */
 const TTL_SECONDS_MIN = 1;
-/** Like the age of a connection: a receiver that moves is not called at its old address for much longer. */
+/**
+ * Limits how long a receiver that has moved is called at its old address, similar to the maximum age of a connection.
+ */
 const TTL_SECONDS_MAX = 300;
-/** A name that does not resolve costs one look-up in this time, whoever asks for it. */
+/** A name that cannot be resolved costs at most one lookup in this time. */
 const FAILURE_MS = 5_000;
 
-/** What look-ups answered, for as long as they said; one look-up at a time per name. Failures are kept briefly. */
+/** Caches lookup results for their TTL. Runs one lookup at a time per name. Caches failures briefly. */
 export class NameCache {
   private readonly entries = new Map<string, Entry>();
 
@@ -44,7 +46,7 @@ export class NameCache {
       ({ ttlSeconds }) => keepFor(Math.min(Math.max(ttlSeconds, TTL_SECONDS_MIN), TTL_SECONDS_MAX) * 1_000),
       () => keepFor(FAILURE_MS),
     );
-    // Set anew, so that the oldest answer is the first to go.
+    // Reinserted, so that the oldest result is evicted first.
     this.entries.delete(name);
     this.entries.set(name, entry);
     if (this.entries.size > this.options.entriesMax) this.evictOldest();

@@ -5,26 +5,29 @@ import type { Address } from './address.js';
 import { LookupFailed } from './lookup-failed.js';
 import type { Found } from './name-cache.js';
 
-/** How long one server is waited for before the next one is asked, at first. */
+/** Initial time to wait for one server before trying the next. */
 const SERVER_TIMEOUT_MS = 1_000;
 const TRIES = 3;
-/** Some servers never answer for the family that they do not have: the other one's addresses do not wait for it longer. */
+/**
+ * Some servers never respond for an address family without records. The lookup waits only this long for the other
+ * family.
+ */
 const OTHER_FAMILY_MS = 500;
-/** A partial answer may be completed soon. */
+/** TTL of a partial result, which may be complete on the next lookup. */
 const PARTIAL_TTL_SECONDS = 5;
-/** More are neither kept nor dialled. */
+/** Maximum number of addresses that are kept and tried. */
 const ADDRESSES_MAX = 64;
 
-/** What one family's question came to. */
+/** Result of the query for one address family. */
 type Reply = { records: readonly RecordWithTtl[] } | { code: string };
 
 /**
- * The A and AAAA records of one complete name, asked for side by side over sockets of their own: no thread waits, unlike
- * with `getaddrinfo`. `servers` are addresses with an optional port; none are those of /etc/resolv.conf, as it stands
- * now. Rejects with `LookupFailed`, or with the reason of the signal.
+ * Queries the A and AAAA records of one complete name in parallel, on separate sockets. Unlike `getaddrinfo` this
+ * blocks no thread. `servers` are addresses with an optional port. If empty, the servers of the current
+ * /etc/resolv.conf are used. Rejects with `LookupFailed`, or with the signal's reason.
  */
 export async function askServers(name: string, servers: readonly string[], signal: AbortSignal): Promise<Found> {
-  // One for each look-up: it can be cancelled alone, and asks from a port that nobody can guess.
+  // One resolver per lookup: it can be cancelled separately, and uses an unpredictable source port.
   const resolver = new Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
   const cancel = (): void => resolver.cancel();
@@ -49,7 +52,7 @@ function replyOf(asked: Promise<RecordWithTtl[]>): Promise<Reply> {
   );
 }
 
-/** Both replies, or the first one with addresses and a little while. */
+/** Resolves with both replies, or a short time after the first reply that has addresses. */
 async function enough(asked: readonly Promise<Reply>[]): Promise<void> {
   const first = asked.map((reply) =>
     reply.then((each) => (hasRecords(each) ? each : Promise.reject(new Error('none')))),
@@ -80,16 +83,16 @@ function addressesOf(reply: Reply | null, family: 4 | 6): Address[] {
   return reply.records.slice(0, ADDRESSES_MAX).map(({ address }) => ({ address, family }));
 }
 
-/** Codes with which a server says that there is no such name or record, and not that it failed. */
+/** Codes that mean that the name or record does not exist, as opposed to a server failure. */
 export const SAYS_NO: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** A failure says more than an absence, which may be of one family only. */
+/** Prefers server failures over missing records, which may concern only one address family. */
 function failureOf(replies: readonly (Reply | null)[]): string {
   const codes = replies.map((reply) => (reply !== null && 'code' in reply ? reply.code : 'ENODATA'));
   return codes.find((code) => !SAYS_NO.has(code)) ?? codes.find((code) => code === 'ENODATA') ?? 'ENOTFOUND';
 }
 
-/** The code of an error of the system; `unknown` where there is none. */
+/** Returns the code of a system error, or `unknown` if it has none. */
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code

@@ -13,7 +13,7 @@ let zone: Record<string, NameAnswer>;
 let nowMs: number;
 const opened: Names[] = [];
 
-/** Names of the zone, with the files of the test's folder and its clock. */
+/** Names of the zone, with files in the test's folder and the test's clock. */
 function names(options: Partial<NamesOptions> = {}): Names {
   const made = new Names({
     servers: [server.address],
@@ -56,7 +56,7 @@ describe('a name', () => {
     expect(await addressesOf(names(), 'Hooks.Example.com')).toEqual(['192.0.2.1', '192.0.2.2', '2001:db8::1']);
   });
 
-  it('is asked for once in its TTL, and is found where it has moved to after that', async () => {
+  it('is looked up once during its TTL, and at its new address after that', async () => {
     zone['hooks.example.com'] = { addresses: ['192.0.2.1'], ttlSeconds: 30 };
     const asked = names();
     await addressesOf(asked, 'hooks.example.com');
@@ -70,7 +70,7 @@ describe('a name', () => {
     expect(server.questions.filter((question) => question.startsWith('A '))).toHaveLength(2);
   });
 
-  it('of one family is found though the server never answers for the other', async () => {
+  it('with one address family is resolved even if the server never responds for the other', async () => {
     zone['four.example.com'] = { addresses: ['192.0.2.1'], silentFor: 6 };
     zone['six.example.com'] = { addresses: ['2001:db8::1'], silentFor: 4 };
 
@@ -82,26 +82,26 @@ describe('a name', () => {
     ['that is absent', 'absent', 'ENOTFOUND'],
     ['without an address', { addresses: [] }, 'ENODATA'],
     ['whose servers fail', 'fails', 'ESERVFAIL'],
-    ['whose servers never answer', 'silent', 'ETIMEOUT'],
-  ])('%s fails, and says why', async (_what, answer, reason) => {
+    ['whose servers never respond', 'silent', 'ETIMEOUT'],
+  ])('%s fails with the reason', async (_what, answer, reason) => {
     zone['hooks.example.com'] = answer;
 
     expect(await reasonOf(names({ deadlineMs: 300 }), 'hooks.example.com')).toBe(reason);
   });
 
-  it.each(['localhost', 'app.localhost', 'LOCALHOST.'])('%s is loopback without a question', async (name) => {
+  it.each(['localhost', 'app.localhost', 'LOCALHOST.'])('%s resolves to loopback without a query', async (name) => {
     expect(await addressesOf(names(), name)).toEqual(['127.0.0.1', '::1']);
     expect(server.questions).toEqual([]);
   });
 
-  it("below .invalid is nobody's without a question", async () => {
+  it('below .invalid does not exist, without a query', async () => {
     expect(await reasonOf(names(), 'hooks.invalid')).toBe('ENOTFOUND');
     expect(server.questions).toEqual([]);
   });
 });
 
-describe('the files of the system', () => {
-  it('a name of the hosts file is not asked for, and a changed file holds', async () => {
+describe('system files', () => {
+  it('a name in the hosts file needs no query, and changes of the file take effect', async () => {
     const asked = names();
     writeFileSync(path.join(folder, 'hosts'), '192.0.2.7 Receiver.Example.com\n');
     expect(await addressesOf(asked, 'receiver.example.com')).toEqual(['192.0.2.7']);
@@ -114,7 +114,7 @@ describe('the files of the system', () => {
     expect(server.questions).toEqual([]);
   });
 
-  it('search domains complete a name, and a changed file holds', async () => {
+  it('search domains complete a name, and changes of the file take effect', async () => {
     zone['receiver.apps.example'] = { addresses: ['192.0.2.1'] };
     zone['receiver.others.example'] = { addresses: ['192.0.2.2'], ttlSeconds: 1 };
     const asked = names();
@@ -132,15 +132,15 @@ describe('the files of the system', () => {
   });
 });
 
-describe('names whose servers never answer', () => {
-  it('by the hundred do not hold up another one', async () => {
+describe('names whose servers never respond', () => {
+  it('do not delay another name, even in hundreds', async () => {
     zone = new Proxy(
       {},
       { get: (_zone, name: string) => (name === 'hooks.example.com' ? { addresses: ['192.0.2.1'] } : 'silent') },
     );
     const asked = names({ deadlineMs: 20_000 });
     const slow = Array.from({ length: 300 }, (_each, n) => reasonOf(asked, `n${n}.slow-${n % 3}.example`));
-    // Two questions each: a socket of UDP keeps 256 until they are read, and what is lost beyond that is asked again after a second or three.
+    // Two queries each: a UDP socket buffers 256 of them, and lost ones are repeated after one to three seconds.
     expect(asked.figures()).toEqual({ running: 3 * 32, waiting: 300 - 3 * 32 });
 
     expect(await addressesOf(asked, 'hooks.example.com')).toEqual(['192.0.2.1']);
@@ -150,7 +150,7 @@ describe('names whose servers never answer', () => {
     expect(asked.figures()).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('fail at once when they are asked for again', async () => {
+  it('fail immediately when they are requested again', async () => {
     zone['hooks.example.com'] = 'silent';
     const asked = names({ deadlineMs: 200 });
     await reasonOf(asked, 'hooks.example.com');
@@ -162,7 +162,7 @@ describe('names whose servers never answer', () => {
 });
 
 describe('the policy', () => {
-  it('is asked of every address of every connect, also of one that the cache has kept', async () => {
+  it('is checked for every address of every connection, also for cached addresses', async () => {
     const receiver = await rawReceiver();
     zone['rebind.example.com'] = { addresses: ['127.0.0.1'], ttlSeconds: 60 };
     let policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });

@@ -9,32 +9,32 @@ import { candidates, parseSearch, type SearchSettings } from './search.js';
 import { WatchedFile } from './watched-file.js';
 
 export interface NamesOptions {
-  /** DNS_SERVERS; none means those of `resolvConf`. */
+  /** DNS_SERVERS. If empty, the servers of `resolvConf` are used. */
   servers: readonly string[];
-  /** Monotonic milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   nowMs?: () => number;
-  /** For a whole look-up: its turn, every domain that is searched, every server. */
+  /** Time limit of a whole lookup: waiting for a slot, every search domain, every server. */
   deadlineMs?: number;
-  /** Paths, in the formats of hosts(5) and resolv.conf(5). */
+  /** Paths to files in the formats of hosts(5) and resolv.conf(5). */
   hosts?: string;
   resolvConf?: string;
 }
 
 const DEADLINE_MS = 5_000;
 /**
- * A look-up that has taken this long goes on without its place: what healthy servers answer never waits long for names
- * whose servers do not.
+ * After this time a lookup continues without holding its slot. Names with slow servers therefore do not delay names
+ * with healthy servers for long.
  */
 const PLACE_MS = 1_000;
 const TURNS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
 const CACHED_MAX = 10_000;
-/** Interfaces come and go, and asking costs more than most look-ups. */
+/** Network interfaces change, but querying them costs more than most lookups. */
 const FAMILIES_FRESH_MS = 10_000;
 
 /**
- * The addresses of names: from the hosts file, or from name servers, by the search domains of the system, bounded in
- * time and number. Other sources that the system may know (mDNS, LDAP, NIS) are not asked: only `getaddrinfo` reaches
- * them, and its threads are PostgreSQL's and Redis's.
+ * Resolves names from the hosts file or name servers, with the system's search domains. Time and number of lookups are
+ * limited. Other sources of the system (mDNS, LDAP, NIS) are not used. Only `getaddrinfo` reaches them, and it needs
+ * the threads that PostgreSQL and Redis clients use.
  */
 export class Names {
   private readonly nowMs: () => number;
@@ -62,7 +62,7 @@ export class Names {
     this.cache = new NameCache({ entriesMax: CACHED_MAX, nowMs });
   }
 
-  /** All addresses of a name, those to be tried first in front. Rejects with `LookupFailed`. */
+  /** Resolves all addresses of a name, in the order to try them. Rejects with `LookupFailed`. */
   readonly resolve = async (hostname: string): Promise<readonly Address[]> => {
     const name = hostname.toLowerCase();
     return this.known(name.replace(/\.$/, '')) ?? this.sorted(await this.cache.get(name, () => this.lookUp(name)));
@@ -72,12 +72,12 @@ export class Names {
     return { running: this.underWay.size - this.turns.figures().waiting, waiting: this.turns.figures().waiting };
   }
 
-  /** Ends every look-up. */
+  /** Cancels every lookup. */
   close(): void {
     for (const ending of this.underWay) ending.abort(new LookupFailed('ECANCELLED'));
   }
 
-  /** What no server is asked for: names of the hosts file, and those that RFC 6761 keeps from them. */
+  /** Returns names that need no query: those of the hosts file, and those that RFC 6761 reserves. */
   private known(name: string): readonly Address[] | null {
     const listed = this.hosts.read().get(name);
     if (listed !== undefined) return listed;
@@ -106,7 +106,10 @@ export class Names {
     }
   }
 
-  /** One after the other, like glibc: the next one where a name is not found or its servers fail, not where they are silent. */
+  /**
+   * Tries the names in order, like glibc. Continues if a name does not exist or its servers fail, but not after a
+   * timeout.
+   */
   private async ask(complete: readonly string[], signal: AbortSignal): Promise<Found> {
     const reasons: string[] = [];
     for (const name of complete) {
@@ -121,7 +124,7 @@ export class Names {
     throw new LookupFailed(['ENODATA', 'ESERVFAIL'].find((reason) => reasons.includes(reason)) ?? 'ENOTFOUND');
   }
 
-  /** IPv6 in front where this machine has a public address of it (RFC 6724 with what can be known here). */
+  /** Puts IPv6 first if this machine has a public IPv6 address (RFC 6724, as far as it applies here). */
   private sorted(addresses: readonly Address[]): readonly Address[] {
     const nowMs = this.nowMs();
     if (nowMs >= this.six.freshUntilMs)

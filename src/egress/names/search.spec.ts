@@ -4,7 +4,7 @@ describe('parseSearch', () => {
   it.each<[string, string, { domains: string[]; ndots: number }]>([
     ['nothing', '', { domains: [], ndots: 1 }],
     [
-      'domains and ndots, as in a pod',
+      'domains and ndots, as in a Kubernetes pod',
       'nameserver 10.96.0.10\nsearch apps.svc.cluster.local svc.cluster.local\noptions edns0 ndots:5\n',
       { domains: ['apps.svc.cluster.local', 'svc.cluster.local'], ndots: 5 },
     ],
@@ -15,16 +15,16 @@ describe('parseSearch', () => {
     ],
     ['comments', '# search a.example\n; options ndots:4\nsearch b.example ; c\n', { domains: ['b.example'], ndots: 1 }],
     [
-      'no more than glibc takes',
+      'not more than the limits of glibc',
       'search a b c d e f g\noptions ndots:99',
       { domains: ['a', 'b', 'c', 'd', 'e', 'f'], ndots: 15 },
     ],
-    ['a root that means no search', 'search .', { domains: [], ndots: 1 }],
+    ['a root domain, which disables searching', 'search .', { domains: [], ndots: 1 }],
   ])('%s', (_what, text, expected) => {
     expect(parseSearch(text, 'host')).toEqual(expected);
   });
 
-  it('searches the domain of the host when the file names none', () => {
+  it('searches the domain of the host if the file specifies none', () => {
     expect(parseSearch('', 'worker-1.example.net').domains).toEqual(['example.net']);
   });
 });

@@ -1,16 +1,19 @@
-/** What resolv.conf(5) says of names that are not complete. */
+/** Settings of resolv.conf(5) for incomplete names. */
 export interface SearchSettings {
-  /** Domains that an incomplete name is tried in. */
+  /** Domains to try an incomplete name in. */
   readonly domains: readonly string[];
-  /** A name of fewer dots is tried in the domains first, and one of as many as it stands. */
+  /** Names with fewer dots are tried in the search domains first. Other names are first tried unchanged. */
   readonly ndots: number;
 }
 
-/** glibc's bounds. */
+/** Limits of glibc. */
 const NDOTS_MAX = 15;
 const DOMAINS_MAX = 6;
 
-/** `ownName` is the host's name: its domain is searched when the file names none. */
+/**
+ * Parses the search settings of resolv.conf. `ownName` is the host's name. Its domain is searched if the file specifies
+ * none.
+ */
 export function parseSearch(text: string, ownName: string): SearchSettings {
   let domains = ownName.split('.').slice(1).join('.').split(' ');
   let ndots = 1;
@@ -19,7 +22,7 @@ export function parseSearch(text: string, ownName: string): SearchSettings {
       .replace(/[#;].*/, '')
       .trim()
       .split(/\s+/);
-    // The last line of each kind wins, and `domain` is a `search` of one.
+    // The last line of each kind wins, and `domain` is a `search` with one domain.
     if (keyword === 'search' || keyword === 'domain') domains = values;
     if (keyword === 'options') ndots = ndotsOf(values) ?? ndots;
   }
@@ -27,7 +30,7 @@ export function parseSearch(text: string, ownName: string): SearchSettings {
   return { domains: usable.slice(0, DOMAINS_MAX), ndots };
 }
 
-/** The complete names that a name may stand for, in the order of asking. One that ends in a dot is complete. */
+/** Returns the complete names to query, in order. A name that ends with a dot is already complete. */
 export function candidates(name: string, { domains, ndots }: SearchSettings): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const searched = domains.map((domain) => `${name}.${domain}`);

@@ -5,28 +5,31 @@ import { LookupTurns } from './lookup-turns.js';
 import { codeOf, SAYS_NO } from './name-servers.js';
 
 export interface ServerRecordsOptions {
-  /** DNS_SERVERS; none means those of /etc/resolv.conf, as it stands then. */
+  /** DNS_SERVERS. If empty, the servers of the current /etc/resolv.conf are used. */
   servers: readonly string[];
-  /** For a whole question: its turn, every server. */
+  /** Time limit of a whole query: waiting for a slot, every server. */
   deadlineMs?: number;
 }
 
 const DEADLINE_MS = 4_000;
 const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
-/** Whoever's name servers are silent waits for himself. */
+/** Limits per share, so that unresponsive name servers delay only the queries of their own share. */
 const TURNS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
-/** Making a resolver costs more than a question. One is used for so many, and so long, that the port it asks from tells nobody anything. */
+/**
+ * Creating a resolver costs more than a query. A resolver is reused only for this number of queries and this time, so
+ * that its source port stays hard to predict.
+ */
 const QUESTIONS_OF_ONE = 64;
 const RESOLVER_MS_MAX = 1_000;
-/** A zone may have thousands: nobody is told of more. */
+/** Maximum number of returned records, since a name may have thousands. */
 const RECORDS_MAX = 100;
 
-/** Records from name servers, asked anew each time. */
+/** Queries DNS records from name servers, without a cache. */
 export class ServerRecords extends NameRecords {
   private readonly turns = new LookupTurns(TURNS);
   private readonly underWay = new Set<AbortController>();
-  /** Those that somebody waits for, with how many do. */
+  /** Resolvers with pending queries, and the number of those queries. */
   private readonly asking = new Map<Resolver, number>();
   private fresh: { resolver: Resolver; left: number; untilMs: number } | null = null;
 
@@ -60,7 +63,7 @@ export class ServerRecords extends NameRecords {
     return this.ask(share, (resolver) => resolver.reverse(address));
   }
 
-  /** Ends every question. */
+  /** Cancels every query. */
   close(): void {
     for (const ending of this.underWay) ending.abort(new LookupFailed('ECANCELLED'));
     for (const resolver of this.asking.keys()) resolver.cancel();
@@ -86,7 +89,10 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** Whoever gives up leaves the question to its resolver, which ends it a moment later: others may wait for the same one. */
+  /**
+   * After an abort the query stays with its resolver, which ends it soon. The resolver cannot be cancelled, because it
+   * is shared with other queries.
+   */
   private async answer<T>(question: (resolver: Resolver) => Promise<T[]>, signal: AbortSignal): Promise<T[]> {
     signal.throwIfAborted();
     const resolver = this.resolver();
@@ -102,7 +108,7 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** One that remembers nothing, and reads /etc/resolv.conf when it is made. */
+  /** Returns a resolver. It has no cache, and reads /etc/resolv.conf when it is created. */
   private resolver(): Resolver {
     const nowMs = performance.now();
     if (this.fresh === null || this.fresh.left === 0 || this.fresh.untilMs <= nowMs) {

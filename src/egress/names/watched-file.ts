@@ -1,13 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** How often the file is looked at, at most. */
+/** Minimum interval between checks of the file. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * What a small file of the system says, read again when it has changed. A file that is not there, or can't be read, is
- * an empty one.
+ * Parsed content of a small system file, read again when the file has changed. A file that is missing or not readable
+ * counts as empty.
  *
- * It is read in one go: the threads that asynchronous reading needs are those that `getaddrinfo` of other clients holds.
+ * The file is read synchronously: asynchronous reads need the thread pool, whose threads may be blocked by
+ * `getaddrinfo` calls of other clients.
  */
 export class WatchedFile<T> {
   private value: T | null = null;

@@ -2,14 +2,14 @@ import { AdaptiveLinger } from './adaptive-linger.js';
 
 const LIMITS = { waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 8 };
 
-/** Someone came every `gapMs`, the last one at 1,000 ms. */
+/** Arrivals at an interval of `gapMs`, the last one at 1,000 ms. */
 function visited(gapMs: number, count = 20): AdaptiveLinger {
   const linger = new AdaptiveLinger(LIMITS);
   for (let n = count - 1; n >= 0; n -= 1) linger.recordArrival(1_000 - n * gapMs);
   return linger;
 }
 
-describe('Company', () => {
+describe('AdaptiveLinger', () => {
   it.each([
     { what: 'a thousand a second', gapMs: 1, writeMs: 0, afterMs: 0, patienceMs: 6 },
     { what: '400 a second', gapMs: 2.5, writeMs: 0, afterMs: 0, patienceMs: 6 },
@@ -38,13 +38,13 @@ describe('Company', () => {
     { gapMs: 2.5, restMs: 2.4, isComplete: true },
     { gapMs: 1, restMs: 2.4, isComplete: false },
   ])(
-    'one comes every $gapMs ms and $restMs ms of the wait are left: complete is $isComplete',
+    'one arrives every $gapMs ms and $restMs ms of the linger are left: complete is $isComplete',
     ({ gapMs, restMs, isComplete }) => {
       expect(visited(gapMs).isComplete(restMs)).toBe(isComplete);
     },
   );
 
-  it('takes two that came close to each other for chance', () => {
+  it('treats a single close pair of arrivals as coincidence', () => {
     const company = visited(2.5);
 
     company.recordDeparture(1);
@@ -57,13 +57,13 @@ describe('Company', () => {
     expect(company.lingerMs(1_000)).toBe(0);
   });
 
-  it('waits for nobody before it has seen enough of them', () => {
+  it('does not linger before it has seen enough arrivals', () => {
     expect(visited(1, 7).lingerMs(1_000)).toBe(0);
     expect(visited(1, 8).lingerMs(1_000)).toBe(6);
   });
 
   it.each([{ clients: 1 }, { clients: 4 }])(
-    'waits ever less often where $clients come again only after the answer',
+    'lingers less and less often if $clients clients send again only after each response',
     ({ clients }) => {
       const linger = new AdaptiveLinger(LIMITS);
       let waits = 0;
@@ -78,7 +78,7 @@ describe('Company', () => {
     },
   );
 
-  it('waits again at once when a wait was not in vain', () => {
+  it('lingers again immediately after a linger that gained an item', () => {
     const company = visited(2.5);
     for (let n = 0; n < 3; n += 1) {
       while (company.lingerMs(1_000) === 0);

@@ -1,28 +1,34 @@
-/** Arrivals that the rate is taken from. */
+/** Number of recent arrivals that the rate is computed from. */
 const SEEN = 8;
-/** Who comes within this comes together, and would have met without a wait. */
+/** Requests that arrive within this time would form a group without a linger. The linger gained nothing. */
 const TOGETHER_MS = 1.5;
-/** Who come on their own come close to each other now and then; so many groups one after the other that waited in vain are no chance any more. */
+/**
+ * Unrelated requests occasionally arrive close together. After this many consecutive lingers that gained nothing, treat
+ * the pattern as real.
+ */
 const IN_VAIN = 2;
-/** With each further group that waited in vain twice as many leave at once: at most so many. */
+/** Maximum number of groups that skip the linger. The number doubles with each further linger that gained nothing. */
 const AT_ONCE_MAX = 64;
 
-/** What a group waits for. */
+/** Limits of a linger. */
 export interface LingerLimits {
-  /** Longest wait of the first of a group. */
+  /** Longest wait of the first request of a group. */
   waitMsMax: number;
-  /** Waiting and writing together: where writing is slow, what comes meanwhile is company enough. */
+  /** Maximum of linger and write time together. If writes are slow, enough requests arrive during the write. */
   lingerAndWriteMs: number;
-  /** A group of so many waits for no more. */
+  /** A group of this size is written immediately. */
   batchSize: number;
 }
 
 /**
- * Whether it pays for the first of a group to wait for others. It does where they come so often that one is to be expected within the
- * wait; and not for who comes alone: neither after a pause, nor where the next come only when those before have their answers, which looks
- * like a rate and is company to nobody. That is seen by waiting in vain, and tried ever less often.
+ * Decides whether the first request of a group should wait for others before a group commit.
  *
- * Values in, values out: times are milliseconds of one monotonic clock.
+ * Lingering pays if the arrival rate makes another request within the linger likely. It does not pay for a single
+ * client, neither after a pause nor if each request follows the previous response: that looks like a rate, but no
+ * second request arrives. Such a pattern shows in lingers that gained nothing. Lingers are then tried less and less
+ * often.
+ *
+ * Pure: takes and returns values. Times are milliseconds of one monotonic clock.
  */
 export class AdaptiveLinger {
   private readonly arrivalsMs: number[] = [];
@@ -32,18 +38,21 @@ export class AdaptiveLinger {
 
   constructor(private readonly limits: LingerLimits) {}
 
-  /** How many are enough. */
+  /** Group size that ends a linger. */
   get batchSize(): number {
     return this.limits.batchSize;
   }
 
-  /** Somebody comes. */
+  /** Records the arrival of a request. */
   recordArrival(atMs: number): void {
     this.arrivalsMs.push(atMs);
     if (this.arrivalsMs.length > SEEN) this.arrivalsMs.shift();
   }
 
-  /** How long the first of a group may wait; 0 where nobody is to be expected. Asked once for each group. */
+  /**
+   * Returns how long the first request of a group may wait, or 0 if no further request is likely. Call it once per
+   * group, because a skipped linger is counted.
+   */
   lingerMs(nowMs: number): number {
     if (this.arrivalsMs.length < SEEN) return 0;
     const waitMs = Math.min(this.limits.waitMsMax, this.limits.lingerAndWriteMs - this.writeMs);
@@ -53,23 +62,23 @@ export class AdaptiveLinger {
     return 0;
   }
 
-  /** Whether the next one is not to be expected before what is left of a wait is over: then nobody is waited for. */
+  /** Returns whether the next request is unlikely to arrive within the remaining time. The linger then ends. */
   isComplete(restMs: number): boolean {
     return restMs < this.gapMs(this.arrivalsMs.at(-1) ?? 0);
   }
 
-  /** A group that had waited leaves; its last one came so long after its first. */
+  /** Records that a group which lingered is complete. `spreadMs`: time between its first and last arrival. */
   recordDeparture(spreadMs: number): void {
     this.emptyWaits = spreadMs > TOGETHER_MS ? 0 : this.emptyWaits + 1;
     this.skipsLeft = this.emptyWaits < IN_VAIN ? 0 : Math.min(2 ** (this.emptyWaits - IN_VAIN + 1), AT_ONCE_MAX);
   }
 
-  /** How long a group was written. */
+  /** Records how long a group's write took. */
   recordWrite(ms: number): void {
     this.writeMs += (ms - this.writeMs) / SEEN;
   }
 
-  /** How far apart they came until then. */
+  /** Returns the mean time between arrivals until `untilMs`. */
   private gapMs(untilMs: number): number {
     return (untilMs - (this.arrivalsMs[0] ?? 0)) / (SEEN - 1);
   }

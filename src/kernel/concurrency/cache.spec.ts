@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Cache, STALENESS_MAX_MS } from './cache.js';
 
-/** A cache over a table in memory that counts how often it is asked, and a clock that stands still. */
+/** A cache over an in-memory table that counts its loads, with a clock that stands still. */
 function arrange(entriesMax = 10) {
   const time = { nowMs: 1_000 };
   const table = new Map<string, number>([
@@ -22,7 +22,7 @@ function arrange(entriesMax = 10) {
 }
 
 describe('Cache', () => {
-  it('asks once for as long as the answer is fresh, and again at five seconds', async () => {
+  it('loads once while the value is fresh, and again at five seconds', async () => {
     const { cache, time, table, loads } = arrange();
 
     await cache.get('a');
@@ -36,7 +36,7 @@ describe('Cache', () => {
     expect(STALENESS_MAX_MS).toBe(5_000);
   });
 
-  it('counts the age from before the load, since what it read may be as old as that', async () => {
+  it('counts the age from the start of the load, since the loaded value may be that old', async () => {
     const time = { nowMs: 0 };
     let finish: (value: number) => void = () => undefined;
     let loads = 0;
@@ -57,7 +57,7 @@ describe('Cache', () => {
     expect(loads).toBe(2);
   });
 
-  it('knows what has come and is fresh, and nothing else', async () => {
+  it('returns synchronously only values that are loaded and fresh', async () => {
     const { cache, time, loads } = arrange();
     expect(cache.known('a')).toBeUndefined();
     const coming = cache.get('a');
@@ -77,14 +77,14 @@ describe('Cache', () => {
     expect(loads).toEqual(['a', 'a', 'c']);
   });
 
-  it('asks once for all who wait for the same key', async () => {
+  it('loads once for concurrent requests of the same key', async () => {
     const { cache, loads } = arrange();
 
     expect(await Promise.all([cache.get('a'), cache.get('a'), cache.get('b')])).toEqual([1, 1, 2]);
     expect(loads).toEqual(['a', 'b']);
   });
 
-  it('forgets a failure: whoever waits is told, the next one asks again', async () => {
+  it('does not cache a failure: waiting callers are rejected, the next call loads again', async () => {
     const { cache, table, loads } = arrange();
 
     await expect(Promise.all([cache.get('c'), cache.get('c')])).rejects.toThrow('c is not there');
@@ -94,7 +94,7 @@ describe('Cache', () => {
     expect(loads).toEqual(['c', 'c']);
   });
 
-  it('asks again for what was dropped, also while its load runs', async () => {
+  it('loads again after an invalidation, even during a load', async () => {
     const { cache, table } = arrange();
 
     const before = cache.get('a');
@@ -106,7 +106,7 @@ describe('Cache', () => {
     expect(await cache.get('a')).toBe(10);
   });
 
-  it('does not let a failed load that was dropped take the newer answer with it', async () => {
+  it('a failed load that was invalidated does not remove the newer value', async () => {
     const { cache, table, loads } = arrange();
 
     const failing = cache.get('c');
@@ -120,7 +120,7 @@ describe('Cache', () => {
     expect(loads).toEqual(['c', 'c']);
   });
 
-  it('asks again for everything once it was cleared', async () => {
+  it('loads everything again after a clear', async () => {
     const { cache, loads } = arrange();
 
     await Promise.all([cache.get('a'), cache.get('b')]);
@@ -130,7 +130,7 @@ describe('Cache', () => {
     expect(loads).toEqual(['a', 'b', 'a', 'b']);
   });
 
-  it('never keeps more than its bound, and keeps the newest', async () => {
+  it('never exceeds its maximum size, and keeps the newest entries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 100, size: 'max' }),
@@ -150,7 +150,7 @@ describe('Cache', () => {
     );
   });
 
-  it('never answers with a value that was replaced more than five seconds ago, whatever the order of things', async () => {
+  it('never returns a value that was replaced more than five seconds ago, in any order of operations', async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('get' as const), key: fc.constantFrom('a', 'b') }),
       fc.record({ do: fc.constant('change' as const), key: fc.constantFrom('a', 'b') }),

@@ -1,28 +1,29 @@
-/** A value with the moment that it was asked for. */
+/** A cached value and the time at which its load started. */
 interface Entry<V> {
   value: Promise<V>;
-  /** What it came to; undefined until it has. */
+  /** The loaded value, or undefined while the load runs. */
   settled: V | undefined;
   loadedAtMs: number;
 }
 
-/** How large a cache gets, and how it tells the time. */
+/** Options of a cache: its size and its clock. */
 export interface CacheOptions {
   entriesMax: number;
   nowMs: () => number;
   /**
-   * Until when every change is known to have been announced here (`Notifications.heardUntilMs`): what no announcement
-   * dropped since then is as good as loaded at that moment. Only for values that no passing of time changes.
+   * Time until which all change notifications have been received (`Notifications.heardUntilMs`). An entry that none of
+   * them invalidated counts as loaded at that time. Use it only for values that do not change merely because time
+   * passes.
    */
   heardUntilMs?: () => number;
 }
 
-/** No answer of a cache is older than this, whatever became of the notification that should have dropped it. */
+/** Maximum age of a cached value, even if the notification that should have invalidated it was lost. */
 export const STALENESS_MAX_MS = 5_000;
 
 /**
- * A bounded read-through cache. One load at a time per key; a failed load is not kept.
- * Dropped entries come from notifications; the age limit is the net below them.
+ * A read-through cache with a maximum size. Runs one load at a time per key and does not cache failed loads.
+ * Notifications invalidate entries. The maximum age covers lost notifications.
  */
 export class Cache<V> {
   private readonly entries = new Map<string, Entry<V>>();
@@ -36,13 +37,16 @@ export class Cache<V> {
     return this.fresh(key) ?? this.loaded(key);
   }
 
-  /** What `get` would answer without loading it; undefined where it would load. */
+  /** Returns the promise that `get` would return without a load, or undefined if `get` would load. */
   fresh(key: string): Promise<V> | undefined {
     const known = this.entries.get(key);
     return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;
   }
 
-  /** What `get` would answer, where that is known already; undefined where it has to be waited for. What every message asks for costs no promise. */
+  /**
+   * Returns the value that `get` would resolve with, or undefined if it is not loaded yet. Saves a promise on the hot
+   * path of every message.
+   */
   known(key: string): V | undefined {
     const entry = this.entries.get(key);
     return entry && this.freshUntilMs(entry) > this.options.nowMs() ? entry.settled : undefined;

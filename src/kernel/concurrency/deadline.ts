@@ -1,15 +1,15 @@
-/** What was waited for has not ended in time; it may still end, and nobody hears of it. */
+/** Work did not finish in time. It may still finish, and its result is then discarded. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 
   constructor(readonly afterMs: number) {
-    super(`Not ended within ${afterMs} ms.`);
+    super(`Not finished within ${afterMs} ms.`);
   }
 }
 
 /**
- * What `work` comes to, when that takes no longer than `ms`; else rejects with `DeadlinePassed`. A throw of `work` is a
- * rejection, and whatever becomes of it after the deadline is dropped.
+ * Resolves with the result of `work`, or rejects with `DeadlinePassed` after `ms`. If `work` throws, the promise
+ * rejects. A result after the deadline is discarded.
  */
 export function withDeadline<T>(ms: number, work: () => T | PromiseLike<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -19,7 +19,8 @@ export function withDeadline<T>(ms: number, work: () => T | PromiseLike<T>): Pro
       reject(error);
     };
     try {
-      // Not by resolving another promise with it: each delivery would pay for that one, and for two turns of the queue.
+      // Does not resolve with the inner promise itself: that would cost every delivery another promise and two
+      // microtask ticks.
       Promise.resolve(work()).then((value) => {
         clearTimeout(late);
         resolve(value);

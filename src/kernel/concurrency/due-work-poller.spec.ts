@@ -14,7 +14,9 @@ afterEach(() => {
 
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-/** A dueWork over a storage that answers what the test says; `woken` has the names of loops that were, and when. */
+/**
+ * A poller over a storage with responses that the test sets. `woken` contains the names of woken loops and the times.
+ */
 function arrange(answer: () => Record<string, number | null> | Error, names: readonly string[] = ['due', 'mail']) {
   const asked: string[] = [];
   const woken: string[] = [];
@@ -38,8 +40,8 @@ function arrange(answer: () => Record<string, number | null> | Error, names: rea
   return { dueWork, asked, woken };
 }
 
-describe('Lookout', () => {
-  it('asks for everything in one statement, once a second', async () => {
+describe('DueWorkPoller', () => {
+  it('polls all work in one statement, once a second', async () => {
     const { dueWork, asked } = arrange(() => ({ due: null, mail: null }));
 
     await pass(2_500);
@@ -64,7 +66,7 @@ describe('Lookout', () => {
     await dueWork.onApplicationShutdown();
   });
 
-  it('wakes for what this process expects by itself, once for the first of many, and for nobody who does not wait', async () => {
+  it('wakes for work that this process schedules itself: once, for the earliest, and only if it is registered', async () => {
     const { dueWork, woken } = arrange(() => ({ due: null, mail: null }));
     await pass(100);
 
@@ -76,7 +78,7 @@ describe('Lookout', () => {
     await dueWork.onApplicationShutdown();
   });
 
-  it('has loops rest while it looks, and poll as before while looks fail or do not end', async () => {
+  it('lets loops rest while polling works, and poll normally while polls fail or hang', async () => {
     let answer: Record<string, number | null> | Error = new Error('away');
     const { dueWork, woken } = arrange(() => answer);
 
@@ -95,7 +97,7 @@ describe('Lookout', () => {
     await dueWork.onApplicationShutdown();
   });
 
-  it('is believed for three seconds after its last good look', async () => {
+  it('is trusted for three seconds after its last successful poll', async () => {
     let isHanging = false;
     const queryPrepared = <R>(): Promise<R[]> =>
       isHanging ? new Promise(() => undefined) : Promise.resolve([{} as R]);
@@ -112,7 +114,7 @@ describe('Lookout', () => {
     await pass(1);
 
     expect(dueWork.restMs(200)).toBe(200);
-    // The look that hangs is given up by the loop's own deadline.
+    // The loop's own deadline ends the poll that hangs.
     void dueWork.onApplicationShutdown();
     await pass(80_000);
   });

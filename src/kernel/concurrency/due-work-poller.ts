@@ -4,32 +4,32 @@ import { Database } from '../database/database.js';
 import { Loop, type LoopDelay } from './loop.js';
 
 const LOOK_MS = 1_000;
-/** What was seen longer ago says nothing: two looks have failed, or take too long. */
+/** A poll result older than this is stale: two polls have failed or take too long. */
 const GOOD_MS = 3_000;
-/** A look that takes longer has failed. */
+/** A poll that takes longer counts as failed. */
 const DEADLINE_MS = 4_000;
-/** Rest of a loop that is woken when there is something to do: it looks by itself so often all the same. */
+/** Poll interval of a loop that this poller wakes. The loop still polls by itself at this interval. */
 const ATTENDED_MS = 30_000;
 
-/** Something that a loop does when it is there. */
+/** Work that a loop does once it is due. */
 export interface DueWork {
-  /** A word, for `expect` and as a column. */
+  /** A word, used as an argument of `schedule` and as a column name. */
   name: string;
-  /** An SQL expression: in how many milliseconds there is something to do, null for never; one step of an index. */
+  /** SQL expression: milliseconds until work is due, or null for never. Must need only one index step. */
   inMs: string;
   wake: () => void;
 }
 
 /**
- * One look a second, in one statement, for all loops that would each ask PostgreSQL whether there is something to do: a process that
- * has nothing to do says so once a second, and not twenty times. What comes due before the next look is woken for at its time.
+ * Polls PostgreSQL once a second, in one statement, for all loops that would each poll for due work. An idle process
+ * then sends one query per second instead of twenty. Wakes a loop on time if its work is due before the next poll.
  *
- * It is a convenience, and nothing relies on it: while looks fail every loop polls by itself, as often as it would without.
+ * This is only an optimization. While polls fail, every loop polls by itself at its normal interval.
  */
 @Injectable()
 export class DueWorkPoller implements OnApplicationShutdown {
   private readonly watches: DueWork[] = [];
-  /** By name when its loop is woken, by the monotonic clock. */
+  /** Scheduled wake-ups by name. Times are from the monotonic clock. */
   private readonly alarms = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   private readonly loop: Loop;
   private seenMs = -Infinity;
@@ -46,18 +46,18 @@ export class DueWorkPoller implements OnApplicationShutdown {
     );
   }
 
-  /** Wakes whoever waits for this, from the next look on. */
+  /** Registers work whose loop is woken, starting with the next poll. */
   register(dueWork: DueWork): void {
     this.watches.push(dueWork);
     this.loop.start();
   }
 
-  /** How long a loop that has nothing to do rests: `ownMs` while nobody looks for it. */
+  /** Returns how long an idle loop should rest: `ownMs` while this poller does not work. */
   restMs(ownMs: number): number {
     return this.clock.monotonicMs() - this.seenMs < GOOD_MS ? Math.max(ownMs, ATTENDED_MS) : ownMs;
   }
 
-  /** There will be something to do, as this process knows by itself. Nothing where nobody waits for it. */
+  /** Schedules work that this process already knows about. Does nothing if the work is not registered. */
   schedule(name: string, inMs: number): void {
     const watch = this.watches.find((each) => each.name === name);
     if (watch && inMs <= LOOK_MS) this.wakeIn(watch, inMs);
@@ -73,7 +73,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
   async poll(): Promise<LoopDelay> {
     const watches = [...this.watches];
     const columns = watches.map(({ name, inMs }) => `(${inMs})::float8 as "${name}"`);
-    // Watches are only added: so many of them are always the same text.
+    // Work is only ever added, so the number of entries identifies the statement's text.
     const statement = {
       name: `lookout_${watches.length}`,
       text: `select ${columns.join(', ')}`,
@@ -94,7 +94,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     return { restMs: LOOK_MS };
   }
 
-  /** Those that rest because they were attended must not go on resting. Once: from then on they poll. */
+  /** Wakes the loops that rest longer because of this poller. Happens once. After that they poll by themselves. */
   private failed(): void {
     if (this.isFailing) return;
     this.isFailing = true;
@@ -108,7 +108,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     const alarm = this.alarms.get(dueWork.name);
     if (alarm && alarm.atMs <= atMs) return;
     clearTimeout(alarm?.timer);
-    // A timer may be a little early, and then nothing would be due yet.
+    // A timer may fire slightly early, when nothing is due yet.
     const timer = setTimeout(
       () => {
         this.alarms.delete(dueWork.name);

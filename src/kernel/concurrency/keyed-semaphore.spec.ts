@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { KeyedSemaphore } from './keyed-semaphore.js';
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test says so. */
 function held(): { work: () => Promise<string>; end: () => void; begun: () => boolean } {
   let end = (): void => undefined;
   let begun = false;
@@ -9,8 +9,8 @@ function held(): { work: () => Promise<string>; end: () => void; begun: () => bo
   return { work: () => ((begun = true), ended), end: () => end(), begun: () => begun };
 }
 
-describe('Places', () => {
-  it('gives a place that becomes free to whoever waits longest, and counts by key', async () => {
+describe('KeyedSemaphore', () => {
+  it('assigns a free slot to the work that waits longest, and counts by key', async () => {
     const keyedSemaphore = new KeyedSemaphore(1);
     const [first, second, third] = [held(), held(), held()];
     const ends = [first, second, third].map(({ work }) => keyedSemaphore.run('a', 1_000, work));
@@ -26,7 +26,7 @@ describe('Places', () => {
     expect(await Promise.all(ends)).toEqual(['done', 'done', 'done']);
   });
 
-  it('is over for what finds no place in its time, and for nobody else', async () => {
+  it('returns null only for work that gets no slot in its time', async () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
     try {
       const keyedSemaphore = new KeyedSemaphore(1);
@@ -45,7 +45,7 @@ describe('Places', () => {
     }
   });
 
-  it('gives a place back when the work fails', async () => {
+  it('releases a slot if the work fails', async () => {
     const keyedSemaphore = new KeyedSemaphore(1);
     await expect(keyedSemaphore.run('a', 1_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
 

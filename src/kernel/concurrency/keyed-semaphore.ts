@@ -1,9 +1,10 @@
 const PLACES_PER_KEY = 100;
 
 /**
- * How much of one kind of work may be under way at once, by key: requests of one endpoint at its transform's or its proxy's
- * URL, or what holds much memory. What finds no place waits for one, in the order of arrival and within its own time: a host
- * that hangs holds so many connections, and everything has its try all the same.
+ * A semaphore per key with a timeout. It limits concurrent work of one kind, for example requests to an endpoint's
+ * transform or proxy URL, or work that needs much memory. Waiting work gets a slot in order of arrival, within its own
+ * time limit. A host that hangs can therefore hold only a limited number of connections, and other work still gets its
+ * turn.
  */
 export class KeyedSemaphore {
   private readonly taken = new Map<string, number>();
@@ -11,7 +12,7 @@ export class KeyedSemaphore {
 
   constructor(private readonly perKeyMax = PLACES_PER_KEY) {}
 
-  /** Runs the work with the milliseconds that are left to it; null when no place became free in time. */
+  /** Runs the work with its remaining time in milliseconds. Returns null if no slot became free in time. */
   async run<T>(key: string, timeoutMs: number, work: (leftMs: number) => Promise<T>): Promise<T | null> {
     const fromMs = performance.now();
     const taken = this.taken.get(key) ?? 0;
@@ -40,7 +41,7 @@ export class KeyedSemaphore {
     });
   }
 
-  /** Whoever leaves hands the place on. */
+  /** Passes the slot to the next waiting work. */
   private release(key: string): void {
     const line = this.waiting.get(key);
     const [next] = line ?? [];

@@ -1,25 +1,28 @@
 import { performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
 
-/** How much this process had to do that comes first, and how busy it was. */
+/** Delivery rate and event loop utilization of this process. */
 export interface LoadSample {
   /** Deliveries begun per second. */
   urgentPerSecond: number;
-  /** Part of the time in which its main loop had something to do: 1 where it never rested. */
+  /** Fraction of the time in which the event loop was busy: 1 if it was never idle. */
   utilization: number;
 }
 
-/** Deliveries are counted here, for work that lets them pass. Counting costs nothing; who yields looks when he likes. */
+/**
+ * Counts deliveries, so that background work can yield to them. Counting is cheap. Background work samples at its own
+ * interval.
+ */
 @Injectable()
 export class LoadMonitor {
   private begun = 0;
 
-  /** One more delivery begins. */
+  /** Counts one started delivery. */
   recordDelivery(): void {
     this.begun += 1;
   }
 
-  /** What happened since the view began, each time it is asked. A view of one's own for everybody who looks. */
+  /** Returns a function that returns the load since its previous call. Each reader needs its own sampler. */
   sampler(): () => LoadSample {
     let [begun, atMs, load] = [this.begun, performance.now(), performance.eventLoopUtilization()];
     return () => {

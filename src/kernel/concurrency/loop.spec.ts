@@ -12,7 +12,7 @@ afterEach(() => {
   Logger.overrideLogger(true);
 });
 
-/** A loop whose turns are counted; `turn` is what the next ones do. */
+/** A loop whose turns are counted. `turn` is the work of the next turns. */
 function arrange(turn: () => Promise<LoopDelay> = async () => ({ restMs: 1_000 })) {
   const seen = { turns: 0, nowMs: 5_000 };
   const loop = new Loop(
@@ -29,7 +29,7 @@ function arrange(turn: () => Promise<LoopDelay> = async () => ({ restMs: 1_000 }
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 describe('Loop', () => {
-  it('takes its first turn at once and then rests as each turn says', async () => {
+  it('starts its first turn immediately and then rests as each turn requests', async () => {
     const rests = [100, 2_000];
     const { loop, seen } = arrange(async () => ({ restMs: rests.shift() ?? 60_000 }));
 
@@ -93,7 +93,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('survives what is thrown without being an Error, and what is thrown before the first await', async () => {
+  it('survives a thrown value that is not an Error, and a throw before the first await', async () => {
     const failures = [
       (): Promise<LoopDelay> => Promise.reject('text'),
       (): Promise<LoopDelay> => {
@@ -109,7 +109,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('tells when the last good turn ended, which a failed one is not', async () => {
+  it('reports when the last successful turn ended, ignoring failed ones', async () => {
     let works = true;
     const { loop, seen } = arrange(async () => {
       if (!works) throw new Error('no');
@@ -128,7 +128,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('takes the next turn now when it is woken while it rests', async () => {
+  it('starts the next turn immediately when it is woken while it rests', async () => {
     const { loop, seen } = arrange(async () => ({ restMs: 60_000 }));
 
     loop.start();
@@ -141,7 +141,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('takes one more turn right after the running one when it is woken meanwhile, however often', async () => {
+  it('runs one more turn directly after the current one when it is woken meanwhile, however often', async () => {
     let finish: () => void = () => undefined;
     const { loop, seen } = arrange(() => new Promise((resolve) => (finish = () => resolve({ restMs: 60_000 }))));
 
@@ -161,7 +161,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('stops once the running turn has ended, and takes no other', async () => {
+  it('stops once the running turn has ended, and starts no other', async () => {
     let finish: () => void = () => undefined;
     const { loop, seen } = arrange(() => new Promise((resolve) => (finish = () => resolve({ restMs: 0 }))));
     loop.start();
@@ -179,7 +179,7 @@ describe('Loop', () => {
     expect(seen.turns).toBe(1);
   });
 
-  it('takes no turn when it is stopped while it rests, or woken before it is started', async () => {
+  it('starts no turn when it is stopped while it rests, or woken before it is started', async () => {
     const { loop, seen } = arrange();
 
     loop.wake();
@@ -204,7 +204,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('gives a turn up that does not end, and takes the next one', async () => {
+  it('abandons a turn that does not end, and starts the next one', async () => {
     let hangs = true;
     const { loop, seen } = arrange(() =>
       hangs ? new Promise<LoopDelay>(() => undefined) : Promise.resolve({ restMs: 60_000 }),
@@ -221,7 +221,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('is late when a good turn is missing for half a minute after it was due, and no more after one', async () => {
+  it('is late if a successful turn is overdue by half a minute, and no longer after one', async () => {
     let works = true;
     const { loop } = arrange(async () => {
       if (!works) throw new Error('no');
@@ -242,7 +242,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('is due when it is woken, however long it would have rested: a turn that does not end is missed from then on', async () => {
+  it('is due when it is woken, however long it would have rested: a turn that hangs is overdue from then on', async () => {
     let works = true;
     const { loop } = arrange(() => (works ? Promise.resolve({ restMs: 60_000 }) : new Promise(() => undefined)));
     loop.start();
@@ -259,7 +259,7 @@ describe('Loop', () => {
     await pass(80_000);
   });
 
-  it('is never late where it is housekeeping, and never once it is stopped', async () => {
+  it('is never late if it is housekeeping, or once it is stopped', async () => {
     const failing = (): Promise<LoopDelay> => Promise.reject(new Error('no'));
     const housekeeping = new Loop('Test', failing, () => 0, HOUSEKEEPING);
     const stopped = arrange(failing).loop;

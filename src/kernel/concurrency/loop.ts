@@ -1,33 +1,33 @@
 import { Logger } from '@nestjs/common';
 
-/** What one turn of a loop says about the next: how long to rest before it. */
+/** Result of one turn (iteration) of a loop: the rest before the next turn, in milliseconds. */
 export interface LoopDelay {
   restMs: number;
 }
 
-/** What is expected of a loop. */
+/** Time limits of a loop. */
 export interface LoopLimits {
-  /** A turn that takes longer is given up, and the next one begins. */
+  /** A turn that takes longer is abandoned, and the next one begins. */
   deadlineMs: number;
   /**
-   * How long after it was due a good turn may be missing before the process is not ready; Infinity for housekeeping,
-   * whose lateness nobody waits for.
+   * The process is not ready if the last successful turn is overdue by more than this. Infinity for housekeeping, which
+   * is not time-critical.
    */
   lateMs: number;
 }
 
-/** More than two statements that use up the deadline of their pool. */
+/** Longer than two statements that use up the statement timeout of their pool. */
 const LIMITS: LoopLimits = { deadlineMs: 75_000, lateMs: 30_000 };
-/** For loops whose failure alone is no reason to send traffic elsewhere. */
+/** Limits of loops whose failure alone is no reason to send traffic to other processes. */
 export const HOUSEKEEPING: LoopLimits = { deadlineMs: 600_000, lateMs: Infinity };
 
 const BACKOFF_MS_FIRST = 100;
 const BACKOFF_MS_MAX = 5_000;
 
 /**
- * A background loop that survives any error: a failed turn is logged and followed by another after a backoff that
- * doubles up to five seconds. So is a turn that does not end: whatever it waits for, the loop goes on. When the last good
- * turn ended, and when the next one is due, is what readiness and metrics look at.
+ * A background loop that survives any error. A failed turn is logged, and the next one follows after a backoff that
+ * doubles up to five seconds. A turn that does not end is abandoned in the same way. Readiness and metrics use the end
+ * of the last successful turn and the due time of the next one.
  */
 export class Loop {
   private static readonly started = new Set<Loop>();
@@ -38,9 +38,9 @@ export class Loop {
   private stopped = true;
   private again = false;
   private failures = 0;
-  /** When the next good turn should have begun, by the monotonic clock. */
+  /** When the next successful turn should have begun, on the monotonic clock. */
   private dueMs = 0;
-  /** Milliseconds since the epoch of the last turn that ended well; null before the first. */
+  /** End of the last successful turn, in milliseconds since the epoch. Null before the first one. */
   lastTurnAtMs: number | null = null;
 
   constructor(
@@ -52,17 +52,17 @@ export class Loop {
     this.logger = new Logger(name);
   }
 
-  /** Those of this process that were started and not stopped. */
+  /** Returns the loops of this process that were started and not stopped. */
   static running(): Iterable<Loop> {
     return Loop.started;
   }
 
-  /** For how long a good turn has been due, in milliseconds; 0 while the next one is in the future. */
+  /** Returns for how long a successful turn has been overdue, in milliseconds. 0 if the next turn is in the future. */
   overdueMs(): number {
     return this.stopped ? 0 : Math.max(0, performance.now() - this.dueMs);
   }
 
-  /** Whether a good turn is missing for so long that something is wrong. */
+  /** Returns whether a successful turn is overdue for longer than the limit. */
   isLate(): boolean {
     return this.overdueMs() > this.limits.lateMs;
   }
@@ -75,7 +75,7 @@ export class Loop {
     this.schedule(0);
   }
 
-  /** Takes the next turn now, or right after the one that is running. */
+  /** Starts the next turn now, or directly after the running one. */
   wake(): void {
     if (this.stopped) return;
     this.dueMs = Math.min(this.dueMs, performance.now());
@@ -83,7 +83,7 @@ export class Loop {
     else this.schedule(0);
   }
 
-  /** Stops; resolves when the running turn has ended. */
+  /** Stops the loop. Resolves when the running turn has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     Loop.started.delete(this);
@@ -121,7 +121,7 @@ export class Loop {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(
-        () => reject(new Error(`It did not end within ${this.limits.deadlineMs} ms.`)),
+        () => reject(new Error(`It did not finish within ${this.limits.deadlineMs} ms.`)),
         this.limits.deadlineMs,
       );
     });

@@ -1,7 +1,7 @@
 import { memoizeAsync } from './memoize-async.js';
 
-describe('madeOnce', () => {
-  it('makes it once for all who ask', async () => {
+describe('memoizeAsync', () => {
+  it('calls the factory once for all callers', async () => {
     let made = 0;
     const open = memoizeAsync(async () => (made += 1));
 
@@ -9,7 +9,7 @@ describe('madeOnce', () => {
     expect(await open()).toBe(1);
   });
 
-  it('makes it again after it failed, which all who asked are told', async () => {
+  it('calls the factory again after a failure, which all waiting callers receive', async () => {
     let tries = 0;
     const open = memoizeAsync(async () => {
       tries += 1;

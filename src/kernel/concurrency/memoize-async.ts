@@ -1,6 +1,6 @@
 /**
- * What `make` comes to, made when it is asked for the first time, and then kept. What fails is not kept: whoever asks next has it
- * made again, where one failure would be everybody's for as long as the process lives.
+ * Returns a function that calls `make` once and caches its result. A failure is not cached, so that the next call tries
+ * again instead of failing for the rest of the process's life.
  */
 export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;

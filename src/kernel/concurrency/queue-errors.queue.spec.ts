@@ -5,7 +5,7 @@ import { handleQueueErrors } from './queue-errors.queue.js';
 
 type Ending = Queue & { onApplicationShutdown: (signal?: string) => Promise<void> };
 
-describe('queues at the end of a process', () => {
+describe('queues at shutdown', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
@@ -40,7 +40,7 @@ describe('queues at the end of a process', () => {
     return { queue, left: () => left };
   }
 
-  it('are left when a server that says nothing does not answer the goodbye', async () => {
+  it('are disconnected if an unresponsive server does not answer the close', async () => {
     const { queue, left } = queueThat(() => new Promise(() => undefined));
     const ended = queue.onApplicationShutdown();
 
@@ -52,7 +52,7 @@ describe('queues at the end of a process', () => {
     expect(left()).toBe(1);
   });
 
-  it('are not waited for when the connection that is given up never says that it has ended', async () => {
+  it('are not waited for if the abandoned connection never reports its end', async () => {
     const { queue, left } = queueThat(
       async () => undefined,
       () => new Promise(() => undefined),
@@ -65,7 +65,7 @@ describe('queues at the end of a process', () => {
     expect(left()).toBe(1);
   });
 
-  it("are closed, and nothing else, where it is answered; and an error of it is nobody's", async () => {
+  it('are closed and not disconnected if the server responds, and errors of closing are ignored', async () => {
     for (const closes of [async () => undefined, async () => Promise.reject(new Error('Connection is closed.'))]) {
       const { queue, left } = queueThat(closes);
       await queue.onApplicationShutdown();

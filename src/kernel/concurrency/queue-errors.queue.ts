@@ -2,18 +2,18 @@ import type { INestApplicationContext, OnApplicationShutdown } from '@nestjs/com
 import { ModulesContainer } from '@nestjs/core';
 import { Queue } from 'bullmq';
 
-/** A server that is there answers a goodbye within this time. */
+/** A reachable server responds to a close within this time. */
 const GOODBYE_MS = 2_000;
-/** Nobody is asked when a connection is given up. */
+/** Disconnecting needs no response from the server. */
 const LEAVE_MS = 500;
 
 /**
- * Listens to the errors of every queue, also those of extensions and of a module that only registers one: BullMQ prints an
- * error that nobody listens to with all that hangs on it, the secret of the connection too. What uses a queue says itself
- * that it failed.
+ * Handles the errors of every queue, including queues of extensions and of modules that only register one. BullMQ
+ * prints an unhandled error with all attached objects, which include the connection's password. Code that uses a queue
+ * reports its own failures.
  *
- * And at the end each is left when its goodbye is not answered: behind a connection that died in silence BullMQ waits for ever,
- * and the process would be ended from outside.
+ * Also limits how long closing a queue may take at shutdown. BullMQ waits forever on a connection that died silently,
+ * and the process would have to be killed.
  */
 export function handleQueueErrors(app: INestApplicationContext): void {
   for (const { providers } of app.get(ModulesContainer).values()) {
@@ -27,9 +27,9 @@ export function handleQueueErrors(app: INestApplicationContext): void {
 
 function leaveInTime(queue: Queue & Partial<OnApplicationShutdown>): void {
   const disconnect = queue.disconnect.bind(queue);
-  // BullMQ waits for a word of ioredis, which says none where it rests between two tries of a server that is away.
+  // BullMQ waits for an event of ioredis, which ioredis does not emit while it waits between two connection attempts.
   queue.disconnect = async () => void (await within(LEAVE_MS, disconnect()));
-  // That of @nestjs/bullmq, which closes it.
+  // The hook of @nestjs/bullmq, which closes the queue.
   const goodbye = queue.onApplicationShutdown;
   if (!goodbye) return;
   queue.onApplicationShutdown = async (signal) => {
@@ -37,7 +37,7 @@ function leaveInTime(queue: Queue & Partial<OnApplicationShutdown>): void {
   };
 }
 
-/** Whether it ended by then, in whatever way. */
+/** Returns whether the work settled in time. */
 async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isLate = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));

@@ -17,17 +17,20 @@ import type { Config } from '../config/config.js';
 import { Connection, connectionOptions } from '../database/connection.js';
 import { isUnreachable, retryUntilAvailable } from '../database/retry-until-available.js';
 
-/** Half of what a worker's lock on a job lasts. */
+/** Half the duration of a worker's lock on a job. */
 const DEADLINE_MS = 15_000;
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
-/** One listens for ever where there is a worker. */
+/** A worker's LISTEN connection stays open. */
 const CONNECTIONS = { queue: 2, worker: 3 } as const;
-/** Longer than a worker waits before it asks an empty queue again: a connection costs more than the question. */
+/** Longer than a worker's polling interval on an empty queue: opening a connection costs more than the query. */
 const IDLE_MS = 30_000;
-/** BullMQ asks a server that is away again at once. */
+/** BullMQ retries immediately if the server is unavailable. This is the delay before it sees the error. */
 const REST_MS = 500;
 
-/** Options of BullMQ's root module: `REDIS_URL` puts the queues there, otherwise they live in PostgreSQL, schema `bullmq`. */
+/**
+ * Returns the options of BullMQ's root module. With `REDIS_URL` the queues are in Redis, otherwise in PostgreSQL,
+ * schema `bullmq`.
+ */
 export function queueOptions(config: Config): { connection: never; prefix?: string } {
   if (config.redisUrl) {
     setDefaultBackendFactory();
@@ -45,12 +48,12 @@ export function queueOptions(config: Config): { connection: never; prefix?: stri
       options,
       true,
     );
-  // Process-wide because @nestjs/bullmq 12.0 has no option to pass a backend per queue.
+  // Set process-wide, because @nestjs/bullmq 12.0 has no option for a backend per queue.
   setDefaultBackendFactory(backend as unknown as BackendFactory<IQueueBackend>);
   return { connection: {} as never };
 }
 
-/** Makes the queues' tables, where they live in PostgreSQL; once, before there are queues. */
+/** Creates the queues' tables if the queues are in PostgreSQL. Call it once, before any queue exists. */
 export async function prepareQueues(config: Config): Promise<void> {
   if (config.redisUrl) return;
   await retryUntilAvailable(async () => {
@@ -67,8 +70,8 @@ export async function prepareQueues(config: Config): Promise<void> {
 }
 
 /**
- * The way of one queue or worker to PostgreSQL. BullMQ's own has no listener for errors on connections that it has just
- * made, and remembers for ever that a server was away when it asked first.
+ * PostgreSQL connection of one queue or worker. BullMQ's own implementation has no error listener on new connections.
+ * It also caches a failed first connection forever.
  */
 class QueueConnection extends PostgresConnection {
   private readonly own: pg.Pool;
@@ -83,7 +86,7 @@ class QueueConnection extends PostgresConnection {
     this.own = own;
   }
 
-  /** Nothing to wait for: `prepareQueues` has made the tables. */
+  /** Does not wait, because `prepareQueues` has already created the tables. */
   override async waitUntilReady(): Promise<void> {}
 
   override async close(): Promise<void> {
@@ -92,7 +95,10 @@ class QueueConnection extends PostgresConnection {
   }
 }
 
-/** A pool as BullMQ knows it, which tells half a second later that the server is away: BullMQ asks again at once. */
+/**
+ * A pool with BullMQ's interface. It reports an unavailable server half a second late, because BullMQ retries
+ * immediately.
+ */
 class UnhurriedPool implements PgPool {
   constructor(private readonly pool: pg.Pool) {}
 
@@ -133,7 +139,10 @@ async function unhurried<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A connection to Redis for what is not a queue, or null where there is none. It fails at once while Redis is away. */
+/**
+ * Returns a Redis connection for purposes other than queues, or null without REDIS_URL. Commands fail immediately while
+ * Redis is unavailable.
+ */
 export function redisConnection(config: Config): Redis | null {
   if (!config.redisUrl) return null;
   const redis = new Redis(config.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, lazyConnect: true });

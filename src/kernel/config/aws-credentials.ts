@@ -1,7 +1,7 @@
-/** How the service signs in with AWS, or with a server that speaks its protocols. Secret. */
+/** Credentials for AWS or a server with a compatible API. Secret. */
 export interface AwsCredentials {
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Only for temporary credentials. */
   sessionToken?: string;
 }

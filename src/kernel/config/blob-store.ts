@@ -1,17 +1,17 @@
 import type { AwsCredentials } from './aws-credentials.js';
 import { ConfigError } from './config-values.js';
 
-/** Where raw messages and attachments are kept. */
+/** Storage of raw messages and attachments. */
 export type BlobPlace = { kind: 'postgres' } | { kind: 'file'; directory: string } | BlobBucket;
 
-/** A bucket of S3, or of a server that speaks its protocol. */
+/** A bucket of S3 or of an S3-compatible server. */
 export interface BlobBucket {
   kind: 's3';
   bucket: string;
-  /** What every key begins with: empty, or ending in a slash. */
+  /** Prefix of every key: empty, or ending with a slash. */
   prefix: string;
   region: string;
-  /** Another server than Amazon's, as a URL; its buckets are in the path. Null for Amazon's. */
+  /** URL of an S3-compatible server, which gets the bucket in the path. Null for Amazon S3. */
   endpoint: string | null;
   credentials: AwsCredentials;
 }
@@ -31,10 +31,12 @@ export function parseBlobStore(text: string | null, credentials: AwsCredentials 
       `BLOB_STORE must be ${EXPECTED}${text.includes('@') ? '' : `, not ${JSON.stringify(text)}`}.`,
     );
   if (url.username !== '' || url.password !== '')
-    throw new ConfigError('BLOB_STORE has no credentials in it: they are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+    throw new ConfigError(
+      'BLOB_STORE must not contain credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead.',
+    );
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'region' && name !== 'endpoint');
   if (unknown !== undefined || url.hash !== '')
-    throw new ConfigError('BLOB_STORE takes the parameters region and endpoint after s3://bucket/prefix.');
+    throw new ConfigError('BLOB_STORE accepts only the parameters region and endpoint after s3://bucket/prefix.');
   const [bucket, region, endpoint] = [
     url.hostname,
     url.searchParams.get('region') ?? '',
@@ -53,7 +55,7 @@ export function parseBlobStore(text: string | null, credentials: AwsCredentials 
   return { kind: 's3', bucket, prefix, region, endpoint, credentials };
 }
 
-/** Whether a text is the address of a server, and nothing of it. */
+/** Returns whether the text is an http or https URL of a server, without a path or credentials. */
 export function isHttpUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   return (

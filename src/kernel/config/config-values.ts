@@ -1,12 +1,12 @@
 /**
- * The configuration can't be used. The message is one line that names the variable and says
- * what is expected; it never repeats the value of a secret.
+ * The configuration is invalid. The message is one line that names the variable and the expected value. It never
+ * contains the value of a secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** A quota: `count` calls in every `periodMs` milliseconds. */
+/** A rate limit: `count` calls per `periodMs` milliseconds. */
 export interface RateLimit {
   readonly count: number;
   readonly periodMs: number;
@@ -23,8 +23,8 @@ const CONTROL_CHARACTERS = /[\x00-\x1f\x7f]/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
- * Reads one variable after the other. Each method answers with the checked value or throws
- * `ConfigError`; an empty or blank value counts as not set.
+ * Reads environment variables. Each method returns the checked value or throws `ConfigError`. An empty or blank value
+ * counts as not set.
  */
 export class ConfigReader {
   constructor(private readonly env: Readonly<Record<string, string | undefined>>) {}
@@ -39,7 +39,10 @@ export class ConfigReader {
     return value;
   }
 
-  /** `key=value,key=value`, the values percent-encoded: the form of W3C Baggage, which OpenTelemetry's attributes have. */
+  /**
+   * Reads `key=value,key=value` with percent-encoded values: the format of W3C Baggage and of OpenTelemetry's resource
+   * attributes.
+   */
   attributes(name: string): Record<string, string> {
     const attributes: Record<string, string> = {};
     for (const pair of this.list(name)) {
@@ -48,7 +51,7 @@ export class ConfigReader {
       if (key === undefined || decoded === null)
         throw mismatch(
           name,
-          '`key=value` pairs with commas between them, the values percent-encoded',
+          '`key=value` pairs separated by commas, with percent-encoded values',
           this.text(name) ?? '',
         );
       attributes[key] = decoded;
@@ -91,7 +94,9 @@ export class ConfigReader {
     return entries;
   }
 
-  /** A duration with its unit (`30s`, `15m`, `24h`), in milliseconds; `min` and `max` are written the same way. */
+  /**
+   * Reads a duration with a unit (`30s`, `15m`, `24h`) and returns milliseconds. `min` and `max` use the same format.
+   */
   durationMs(name: string, min: string, max: string): number | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -102,7 +107,7 @@ export class ConfigReader {
     return ms;
   }
 
-  /** `COUNT/SECONDS`, or `off`; `undefined` when not set. */
+  /** Reads `COUNT/SECONDS`. Returns null for `off` and `undefined` if not set. */
   rateLimit(name: string): RateLimit | null | undefined {
     const value = this.text(name);
     if (value === null) return undefined;
@@ -114,27 +119,33 @@ export class ConfigReader {
     return { count, periodMs: seconds * SECOND_MS };
   }
 
-  /** A text that is sent in a header or compared with one. The message never repeats it. */
+  /** Reads a text that is sent in a header or compared with one. The error message never contains it. */
   secret(name: string): string | null {
     const value = this.text(name);
     if (value !== null && CONTROL_CHARACTERS.test(value))
-      throw new ConfigError(`${name} has a line break or another control character: set it again without.`);
+      throw new ConfigError(`${name} contains a line break or another control character: set it again without it.`);
     return value;
   }
 
-  /** The address of a server with credentials in it, as it was given. The message never repeats any of it. */
+  /**
+   * Reads a server URL that may contain credentials, and returns it unchanged. The error message never contains any of
+   * it.
+   */
   secretUrl(name: string, protocols: readonly string[]): string | null {
     const value = this.text(name);
     if (value === null) return null;
     const fault = authorityFault(value);
     if (fault !== null) throw new ConfigError(`${name} ${fault}`);
-    // Without "//" the URL standard reads the credentials as a path.
+    // Without "//" the URL standard parses the credentials as a path.
     if (!/^[a-z]+:\/\//i.test(value)) throw new ConfigError(`${name} must be ${startsWith(protocols)}.`);
     this.url(name, protocols, true);
     return value;
   }
 
-  /** A URL with one of these protocols. `isSecret` keeps the value out of the message, which never shows one that may have credentials in it. */
+  /**
+   * Reads a URL with one of these protocols. `isSecret` keeps the value out of the error message. Values that may
+   * contain credentials are never shown.
+   */
   url(name: string, protocols: readonly string[], isSecret: boolean): URL | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -150,19 +161,24 @@ export class ConfigReader {
 }
 
 /**
- * Returns why the credentials of a URL cannot be read with certainty, or null. Userinfo ends at the last `@` before the first `/`, `?` or `#`
- * (RFC 3986, section 3.2; the URL standard says which `@`). Where one of these stands in a password, the rest of the password is taken for a host,
- * a port, a path or a database, and every message about these would show it.
+ * Returns why the credentials of a URL cannot be parsed reliably, or null. Userinfo ends at the last `@` before the
+ * first `/`, `?` or `#` (RFC 3986, section 3.2; the URL standard specifies which `@`). If a password contains one of
+ * these characters, the rest of the password would be parsed as a host, a port, a path or a database. Every message
+ * about these would then reveal it.
  */
 export function authorityFault(url: string): string | null {
   const [, authority = '', rest = ''] = /^[^:/?#]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
-  if (CONTROL_CHARACTERS.test(url)) return 'has a line break or another control character: set it again without.';
+  if (CONTROL_CHARACTERS.test(url))
+    return 'contains a line break or another control character: set it again without it.';
   if (rest.includes('#') || rest.includes('@')) return HOW_TO_ENCODE;
   const userinfo = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
   return /%(?![0-9a-f]{2})/i.test(userinfo) || decodedOf(userinfo) === null ? HOW_TO_ENCODE : null;
 }
 
-/** Returns the text without the credentials of the URLs in it. They end at the last `@`, since a password may have others in it. */
+/**
+ * Returns the text without the credentials of URLs in it. Credentials end at the last `@`, since a password may contain
+ * others.
+ */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)\S*@/gi, '$1[secret]@');
 }
@@ -170,25 +186,28 @@ export function withoutCredentials(text: string): string {
 const HOW_TO_ENCODE =
   'has a character in its user or password that means something else in a URL: percent-encode it there (%40 for @, %23 for #, %2F for /, %3F for ?, %25 for %).';
 
-/** 32 bytes in base64 (standard or URL alphabet) or hex; `null` for anything else. */
+/** Returns 32 bytes from base64 (standard or URL alphabet) or hexadecimal. `null` for other input. */
 export function parseMasterKey(value: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : null;
 }
 
-/** Whether the text is an IPv4 or IPv6 address, a slash and a prefix length that fits it. */
+/** Returns whether the text is an IPv4 or IPv6 address, a slash and a valid prefix length. */
 export function isCidr(text: string): boolean {
   const [address = '', prefix = '', ...rest] = text.split('/');
   if (rest.length > 0 || !/^\d{1,3}$/.test(prefix)) return false;
   return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128);
 }
 
-/** Whether the text is an IPv4 or IPv6 address. */
+/** Returns whether the text is an IPv4 or IPv6 address. */
 export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text);
 }
 
-/** Whether the text is an address of a resolver, with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
+/**
+ * Returns whether the text is the address of a resolver, with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`,
+ * `[::1]:53`.
+ */
 export function isDnsServer(text: string): boolean {
   const [, address, port] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [undefined, text, '53'];
   if (!(Number(port) >= 1 && Number(port) <= 65535)) return false;
@@ -196,17 +215,20 @@ export function isDnsServer(text: string): boolean {
   return isIPv4(bare) || isIPv6(bare);
 }
 
-/** Whether the text is the origin of web pages, as browsers send it: scheme and host, perhaps a port, nothing behind. */
+/**
+ * Returns whether the text is a web origin in the format that browsers send: scheme, host, optional port, and nothing
+ * else.
+ */
 export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** Whether the text is a host name in lower case, or an address, without a port. */
+/** Returns whether the text is a host name in lower case or an IP address, without a port. */
 export function isHostName(text: string): boolean {
   return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text;
 }
 
-// The kernel may not import node:net (only egress and the listeners may), so `isIP` is out of reach.
+// Only egress and the listeners may import node:net, so the kernel cannot use its `isIP`.
 function isIPv4(text: string): boolean {
   return IPV4.test(text);
 }

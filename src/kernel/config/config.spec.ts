@@ -25,13 +25,13 @@ describe('loadConfig', () => {
     [{ ROLE: 'worker' }, [false, true, false]],
     [{ ROLE: 'smtp' }, [false, false, true]],
     [{ SMTP_PORT: 'off' }, [true, true, false]],
-  ])('with %j it takes requests, delivers and receives mail: %j', (env, parts) => {
+  ])('with %j it serves the API, delivers and receives mail: %j', (env, parts) => {
     const { isApi, isWorker, isListener } = loadConfig(env);
 
     expect([isApi, isWorker, isListener]).toEqual(parts);
   });
 
-  it('starts on an empty environment with the documented defaults', () => {
+  it('accepts an empty environment and uses the documented defaults', () => {
     const config = loadConfig({});
 
     expect({ ...config }).toEqual({
@@ -229,17 +229,20 @@ describe('loadConfig', () => {
     ],
     [
       { DATABASE_DIRECT_URL: 'postgres://u:p@db/x' },
-      'DATABASE_DIRECT_URL goes with DATABASE_URL: set both, or neither.',
+      'DATABASE_DIRECT_URL requires DATABASE_URL: set both, or neither.',
     ],
     [
       { DATABASE_URL: 'postgres://u:p@db/x' },
       'MASTER_KEY is required when DATABASE_URL is set: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one). For docker compose: (printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env',
     ],
     [{ REDIS_URL: 'http://:hunter2@cache' }, 'REDIS_URL must be a URL that starts with redis:// or rediss://.'],
-    [{ ROLE: 'smtp', SMTP_PORT: 'off' }, 'SMTP_PORT must not be off where ROLE is smtp: there would be nothing to do.'],
+    [
+      { ROLE: 'smtp', SMTP_PORT: 'off' },
+      'SMTP_PORT must not be off if ROLE is smtp: the process would have nothing to do.',
+    ],
     [{ SMTP_PORT: 'on' }, 'SMTP_PORT must be a whole number from 0 to 65535, not "on".'],
     [{ SMTP_NAME: 'mx_1' }, 'SMTP_NAME must be a host name such as mx.example.com, not "mx_1".'],
-    [{ SMTP_TLS_CERT: '/tls/cert.pem' }, 'SMTP_TLS_CERT goes with SMTP_TLS_KEY: set both, or neither.'],
+    [{ SMTP_TLS_CERT: '/tls/cert.pem' }, 'SMTP_TLS_CERT requires SMTP_TLS_KEY and vice versa: set both, or neither.'],
     [
       { SMTP_TRUST_PROXY: '10.0.0.1' },
       'SMTP_TRUST_PROXY must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8, not "10.0.0.1".',
@@ -251,11 +254,11 @@ describe('loadConfig', () => {
     ],
     [
       { BOOTSTRAP_API_KEY: 'ek_live_tooshort' },
-      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.',
+      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ followed by 20 to 100 letters and digits.',
     ],
     [
       { BOOTSTRAP_API_KEY: `ek_prod_${'a'.repeat(40)}` },
-      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.',
+      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ followed by 20 to 100 letters and digits.',
     ],
     [{ DNS_PORT: '53' }, 'DNS_PORT needs PLATFORM_DOMAIN: the domain whose zone is served.'],
     [
@@ -264,7 +267,7 @@ describe('loadConfig', () => {
     ],
     [
       { PLATFORM_SPF: 'v=spf1 -all' },
-      'PLATFORM_SPF must be terms of SPF such as include:amazonses.com, with spaces between them, not "v=spf1 -all".',
+      'PLATFORM_SPF must be SPF terms such as include:amazonses.com, separated by spaces, not "v=spf1 -all".',
     ],
     [
       { PLATFORM_DOMAIN: 'https://x.y' },
@@ -276,7 +279,7 @@ describe('loadConfig', () => {
       { LOG_LEVEL: 'verbose' },
       'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "verbose".',
     ],
-    [{ METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT, which is 3000 too.'],
+    [{ METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT, which is also 3000.'],
     [{ DELIVERY_CONCURRENCY: '0' }, 'DELIVERY_CONCURRENCY must be a whole number from 1 to 100000, not "0".'],
     [{ DATABASE_POOL_SIZE: '1e3' }, 'DATABASE_POOL_SIZE must be a whole number from 1 to 1000, not "1e3".'],
     [
@@ -303,13 +306,13 @@ describe('loadConfig', () => {
     [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "2".'],
     [
       { OTEL_RESOURCE_ATTRIBUTES: 'staging' },
-      'OTEL_RESOURCE_ATTRIBUTES must be `key=value` pairs with commas between them, the values percent-encoded, not "staging".',
+      'OTEL_RESOURCE_ATTRIBUTES must be `key=value` pairs separated by commas, with percent-encoded values, not "staging".',
     ],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'otel:4318' },
       'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http:// or https://, not "otel:4318".',
     ],
-  ])('refuses %j in one line that names the variable', (env, message) => {
+  ])('rejects %j in one line that names the variable', (env, message) => {
     expect(failure(env)).toBe(message);
   });
 
@@ -341,7 +344,7 @@ describe('loadConfig', () => {
   );
 
   it.each(['off/60', '60', '0/60', '10/0', '10/86401', '-1/60', '1.5/60', '10/60/60', 'OFF'])(
-    'refuses %s as a rate limit',
+    'rejects %s as a rate limit',
     (limit) => {
       expect(failure({ RATE_LIMIT_KEY: limit })).toBe(
         `RATE_LIMIT_KEY must be COUNT/SECONDS with 1 to 86400 seconds (for example 6000/60), or \`off\`, not "${limit}".`,
@@ -362,7 +365,7 @@ describe('Config', () => {
     'scheme:///ann:hunter2@db/orders',
     'scheme://ann:hunter2%zz@db/orders',
     'scheme://ann:hunter2%ff@db/orders',
-  ])('refuses %s, tells to percent-encode, and repeats none of it', (text) => {
+  ])('rejects %s, suggests percent-encoding, and shows none of it', (text) => {
     for (const [variable, scheme] of [
       ['DATABASE_URL', 'postgres'],
       ['DATABASE_DIRECT_URL', 'postgresql'],
@@ -383,14 +386,14 @@ describe('Config', () => {
     }
   });
 
-  it('refuses an address without slashes, which would make a path of the password', () => {
+  it('rejects a URL without slashes, in which the password would be parsed as a path', () => {
     for (const env of [{ DATABASE_URL: 'postgres:ann:hunter2@db/orders' }, { REDIS_URL: 'redis:ann:hunter2@cache' }]) {
       expect(() => loadConfig(env)).toThrow(/must be a URL that starts with/);
       expect(() => loadConfig(env)).not.toThrow(/hunter2/);
     }
   });
 
-  it('takes a password with "@" in it, whose end is certain, and one that is encoded', () => {
+  it('accepts a password that contains "@" if its end is unambiguous, and an encoded one', () => {
     expect(
       loadConfig({
         DATABASE_URL: 'postgres://ann:hunter2@two@db:5432/orders?sslmode=require',
@@ -412,7 +415,7 @@ describe('Config', () => {
     'DATABASE_URL',
     'REDIS_URL',
     'EMAIL_TRANSPORT',
-  ])('refuses a line break in %s, without its value', (variable) => {
+  ])('rejects a line break in %s, without its value', (variable) => {
     const load = (): unknown =>
       loadConfig({
         AWS_ACCESS_KEY_ID: 'a',
@@ -426,7 +429,7 @@ describe('Config', () => {
   });
 
   it.each(['BASE_URL', 'OIDC_ISSUER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'RSPAMD_URL', 'BLOB_STORE'])(
-    'never repeats credentials in %s, whether it can be read or not',
+    'never shows credentials in %s, whether it can be parsed or not',
     (variable) => {
       for (const text of ['https://ann:hunter2#x@host', 'ftp://ann:hunter2@host', 'https://ann:hunter2@host']) {
         let shown = '';
@@ -464,11 +467,11 @@ describe('Config', () => {
     expect(printed).not.toMatch(/hunter2|ek_test_|00112233|0, 17, 34|<Buffer/);
   });
 
-  it('can not be changed', () => {
+  it('cannot be changed', () => {
     expect(() => Object.assign(loadConfig({}), { port: 1 })).toThrow(TypeError);
   });
 
-  it('follows the port that PORT=0 became, unless BASE_URL says otherwise', () => {
+  it('uses the port that PORT=0 selected, unless BASE_URL is set', () => {
     const free = loadConfig({ PORT: '0' });
     const fixed = loadConfig({ PORT: '0', BASE_URL: 'https://hooks.example.com' });
 
@@ -479,7 +482,7 @@ describe('Config', () => {
     expect(fixed.baseUrl).toBe('https://hooks.example.com');
   });
 
-  it('is behind a pooler when DATABASE_DIRECT_URL says another address, and not when it says the same', () => {
+  it('is behind a pooler if DATABASE_DIRECT_URL is another address, but not if it is the same', () => {
     const external = { DATABASE_URL: 'postgres://pooler/x', MASTER_KEY: KEY_HEX };
     const ways = (direct: string): unknown[] => {
       const config = loadConfig({ ...external, DATABASE_DIRECT_URL: direct });

@@ -19,13 +19,13 @@ import { type OidcProvider, readOidc, SIGNING_ALGORITHMS } from './oidc-provider
 export { ConfigError };
 export type { RateLimit };
 
-/** Which part of the service this process runs. */
+/** The part of the service that a process runs. */
 export type Role = (typeof ROLES)[number];
 
-/** A level of pino; `silent` writes nothing. */
+/** A log level of pino. `silent` writes nothing. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A sampler of OpenTelemetry, as its specification names it. */
+/** An OpenTelemetry sampler, by its name in the specification. */
 export type SamplerName = (typeof SAMPLERS)[number];
 
 /** The plain values of a `Config`. */
@@ -59,7 +59,7 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
-/** Mechanisms without a qualifier: what sends, is allowed to (RFC 7208, section 5). */
+/** Mechanisms without a qualifier: they mark hosts that may send (RFC 7208, section 5). */
 const SPF_TERMS =
   /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/;
@@ -78,134 +78,179 @@ const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
 ]);
 
 /**
- * The configuration of one process: checked once at start, frozen, injected by class.
+ * The configuration of one process. It is validated once at start, frozen, and injected by class.
  *
  * Printing it (console.log, inspect, JSON.stringify) shows `[secret]` in place of a secret.
  */
 export class Config {
-  /** PORT: where the API listens; 0 takes a free port. */
+  /** PORT: the port of the API. 0 selects a free port. */
   declare readonly port: number;
-  /** HOST: the address the listeners bind to. Loopback when PostgreSQL is embedded (a laptop), else every interface. */
+  /**
+   * HOST: the address that the listeners bind to. Default: loopback if PostgreSQL is embedded (a laptop), otherwise
+   * every interface.
+   */
   declare readonly host: string;
-  /** BASE_URL without a trailing slash; `null` means `baseUrl` follows the port. */
+  /** BASE_URL without a trailing slash. `null`: `baseUrl` is derived from the port. */
   declare readonly configuredBaseUrl: string | null;
-  /** DATA_DIR as given, perhaps relative: the embedded database, its password and the master key live there. */
+  /** DATA_DIR as given, possibly relative: directory of the embedded database, its password and the master key. */
   declare readonly dataDir: string;
-  /** DATABASE_URL; `null` means that PostgreSQL is to be embedded. Secret. */
+  /** DATABASE_URL. `null`: PostgreSQL runs embedded. Secret. */
   declare readonly configuredDatabaseUrl: string | null;
-  /** DATABASE_DIRECT_URL: the same database past the pooler that DATABASE_URL leads to; `null` means that there is none. Secret. */
+  /**
+   * DATABASE_DIRECT_URL: URL of the same database that bypasses the pooler of DATABASE_URL. `null`: there is no pooler.
+   * Secret.
+   */
   declare readonly configuredDatabaseDirectUrl: string | null;
-  /** REDIS_URL: where queues and rate limits live; `null` keeps them in PostgreSQL. Secret. */
+  /** REDIS_URL: the Redis for queues and rate limits. `null`: they are kept in PostgreSQL. Secret. */
   declare readonly redisUrl: string | null;
   /** ROLE. */
   declare readonly role: Role;
-  /** PROCESSES: how many of them share the ports; `auto` is as many as the machine has cores and memory for. */
+  /**
+   * PROCESSES: number of processes that share the ports. `auto` uses as many as the machine's cores and memory allow.
+   */
   declare readonly processes: number | 'auto';
-  /** MASTER_KEY, 32 bytes; `null` only when PostgreSQL is embedded. Secret. */
+  /** MASTER_KEY, 32 bytes. `null` only if PostgreSQL is embedded. Secret. */
   declare readonly configuredMasterKey: Buffer | null;
-  /** BOOTSTRAP_API_KEY: made an admin key of the first organization when it does not exist yet. Secret. */
+  /**
+   * BOOTSTRAP_API_KEY: issued as an admin key of the first organization, unless the key already exists. A revoked key
+   * stays revoked. Secret.
+   */
   declare readonly bootstrapApiKey: string | null;
-  /** PLATFORM_DOMAIN in lower case: the ingest host. */
+  /** PLATFORM_DOMAIN in lower case: the host for ingest. */
   declare readonly platformDomain: string;
-  /** PLATFORM_ADDRESSES: the public addresses of this installation, which its zone shows and its mail leaves from. */
+  /** PLATFORM_ADDRESSES: public addresses of this installation, which are published in its zone and send its mail. */
   declare readonly platformAddresses: readonly string[];
-  /** PLATFORM_SPF: more terms of SPF for what sends the platform's mail; `null` means none. */
+  /** PLATFORM_SPF: additional SPF terms for the senders of the platform's mail. `null`: none. */
   declare readonly platformSpf: string | null;
-  /** DNS_PORT: where the platform's zone is served; `null` means nowhere, 0 a free port. */
+  /** DNS_PORT: the port of the platform's DNS zone. `null`: the zone is not served. 0 selects a free port. */
   declare readonly dnsPort: number | null;
-  /** EGRESS_ALLOW_CIDRS: networks that the SSRF gate lets through although they are private. */
+  /** EGRESS_ALLOW_CIDRS: private networks that the egress policy (SSRF protection) allows. */
   declare readonly egressAllowCidrs: readonly string[];
   /** EGRESS_ALLOW_HTTP: whether targets may use plain `http:`. */
   declare readonly egressAllowHttp: boolean;
-  /** DNS_SERVERS: name servers (address, or address:port) for what callers name; empty means those of /etc/resolv.conf. */
+  /**
+   * DNS_SERVERS: name servers (address, or address:port) for names that callers supply. Empty: those of
+   * /etc/resolv.conf.
+   */
   declare readonly dnsServers: readonly string[];
-  /** TRUST_PROXY: networks of balancers and proxies whose `X-Forwarded-For`, `-Proto` and `-Host` count; empty means nobody's. */
+  /**
+   * TRUST_PROXY: networks of load balancers and proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted.
+   * Empty: none.
+   */
   declare readonly trustProxy: readonly string[];
-  /** MCP_ALLOWED_ORIGINS: origins of web pages that may call /mcp besides our own. */
+  /** MCP_ALLOWED_ORIGINS: web origins that may call /mcp in addition to Posthorn's own. */
   declare readonly mcpAllowedOrigins: readonly string[];
-  /** MCP_ALLOWED_HOSTS: host names under which /mcp is served besides that of BASE_URL; empty means any. */
+  /** MCP_ALLOWED_HOSTS: host names that serve /mcp in addition to the host of BASE_URL. Empty: any host. */
   declare readonly mcpAllowedHosts: readonly string[];
   /** CONSOLE: whether the API serves the console. */
   declare readonly hasConsole: boolean;
-  /** OAUTH_REDIRECT_SCHEMES: private schemes of URIs that clients of OAuth may register, as programs on people's computers do. */
+  /**
+   * OAUTH_REDIRECT_SCHEMES: private URI schemes that OAuth clients may register for redirects, as desktop programs do.
+   */
   declare readonly oauthRedirectSchemes: readonly string[];
-  /** RATE_LIMIT_KEY: the quota of one API key; `null` means none. */
+  /** RATE_LIMIT_KEY: rate limit of one API key. `null`: unlimited. */
   declare readonly rateLimitKey: RateLimit | null;
-  /** RATE_LIMIT_ORG: the quota of all keys of one organization; `null` means none. */
+  /** RATE_LIMIT_ORG: rate limit of all keys of one organization together. `null`: unlimited. */
   declare readonly rateLimitOrg: RateLimit | null;
-  /** RATE_LIMIT_PORTAL: the quota of one session of a customers' portal; `null` means none. */
+  /** RATE_LIMIT_PORTAL: rate limit of one customer portal session. `null`: unlimited. */
   declare readonly rateLimitPortal: RateLimit | null;
-  /** RATE_LIMIT_REGISTRATION: the clients of OAuth that one network may register; `null` means any number. */
+  /** RATE_LIMIT_REGISTRATION: limit for OAuth client registrations from one network. `null`: unlimited. */
   declare readonly rateLimitRegistration: RateLimit | null;
-  /** PORTAL_ENDPOINTS_MAX: how many endpoints an application may have for its customer to add one in the portal. */
+  /**
+   * PORTAL_ENDPOINTS_MAX: maximum number of endpoints of an application up to which its customer can add one in the
+   * portal.
+   */
   declare readonly portalEndpointsMax: number;
-  /** IDEMPOTENCY_TTL: how long the answer to an Idempotency-Key is kept. */
+  /** IDEMPOTENCY_TTL: how long the response to an Idempotency-Key is kept. */
   declare readonly idempotencyTtlMs: number;
   /** LOG_LEVEL. */
   declare readonly logLevel: LogLevel;
-  /** METRICS_TOKEN: the bearer token that `GET /metrics` asks for on the API's port. Secret. */
+  /** METRICS_TOKEN: bearer token that `GET /metrics` requires on the API's port. Secret. */
   declare readonly metricsToken: string | null;
-  /** METRICS_PORT: a port of its own for `/metrics`; `null` means none, 0 a free one. */
+  /** METRICS_PORT: a separate port for `/metrics`. `null`: none. 0 selects a free port. */
   declare readonly metricsPort: number | null;
-  /** OTEL_EXPORTER_OTLP_ENDPOINT: where traces go; `null` switches tracing off. */
+  /** OTEL_EXPORTER_OTLP_ENDPOINT: destination of traces. `null`: tracing is off. */
   declare readonly otlpEndpoint: string | null;
-  /** OTEL_TRACES_SAMPLER: which traces are recorded. */
+  /** OTEL_TRACES_SAMPLER: decides which traces are recorded. */
   declare readonly traceSampler: SamplerName;
-  /** OTEL_TRACES_SAMPLER_ARG: the share of them for the samplers that take one. */
+  /** OTEL_TRACES_SAMPLER_ARG: sampling ratio for the samplers that have one. */
   declare readonly traceSamplerRatio: number;
-  /** OTEL_RESOURCE_ATTRIBUTES, with OTEL_SERVICE_NAME as `service.name`: what every span says of this process. */
+  /** OTEL_RESOURCE_ATTRIBUTES, plus OTEL_SERVICE_NAME as `service.name`: attributes of every span of this process. */
   declare readonly traceResource: Readonly<Record<string, string>>;
-  /** EXTENSIONS: package names or paths of Nest modules, in the order of loading. */
+  /** EXTENSIONS: package names or paths of Nest modules, in load order. */
   declare readonly extensions: readonly string[];
-  /** SHUTDOWN_GRACE: how long a process that is to stop goes on serving, so that balancers notice; the drain follows. */
+  /**
+   * SHUTDOWN_GRACE: how long a stopping process continues to serve, so that load balancers notice. The drain follows.
+   */
   declare readonly shutdownGraceMs: number;
-  /** SHUTDOWN_TIMEOUT: how long a drain may take before the process leaves anyway. */
+  /** SHUTDOWN_TIMEOUT: how long a drain may take before the process exits anyway. */
   declare readonly shutdownTimeoutMs: number;
-  /** DELIVERY_CONCURRENCY: deliveries that one worker process has in flight at most. */
+  /** DELIVERY_CONCURRENCY: maximum number of deliveries in flight in one worker process. */
   declare readonly deliveryConcurrency: number;
-  /** DATABASE_POOL_SIZE: connections that one process opens at most in its main pool. */
+  /** DATABASE_POOL_SIZE: maximum number of connections in the main pool of one process. */
   declare readonly databasePoolSize: number;
   /**
-   * RECONCILE: whether the dispatcher sweeps for due rows. Only the negative controls of the
-   * durability tests switch it off: without the sweep, whatever the queue forgot stays undelivered.
+   * RECONCILE: whether the dispatcher sweeps for due rows. Only the negative controls of the durability tests turn it
+   * off. Without the sweep, deliveries that the queue lost stay undelivered.
    */
   declare readonly reconcile: boolean;
-  /** EXPERIMENTAL_DESTINATIONS: destination types that are offered although they are not finished. */
+  /** EXPERIMENTAL_DESTINATIONS: unfinished destination types that are offered anyway. */
   declare readonly experimentalDestinations: readonly string[];
 
-  /** SMTP_PORT: where mail is received, when ROLE is smtp or all; `null` means nowhere, 0 a free port. */
+  /**
+   * SMTP_PORT: the port that receives mail if ROLE is smtp or all. `null`: mail is not received. 0 selects a free port.
+   */
   declare readonly smtpPort: number | null;
-  /** Whether somebody wants mail on that very port: one that is nobody's choice may be taken, by another process of this service say. */
+  /**
+   * Whether the operator explicitly requested this SMTP port. If not, the port may already be in use, for example by
+   * another process of this service.
+   */
   declare readonly isSmtpPortAsked: boolean;
-  /** SMTP_NAME in lower case: what the listener calls itself; `null` means the mail host of PLATFORM_DOMAIN. */
+  /** SMTP_NAME in lower case: host name that the listener announces. `null`: the mail host of PLATFORM_DOMAIN. */
   declare readonly smtpName: string | null;
-  /** SMTP_TLS_CERT and SMTP_TLS_KEY: the files of the listener's certificate, with its chain, and of its key; `null` means that there is no STARTTLS. */
+  /**
+   * SMTP_TLS_CERT and SMTP_TLS_KEY: files of the listener's certificate chain and key. `null`: STARTTLS is not offered.
+   */
   declare readonly smtpTls: { certFile: string; keyFile: string } | null;
-  /** SMTP_TRUST_PROXY: networks of balancers that begin each connection with a PROXY header (version 1); empty means nobody's. */
+  /**
+   * SMTP_TRUST_PROXY: networks of load balancers that start each connection with a PROXY header (version 1). Empty:
+   * none.
+   */
   declare readonly smtpTrustProxy: readonly string[];
-  /** EMAIL_TRANSPORT, with AWS_ACCESS_KEY_ID and its like for SES: how mail leaves. Secret, for its login. */
+  /**
+   * EMAIL_TRANSPORT, plus AWS_ACCESS_KEY_ID and related variables for SES: how mail is sent. Secret, because it
+   * contains credentials.
+   */
   declare readonly emailTransport: EmailTransport;
-  /** BLOB_STORE, with AWS_ACCESS_KEY_ID and its like for a bucket: where raw messages and attachments are kept. Secret, for its credentials. */
+  /**
+   * BLOB_STORE, plus AWS_ACCESS_KEY_ID and related variables for a bucket: storage of raw messages and attachments.
+   * Secret, because it contains credentials.
+   */
   declare readonly blobStore: BlobPlace;
-  /** SES_TOPICS: ARNs of the SNS topics that Amazon SES tells us by; empty means that nobody is listened to. */
+  /** SES_TOPICS: ARNs of the SNS topics through which Amazon SES reports events. Empty: none are accepted. */
   declare readonly sesTopics: readonly string[];
-  /** SIGN_IN_MAIL_FROM: who mails the codes of the sign-in; `null` means `sign-in@PLATFORM_DOMAIN`. */
+  /** SIGN_IN_MAIL_FROM: sender address of sign-in codes. `null`: `sign-in@PLATFORM_DOMAIN`. */
   declare readonly signInMailFrom: string | null;
-  /** OIDC_*: the identity provider of the installation; `null` means none. Its client secret is secret. */
+  /** OIDC_*: identity provider of the installation. `null`: none. Its client secret is secret. */
   declare readonly oidc: OidcProvider | null;
-  /** OPERATOR_KEY: what the operator's own calls carry; `null` switches them off. Secret. */
+  /** OPERATOR_KEY: bearer token of operator API calls. `null`: these calls are disabled. Secret. */
   declare readonly operatorKey: string | null;
   /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
   declare readonly auditRetentionDays: number;
-  /** SMTP_ANSWER_TIMEOUT: how long to wait for one reply of a mail server when sending. It caps the time-outs of RFC 5321. */
+  /**
+   * SMTP_ANSWER_TIMEOUT: how long to wait for one reply of a mail server when sending. It caps the timeouts of RFC
+   * 5321.
+   */
   declare readonly smtpAnswerMsMax: number;
-  /** BOUNCE_SUPPRESSION_DAYS: how long a bounce suppresses its address; `null` means until the suppression is removed. */
+  /**
+   * BOUNCE_SUPPRESSION_DAYS: how long a bounce suppresses its address; `null` means until the suppression is removed.
+   */
   declare readonly bounceSuppressionDays: number | null;
-  /** MAIL_DNS_RETRY: how long a received message waits for name servers that do not answer. */
+  /** MAIL_DNS_RETRY: how long a received message waits for unresponsive name servers. */
   declare readonly mailDnsRetryMs: number;
-  /** RSPAMD_URL: the rspamd that judges received mail (its normal worker); `null` means none. */
+  /** RSPAMD_URL: the rspamd (its normal worker) that scans received mail. `null`: none. */
   declare readonly rspamdUrl: string | null;
-  /** CLAMD_ADDRESS: host and port of the clamd that looks for viruses in received mail; `null` means none. */
+  /** CLAMD_ADDRESS: host and port of the clamd that scans received mail for viruses. `null`: none. */
   declare readonly clamdAddress: string | null;
 
   #listeningPort: number | null = null;
@@ -216,12 +261,12 @@ export class Config {
     Object.freeze(this);
   }
 
-  /** Whether this process takes what endpoints receive. */
+  /** Whether this process serves the API and receives messages. */
   get isApi(): boolean {
     return this.role === 'api' || this.role === 'all';
   }
 
-  /** Whether this process delivers, and does what has to be done now and then. */
+  /** Whether this process delivers and runs periodic jobs. */
   get isWorker(): boolean {
     return this.role === 'worker' || this.role === 'all';
   }
@@ -231,60 +276,60 @@ export class Config {
     return (this.role === 'smtp' || this.role === 'all') && this.smtpPort !== null;
   }
 
-  /** The public address of the API without a trailing slash. */
+  /** Public address of the API without a trailing slash. */
   get baseUrl(): string {
     return this.configuredBaseUrl ?? `http://localhost:${this.#listeningPort ?? this.port}`;
   }
 
-  /** The path of BASE_URL without a trailing slash; empty when the service has its host for itself. */
+  /** Path of BASE_URL without a trailing slash. Empty if the service is at the root of its host. */
   get basePath(): string {
     return new URL(this.baseUrl).pathname.replace(/\/+$/, '');
   }
 
-  /** Whether PostgreSQL is to be started under `dataDir`. */
+  /** Whether PostgreSQL runs embedded under `dataDir`. */
   get isEmbedded(): boolean {
     return this.configuredDatabaseUrl === null;
   }
 
-  /** The database: DATABASE_URL or the embedded server. Throws before `completedWith` when embedded. Secret. */
+  /** URL of the database: DATABASE_URL or the embedded server. Throws before `completedWith` if embedded. Secret. */
   get databaseUrl(): string {
     if (this.configuredDatabaseUrl === null) throw new Error('The embedded PostgreSQL is not started yet.');
     return this.configuredDatabaseUrl;
   }
 
-  /** For what needs a session of its own: LISTEN, migrations, session locks, the queues. Secret. */
+  /** URL for features that need a dedicated session: LISTEN, migrations, session locks, the queues. Secret. */
   get databaseDirectUrl(): string {
     return this.configuredDatabaseDirectUrl ?? this.databaseUrl;
   }
 
-  /** Whether DATABASE_URL leads to a pooler, where every transaction may meet another session. */
+  /** Whether DATABASE_URL points to a pooler, where every transaction may use another session. */
   get isPooled(): boolean {
     return this.databaseDirectUrl !== this.databaseUrl;
   }
 
-  /** The 32 bytes that wrap every data key. Throws before `completedWith` when embedded without MASTER_KEY. Secret. */
+  /** The 32 bytes that encrypt every data key. Throws before `completedWith` if embedded without MASTER_KEY. Secret. */
   get masterKey(): Buffer {
     if (this.configuredMasterKey === null) throw new Error('The master key is not provided yet.');
     return this.configuredMasterKey;
   }
 
-  /** Tells the port that PORT=0 became, so that `baseUrl` is right; called once, after listening. */
+  /** Sets the port that PORT=0 selected, so that `baseUrl` is correct. Called once, after listening. */
   listensOn(port: number): void {
     this.#listeningPort = port;
     this.#listeningPorts.add(port);
   }
 
-  /** Tells a port that this process, or a server that it started, listens on besides. */
+  /** Adds another port that this process, or a server that it started, listens on. */
   alsoListensOn(port: number): void {
     this.#listeningPorts.add(port);
   }
 
-  /** Every port that is known to be our own: nothing is delivered to them. */
+  /** All known ports of this process. Deliveries to them are blocked. */
   get listeningPorts(): readonly number[] {
     return [...this.#listeningPorts];
   }
 
-  /** The same configuration with what an embedded start finds out: where the database is, and the key. */
+  /** Returns a copy with the values that an embedded start determines: the database's URL and the master key. */
   completedWith(databaseUrl: string, masterKey: Buffer): Config {
     return new Config({ ...this, configuredDatabaseUrl: databaseUrl, configuredMasterKey: masterKey });
   }
@@ -308,10 +353,10 @@ export class Config {
 }
 
 /**
- * Checks the environment and gives it types. Pure over its argument; unknown variables are
- * ignored, empty ones count as not set.
+ * Validates environment variables and returns the typed configuration. Pure: reads only its argument. Unknown variables
+ * are ignored. Empty ones count as not set.
  *
- * @throws ConfigError for the first variable that can't be used.
+ * @throws ConfigError for the first invalid variable.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const read = new ConfigReader(env);
@@ -333,7 +378,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     platformSpf: read.matching(
       'PLATFORM_SPF',
       SPF_TERMS,
-      'terms of SPF such as include:amazonses.com, with spaces between them',
+      'SPF terms such as include:amazonses.com, separated by spaces',
     ),
     dnsPort: readDnsPort(read),
     egressAllowCidrs: read.listOf(
@@ -392,7 +437,7 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
   const port = read.wholeNumber('PORT', 0, 65535) ?? 3000;
   const metricsPort = read.wholeNumber('METRICS_PORT', 0, 65535);
   if (metricsPort !== null && metricsPort !== 0 && metricsPort === port) {
-    throw new ConfigError(`METRICS_PORT must differ from PORT, which is ${port} too.`);
+    throw new ConfigError(`METRICS_PORT must differ from PORT, which is also ${port}.`);
   }
   return {
     port,
@@ -439,14 +484,14 @@ function readLimits(read: ConfigReader): LimitFields {
   };
 }
 
-/** Who may come in beside the keys, and how long it is known who did what. */
+/** Reads the settings of sign-in methods other than API keys, and of the audit log. */
 function readAccess(
   read: ConfigReader,
 ): Pick<ConfigFields, 'signInMailFrom' | 'oidc' | 'operatorKey' | 'auditRetentionDays'> {
   const operatorKey = read.text('OPERATOR_KEY');
   if (operatorKey !== null && !/^[\x21-\x7e]{32,200}$/.test(operatorKey)) {
     throw new ConfigError(
-      'OPERATOR_KEY must be 32 to 200 printable characters without spaces: `openssl rand -base64 32` makes one.',
+      'OPERATOR_KEY must be 32 to 200 printable characters without spaces: `openssl rand -base64 32` creates one.',
     );
   }
   if (operatorKey?.startsWith('ek_') === true)
@@ -470,14 +515,14 @@ function readAccess(
       signingAlgorithms: read.listOf(
         'OIDC_SIGNING_ALGORITHMS',
         (name) => SIGNING_ALGORITHMS.has(name),
-        'a comma-separated list of signatures with a public key such as RS256,ES256',
+        'a comma-separated list of public-key signature algorithms such as RS256,ES256',
       ),
       organization: read.text('OIDC_ORGANIZATION'),
     }),
   };
 }
 
-/** OpenTelemetry's own names and defaults. */
+/** Uses OpenTelemetry's own variable names and defaults. */
 function readTracing(read: ConfigReader): Pick<ConfigFields, 'traceSampler' | 'traceSamplerRatio' | 'traceResource'> {
   const name = read.text('OTEL_SERVICE_NAME');
   return {
@@ -498,13 +543,13 @@ type SmtpFields = Pick<ConfigFields, 'smtpPort' | 'isSmtpPortAsked' | 'smtpName'
 function readSmtp(read: ConfigReader): SmtpFields {
   const isOff = read.text('SMTP_PORT') === 'off';
   if (isOff && read.text('ROLE') === 'smtp')
-    throw new ConfigError('SMTP_PORT must not be off where ROLE is smtp: there would be nothing to do.');
+    throw new ConfigError('SMTP_PORT must not be off if ROLE is smtp: the process would have nothing to do.');
   const certFile = read.text('SMTP_TLS_CERT');
   const keyFile = read.text('SMTP_TLS_KEY');
   if ((certFile === null) !== (keyFile === null))
-    throw new ConfigError('SMTP_TLS_CERT goes with SMTP_TLS_KEY: set both, or neither.');
+    throw new ConfigError('SMTP_TLS_CERT requires SMTP_TLS_KEY and vice versa: set both, or neither.');
   return {
-    // Whoever does not mind where the API is does not mind here either: several can run side by side then.
+    // With PORT=0 the SMTP port is free to choose as well, so that several instances can run side by side.
     smtpPort: isOff ? null : (read.wholeNumber('SMTP_PORT', 0, 65535) ?? (read.text('PORT') === '0' ? 0 : 2525)),
     isSmtpPortAsked: read.text('SMTP_PORT') !== null || read.text('ROLE') === 'smtp',
     smtpName: read.matching('SMTP_NAME', HOST_NAME, 'a host name such as mx.example.com')?.toLowerCase() ?? null,
@@ -549,7 +594,10 @@ function readRedirectSchemes(read: ConfigReader): string[] {
   return listed.length > 0 ? listed : ['cursor', 'vscode', 'vscode-insiders'];
 }
 
-/** Creates what docker-compose.yml refuses to start without; test/architecture compares it with the file. */
+/**
+ * Command that creates the secrets without which docker-compose.yml does not start. test/architecture compares it with
+ * the file.
+ */
 export const CREATE_SECRETS =
   '(printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env';
 
@@ -573,27 +621,29 @@ function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
 function readDirectUrl(read: ConfigReader, isExternal: boolean): string | null {
   const url = read.secretUrl('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']);
   if (url === null) return null;
-  if (!isExternal) throw new ConfigError('DATABASE_DIRECT_URL goes with DATABASE_URL: set both, or neither.');
+  if (!isExternal) throw new ConfigError('DATABASE_DIRECT_URL requires DATABASE_URL: set both, or neither.');
   return url;
 }
 
 function readBootstrapApiKey(read: ConfigReader): string | null {
   const value = read.text('BOOTSTRAP_API_KEY');
   if (value !== null && !/^ek_(live|test)_[A-Za-z0-9]{20,100}$/.test(value)) {
-    throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.');
+    throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ followed by 20 to 100 letters and digits.');
   }
   return value;
 }
 
 function readEmailTransport(read: ConfigReader): EmailTransport {
   const transport = parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read));
-  // Other servers look up what we call ourselves.
+  // Other mail servers look up the name that Posthorn announces.
   if (transport.kind === 'direct' && !readPlatformDomain(read).includes('.'))
-    throw new ConfigError('EMAIL_TRANSPORT=direct: needs PLATFORM_DOMAIN: the name that mail servers are told.');
+    throw new ConfigError(
+      'EMAIL_TRANSPORT=direct: needs PLATFORM_DOMAIN: the name that Posthorn announces to mail servers.',
+    );
   return transport;
 }
 
-/** Under the names that AWS's own tools read. */
+/** Uses the variable names of AWS's own tools. */
 function readAwsCredentials(read: ConfigReader): AwsCredentials | null {
   const [accessKeyId, secretAccessKey, sessionToken] = [
     read.secret('AWS_ACCESS_KEY_ID'),

@@ -68,13 +68,13 @@ describe('parseEmailTransport', () => {
     ['smtp://ada:hunter2%zz@h', 'percent-encode'],
     ['direct:?port=0', 'one parameter'],
     ['direct://mail.example.com', 'one parameter'],
-    ['ses:', 'names a region'],
-    ['ses:Europe', 'names a region'],
-    ['ses:eu-west-1?tls=off', 'takes the parameters'],
+    ['ses:', 'requires a region'],
+    ['ses:Europe', 'requires a region'],
+    ['ses:eu-west-1?tls=off', 'accepts the parameters'],
     ['ses:eu-west-1?configuration_set=a b', '1 to 64'],
     ['ses:eu-west-1?endpoint=ftp://h', 'http or https'],
     ['ses:eu-west-1?endpoint=https://ada:hunter2@h', 'http or https'],
-  ])('says what is wrong with %s, and nothing of the password', (text, message) => {
+  ])('reports what is wrong with %s, without the password', (text, message) => {
     const parse = (): unknown => parseEmailTransport(text, AWS);
 
     expect(parse).toThrow(ConfigError);
@@ -84,7 +84,7 @@ describe('parseEmailTransport', () => {
 });
 
 describe('Config', () => {
-  it("shows nothing of the transport's login", () => {
+  it("shows none of the transport's login", () => {
     const config = loadConfig({ EMAIL_TRANSPORT: 'smtps://ada:hunter2@mail.example.com' });
 
     expect(config.emailTransport).toMatchObject({ login: { password: 'hunter2' } });
@@ -94,14 +94,14 @@ describe('Config', () => {
   const AWS_ENV = { AWS_ACCESS_KEY_ID: AWS.accessKeyId, AWS_SECRET_ACCESS_KEY: AWS.secretAccessKey };
   const BUCKET = { kind: 's3', bucket: 'mail', prefix: '', region: 'eu-west-1', endpoint: null, credentials: AWS };
 
-  it('needs a name of its own to hand mail over with direct:', () => {
+  it('direct: requires PLATFORM_DOMAIN', () => {
     expect(() => loadConfig({ EMAIL_TRANSPORT: 'direct:' })).toThrow(/PLATFORM_DOMAIN/);
     expect(loadConfig({ EMAIL_TRANSPORT: 'direct:', PLATFORM_DOMAIN: 'mail.example.com' }).emailTransport.kind).toBe(
       'direct',
     );
   });
 
-  it('needs credentials for SES and for a bucket, and shows them nowhere', () => {
+  it('SES and buckets require credentials, which are never shown', () => {
     expect(() => loadConfig({ EMAIL_TRANSPORT: 'ses:eu-west-1', AWS_ACCESS_KEY_ID: 'a' })).toThrow(
       /AWS_SECRET_ACCESS_KEY/,
     );

@@ -2,39 +2,39 @@ import type { AwsCredentials } from './aws-credentials.js';
 import { isHttpUrl, REGION } from './blob-store.js';
 import { authorityFault, ConfigError } from './config-values.js';
 
-/** How connections to a relay are encrypted when they do not begin encrypted: STARTTLS (RFC 3207). */
+/** Whether connections to a relay that start in plain text are encrypted with STARTTLS (RFC 3207). */
 export type StartTls = 'required' | 'opportunistic' | 'off';
 
-/** How mail leaves the install. */
+/** How the installation sends mail. */
 export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount | DirectMail;
 
-/** The mail servers of each recipient's own domain. */
+/** Sends to the mail servers of each recipient's domain. */
 export interface DirectMail {
   kind: 'direct';
-  /** Where everybody's server listens: 25, but in a test. */
+  /** Port of all mail servers: 25, except in tests. */
   port: number;
 }
 
-/** Amazon SES, by its API (v2). */
+/** Amazon SES, through its API (v2). */
 export interface SesAccount {
   kind: 'ses';
   region: string;
-  /** What notifications, suppression and pools of addresses are set for; null for none. */
+  /** SES configuration set, which defines notifications, suppression and IP pools. Null for none. */
   configurationSet: string | null;
-  /** Another server that speaks its protocol; null for Amazon's. */
+  /** URL of a compatible server. Null for Amazon's. */
   endpoint: string | null;
   credentials: AwsCredentials;
 }
 
-/** A mail server that takes our mail for everybody. */
+/** A mail server that relays all mail of the installation. */
 export interface EmailRelay {
   kind: 'smtp';
   host: string;
   port: number;
-  /** Encrypted from the first byte (RFC 8314). */
+  /** TLS from the first byte (RFC 8314). */
   isImplicitTls: boolean;
   startTls: StartTls;
-  /** Null when it takes mail without a login. Secret. */
+  /** Null if the server accepts mail without a login. Secret. */
   login: { user: string; password: string } | null;
 }
 
@@ -44,7 +44,8 @@ const START_TLS = ['required', 'opportunistic', 'off'] as const;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /**
- * Reads EMAIL_TRANSPORT. Throws `ConfigError`, whose message repeats nothing of a URL, since it has a password in it.
+ * Reads EMAIL_TRANSPORT. Throws `ConfigError`. Its message contains no part of a URL, because a URL may contain a
+ * password.
  */
 export function parseEmailTransport(text: string | null, credentials: AwsCredentials | null): EmailTransport {
   if (text === null || text === 'capture:' || text === 'capture') return { kind: 'capture' };
@@ -56,17 +57,17 @@ export function parseEmailTransport(text: string | null, credentials: AwsCredent
   if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
     throw new ConfigError(`EMAIL_TRANSPORT must be ${EXPECTED}.`);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (host === '') throw new ConfigError(`EMAIL_TRANSPORT names no host: it must be ${EXPECTED}.`);
+  if (host === '') throw new ConfigError(`EMAIL_TRANSPORT has no host: it must be ${EXPECTED}.`);
   if (!['', '/'].includes(url.pathname) || url.hash !== '')
     throw new ConfigError(
-      'EMAIL_TRANSPORT has no path and no fragment; a "/", "#" or "?" of a password is percent-encoded.',
+      'EMAIL_TRANSPORT allows no path and no fragment; percent-encode "/", "#" and "?" in a password.',
     );
   const isImplicitTls = url.protocol === 'smtps:';
   const startTls = readStartTls(url, isImplicitTls);
   const login = readLogin(url);
   if (login !== null && !isImplicitTls && startTls !== 'required' && !LOOPBACK.test(host)) {
     throw new ConfigError(
-      `EMAIL_TRANSPORT has a password, which tls=${startTls} may send in plain text: use tls=required or smtps://.`,
+      `EMAIL_TRANSPORT has a password, which tls=${startTls} could send in plain text: use tls=required or smtps://.`,
     );
   }
   return {
@@ -82,7 +83,7 @@ export function parseEmailTransport(text: string | null, credentials: AwsCredent
 function readDirect(text: string): DirectMail {
   const [, port = '25'] = /^(?:\?port=(\d{1,5}))?$/.exec(text) ?? [, ''];
   if (!(Number(port) >= 1 && Number(port) <= 65_535))
-    throw new ConfigError('EMAIL_TRANSPORT=direct: takes one parameter, port, which is 25 unless given.');
+    throw new ConfigError('EMAIL_TRANSPORT=direct: accepts one parameter, port (default 25).');
   return { kind: 'direct', port: Number(port) };
 }
 
@@ -90,12 +91,12 @@ function readSes(text: string, credentials: AwsCredentials | null): SesAccount {
   const [, region = '', query = ''] = /^([^?]*)(?:\?(.*))?$/.exec(text) ?? [];
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((name) => name !== 'configuration_set' && name !== 'endpoint');
-  if (!REGION.test(region)) throw new ConfigError('EMAIL_TRANSPORT=ses: names a region, such as ses:eu-west-1.');
+  if (!REGION.test(region)) throw new ConfigError('EMAIL_TRANSPORT=ses: requires a region, such as ses:eu-west-1.');
   if (unknown !== undefined)
-    throw new ConfigError('EMAIL_TRANSPORT=ses:REGION takes the parameters configuration_set and endpoint.');
+    throw new ConfigError('EMAIL_TRANSPORT=ses:REGION accepts the parameters configuration_set and endpoint.');
   const [configurationSet, endpoint] = [parameters.get('configuration_set'), parameters.get('endpoint')];
   if (configurationSet !== null && !/^[A-Za-z0-9_-]{1,64}$/.test(configurationSet))
-    throw new ConfigError('The configuration_set of EMAIL_TRANSPORT has 1 to 64 letters, digits, "_" and "-".');
+    throw new ConfigError('The configuration_set of EMAIL_TRANSPORT must have 1 to 64 letters, digits, "_" and "-".');
   if (endpoint !== null && !isHttpUrl(endpoint))
     throw new ConfigError('The endpoint of EMAIL_TRANSPORT must be an http or https URL without path and credentials.');
   if (credentials === null)
@@ -106,14 +107,14 @@ function readSes(text: string, credentials: AwsCredentials | null): SesAccount {
 function readStartTls(url: URL, isImplicitTls: boolean): StartTls {
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'tls');
   if (unknown !== undefined)
-    throw new ConfigError('EMAIL_TRANSPORT takes one parameter, tls=required, tls=opportunistic or tls=off.');
+    throw new ConfigError('EMAIL_TRANSPORT accepts one parameter: tls=required, tls=opportunistic or tls=off.');
   const value = url.searchParams.get('tls');
   if (value === null) return 'required';
   const found = START_TLS.find((each) => each === value);
   if (found === undefined)
     throw new ConfigError('The parameter tls of EMAIL_TRANSPORT must be required, opportunistic or off.');
   if (isImplicitTls && found !== 'required')
-    throw new ConfigError(`EMAIL_TRANSPORT: smtps:// is always encrypted, tls=${found} goes with smtp://.`);
+    throw new ConfigError(`EMAIL_TRANSPORT: smtps:// is always encrypted, so use tls=${found} only with smtp://.`);
   return found;
 }
 

@@ -2,12 +2,12 @@ import { loadConfig } from './config.js';
 
 const env = { OIDC_ISSUER: 'https://login.example/', OIDC_CLIENT_ID: 'posthorn' };
 
-describe('the identity provider of the environment', () => {
-  it('is none without an issuer', () => {
+describe('the identity provider of the environment variables', () => {
+  it('is null without an issuer', () => {
     expect(loadConfig({}).oidc).toBeNull();
   });
 
-  it('reads roles, domains and the issuer as its document writes it', () => {
+  it('reads roles, domains and the issuer exactly as in its document', () => {
     expect(
       loadConfig({
         ...env,
@@ -31,8 +31,8 @@ describe('the identity provider of the environment', () => {
   });
 
   it.each([
-    [{ OIDC_CLIENT_ID: 'posthorn' }, 'OIDC_CLIENT_ID goes with OIDC_ISSUER'],
-    [{ OIDC_ISSUER: 'https://login.example' }, 'OIDC_ISSUER needs OIDC_CLIENT_ID'],
+    [{ OIDC_CLIENT_ID: 'posthorn' }, 'OIDC_CLIENT_ID requires OIDC_ISSUER'],
+    [{ OIDC_ISSUER: 'https://login.example' }, 'OIDC_ISSUER requires OIDC_CLIENT_ID'],
     [{ ...env, OIDC_ROLES: 'admins=owner' }, 'OIDC_ROLES must be'],
     [{ ...env, OIDC_ISSUER: 'ftp://login.example' }, 'OIDC_ISSUER must be'],
     [{ ...env, OIDC_SIGNING_ALGORITHMS: 'RS256,none' }, 'OIDC_SIGNING_ALGORITHMS must be'],
@@ -45,7 +45,7 @@ describe('the identity provider of the environment', () => {
     expect(() => loadConfig(given as unknown as Record<string, string>)).toThrow(message);
   });
 
-  it("never shows its secret, nor the operator's key", () => {
+  it("never shows its secret or the operator's key", () => {
     const config = loadConfig({ ...env, OIDC_CLIENT_SECRET: 'hunter2', OPERATOR_KEY: 'hunter2'.repeat(6) });
 
     expect(JSON.stringify(config)).not.toContain('hunter2');

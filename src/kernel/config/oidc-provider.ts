@@ -1,7 +1,10 @@
 import { type Scope, SCOPES } from '../tenant.js';
 import { ConfigError } from './config-values.js';
 
-/** The algorithms that an ID token may be signed with: no `none`, and none with a shared secret, for which anybody could take the public key. */
+/**
+ * Allowed signature algorithms of ID tokens. Excludes `none` and shared-secret algorithms, for which an attacker could
+ * use the public key as the secret.
+ */
 export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
   'RS256',
   'RS384',
@@ -16,27 +19,36 @@ export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
   'Ed25519',
 ]);
 
-/** The identity provider that people of this installation sign in with (OpenID Connect). */
+/** Identity provider (OpenID Connect) for sign-in. */
 export interface OidcProvider {
-  /** As the provider's ID tokens name it. */
+  /** Issuer as in the provider's ID tokens. */
   issuer: string;
   clientId: string;
   /** Null for a public client. Secret. */
   clientSecret: string | null;
   groupsClaim: string;
-  /** Which group makes which role; `*` is everybody. Empty when only members come in. */
+  /** Pairs of group and role. `*` matches every user. Empty if only existing members may sign in. */
   roles: readonly (readonly [group: string, role: Scope])[];
-  /** Domains of addresses that come in, in lower case; empty for all. */
+  /** Allowed domains of email addresses, in lower case. Empty: all. */
   domains: readonly string[];
-  /** Whether an address counts that the provider does not say is verified: some never say so, and their administrators set the addresses. */
+  /**
+   * Whether to accept an address that the provider does not mark as verified. Some providers never do so, although
+   * their administrators set the addresses.
+   */
   trustsEmail: boolean;
-  /** The algorithms that our client is registered with at the provider; empty for all of `SIGNING_ALGORITHMS` that the provider lists. */
+  /**
+   * Signature algorithms that this client is registered with at the provider. Empty: all of `SIGNING_ALGORITHMS` that
+   * the provider lists.
+   */
   signingAlgorithms: readonly string[];
-  /** The slug of the organization that the provider belongs to, which newcomers join; null for the installation's provider, whose newcomers join the first organization. */
+  /**
+   * Slug of the organization that owns the provider and that new members join. Null for the installation's provider,
+   * whose new members join the first organization.
+   */
   organization: string | null;
 }
 
-/** The variables as they are written. */
+/** Environment variables in their original form. */
 export interface OidcVariables {
   issuer: URL | null;
   clientId: string | null;
@@ -49,7 +61,7 @@ export interface OidcVariables {
   organization: string | null;
 }
 
-/** Checks the variables of OIDC together. Throws `ConfigError`. */
+/** Validates the OIDC variables together. Throws `ConfigError`. */
 export function readOidc({
   issuer,
   clientId,
@@ -62,14 +74,15 @@ export function readOidc({
   organization,
 }: OidcVariables): OidcProvider | null {
   if (issuer === null) {
-    if (clientId !== null) throw new ConfigError('OIDC_CLIENT_ID goes with OIDC_ISSUER: set both, or neither.');
+    if (clientId !== null) throw new ConfigError('OIDC_CLIENT_ID requires OIDC_ISSUER: set both, or neither.');
     return null;
   }
-  if (clientId === null) throw new ConfigError('OIDC_ISSUER needs OIDC_CLIENT_ID, as the provider calls this service.');
+  if (clientId === null)
+    throw new ConfigError('OIDC_ISSUER requires OIDC_CLIENT_ID, the id of this service at the provider.');
   if (issuer.search !== '' || issuer.hash !== '' || issuer.username !== '')
     throw new ConfigError('OIDC_ISSUER must be a URL without credentials, query and fragment.');
   return {
-    // As it is written in the provider's document: no slash that is not there.
+    // Must equal the value in the provider's document, so no slash is added.
     issuer: issuer.pathname === '/' ? issuer.origin : issuer.href,
     clientId,
     clientSecret,
@@ -83,13 +96,13 @@ export function readOidc({
 }
 
 /**
- * The rule of an installation with several organizations: its provider lets in addresses of listed domains alone. Without the list it could claim
- * the address of any member of any organization.
+ * Rule for an installation with several organizations: its provider may only sign in addresses of listed domains.
+ * Otherwise it could claim the address of any member of any organization.
  */
 export const DOMAINS_REQUIRED =
-  'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider vouches for.';
+  'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';
 
-/** Returns true if a provider may only be used while there is one organization. */
+/** Returns whether a provider may only be used while there is one organization. */
 export function lacksDomains(provider: OidcProvider | null): boolean {
   return provider !== null && provider.domains.length === 0;
 }
@@ -99,7 +112,7 @@ function readRole(entry: string): readonly [string, Scope] {
   const role = SCOPES.find((scope) => scope === entry.slice(at + 1).trim());
   if (at < 1 || role === undefined)
     throw new ConfigError(
-      'OIDC_ROLES must be group=role pairs with commas between them, the roles read, write or admin: admins=admin,developers=write,*=read.',
+      'OIDC_ROLES must be comma-separated group=role pairs with the roles read, write or admin: admins=admin,developers=write,*=read.',
     );
   return [entry.slice(0, at).trim(), role];
 }

@@ -27,7 +27,7 @@ describe('encrypt and decrypt', () => {
     expect(decrypt(key, Buffer.concat([iv, tag, ciphertext]), context)).toEqual(plaintext);
   });
 
-  it("are each other's inverse, for bytes and text of any length, also none", () => {
+  it('are inverse to each other, for bytes and text of any length, including 0', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 50 }), (bytes, aad) => {
         const [plaintext, context] = [Buffer.from(bytes), Buffer.from(aad)];
@@ -40,19 +40,19 @@ describe('encrypt and decrypt', () => {
     expect(decrypt(KEY, encrypt(KEY, 'schön', CONTEXT), CONTEXT)?.toString()).toBe('schön');
   });
 
-  it('make another box every time', () => {
+  it('produce a different box every time', () => {
     expect(encrypt(KEY, 'a', CONTEXT)).not.toEqual(encrypt(KEY, 'a', CONTEXT));
   });
 
-  it('refuse a tag of 4 bytes, which Node takes by default', () => {
+  it('reject a tag of 4 bytes, which Node.js accepts by default', () => {
     const { key, iv, tag, context } = PUBLISHED;
 
-    // An empty ciphertext behind four bytes of tag, and the same with the ciphertext moved up.
+    // An empty ciphertext after four bytes of the tag, and the same followed by the ciphertext.
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4)]), context)).toBeNull();
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4), PUBLISHED.ciphertext]), context)).toBeNull();
   });
 
-  it('open with no other key and no other context', () => {
+  it('fail with another key or another context', () => {
     const box = encrypt(KEY, 'a', CONTEXT);
 
     expect(decrypt(Buffer.alloc(32, 8), box, CONTEXT)).toBeNull();

@@ -8,14 +8,14 @@ describe('a wrapped data key', () => {
     expect(unwrap(MASTER_KEY, 3, wrap(MASTER_KEY, DATA_KEY))).toEqual(DATA_KEY);
   });
 
-  it('opens with no other master key, and in no other row', () => {
+  it('does not open with another master key, or in another row', () => {
     const wrapped = wrap(MASTER_KEY, DATA_KEY);
 
     expect(unwrap(Buffer.alloc(32, 8), 3, wrapped)).toBeNull();
     expect(unwrap(MASTER_KEY, 4, wrapped)).toBeNull();
   });
 
-  it('does not open when any byte of it was altered, or when it was cut', () => {
+  it('does not open if any byte was altered, or if it was truncated', () => {
     const wrapped = wrap(MASTER_KEY, DATA_KEY);
 
     for (let i = 0; i < wrapped.length; i += 1) {
@@ -26,13 +26,13 @@ describe('a wrapped data key', () => {
     }
   });
 
-  it('does not show the key', () => {
+  it('does not contain the key', () => {
     expect(wrap(MASTER_KEY, DATA_KEY).includes(DATA_KEY.key.subarray(0, 8))).toBe(false);
   });
 });
 
 describe('derived keys', () => {
-  it('differ by purpose and by what they are derived from', () => {
+  it('differ by purpose and by input key', () => {
     const keys = [
       derive(MASTER_KEY, 'a'),
       derive(MASTER_KEY, 'b'),
@@ -46,7 +46,7 @@ describe('derived keys', () => {
   });
 
   it('are HKDF-SHA256 without salt: RFC 5869, test case 3', () => {
-    // The test case has an empty info too, which no purpose here has; its first 32 of 42 bytes.
+    // The test case also has an empty info, which no purpose here has. Compares the first 32 of its 42 bytes.
     expect(derive(Buffer.alloc(22, 0x0b), '').toString('hex')).toBe(
       '8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d',
     );

@@ -12,7 +12,7 @@ const MASTER_KEY = Buffer.alloc(32, 7);
 const OTHER_KEY = Buffer.alloc(32, 8);
 const CONTEXT = 'environments|1||secret';
 
-/** What the release before data keys stored for that context under MASTER_KEY. */
+/** Value that the release before data keys stored for this context under MASTER_KEY. */
 const SEALED_BY_VERSION_1 = {
   context: 'destinations|1|0190f0a0-0000-0000-0000-000000000001|secret',
   sealed: Buffer.from(
@@ -21,7 +21,7 @@ const SEALED_BY_VERSION_1 = {
   ),
 };
 
-/** A database in memory that several processes share, with what each of them listens to. */
+/** An in-memory database that several processes share, with their notification listeners. */
 class Installation {
   rows: WrappedKey[] = [];
   oldest: SealedValue | null = null;
@@ -32,7 +32,7 @@ class Installation {
   private readonly listeners: (() => void)[] = [];
   private queue: Promise<unknown> = Promise.resolve();
 
-  /** A process that has not loaded yet. */
+  /** A process that has not loaded its keys yet. */
   process(masterKey = MASTER_KEY): Keyring {
     return new Keyring(this.store(), this.notifications(), { masterKey }, {
       nowMs: () => this.nowMs,
@@ -85,7 +85,7 @@ class Installation {
   }
 }
 
-/** Everything that is under way in memory has come to its end. */
+/** Waits until all pending in-memory work has finished. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function refusal(work: Promise<unknown>): Promise<Error> {
@@ -95,7 +95,7 @@ async function refusal(work: Promise<unknown>): Promise<Error> {
   );
 }
 
-// The warnings are asked for here.
+// The tests check the warnings.
 beforeAll(() => Logger.overrideLogger(false));
 
 describe('the first start', () => {
@@ -113,7 +113,7 @@ describe('the first start', () => {
     expect((await new Installation().started()).newest().key).not.toEqual(keyring.newest().key);
   });
 
-  it('of several processes at once leaves them with the same keys', async () => {
+  it('of several processes at once results in the same keys', async () => {
     const installation = new Installation();
 
     const keyrings = await Promise.all(Array.from({ length: 5 }, () => installation.started()));
@@ -122,7 +122,7 @@ describe('the first start', () => {
     expect(new Set(keyrings.map((keyring) => keyring.newest().key.toString('hex'))).size).toBe(1);
   });
 
-  it('with a wrong MASTER_KEY on a database in use stores nothing, so the right one still works', async () => {
+  it('with a wrong MASTER_KEY on a used database stores nothing, so the right one still works', async () => {
     const installation = new Installation();
     installation.oldest = SEALED_BY_VERSION_1;
 
@@ -134,7 +134,7 @@ describe('the first start', () => {
     expect((await installation.started()).newest().id).toBe(1);
   });
 
-  it('beside values of lost data keys says what is missing', async () => {
+  it('with values of lost data keys reports what is missing', async () => {
     const installation = new Installation();
     installation.oldest = { context: CONTEXT, sealed: sealValue({ id: 1, key: OTHER_KEY }, 'a', CONTEXT) };
 
@@ -144,7 +144,7 @@ describe('the first start', () => {
 });
 
 describe('a later start', () => {
-  it('finds the same keys', async () => {
+  it('loads the same keys', async () => {
     const installation = new Installation();
     const [first, second] = [await installation.started(), await installation.started()];
 
@@ -152,7 +152,7 @@ describe('a later start', () => {
     expect(second.derived('cursors')).toEqual(first.derived('cursors'));
   });
 
-  it('with a wrong MASTER_KEY ends in one line that names the variable and no key', async () => {
+  it('with a wrong MASTER_KEY fails in one line that names the variable and no key', async () => {
     const installation = new Installation();
     await installation.started();
 
@@ -163,7 +163,7 @@ describe('a later start', () => {
     );
   });
 
-  it('with a data key in the row of another one ends as well', async () => {
+  it('with a data key in the row of another one also fails', async () => {
     const installation = new Installation();
     await installation.started();
     installation.rows = installation.rows.map(({ id, wrapped }) => ({ id: 1 - id, wrapped }));
@@ -171,13 +171,13 @@ describe('a later start', () => {
     expect(await refusal(installation.started())).toBeInstanceOf(ConfigError);
   });
 
-  it('is needed before anything is sealed', () => {
+  it('is required before anything is sealed', () => {
     expect(() => new Installation().process().newest()).toThrow('The data keys are not loaded yet.');
   });
 });
 
 describe('a rotation', () => {
-  it('leaves everything readable, with the new MASTER_KEY only, and derived keys as they were', async () => {
+  it('keeps everything readable, only with the new MASTER_KEY, and does not change derived keys', async () => {
     const installation = new Installation();
     const before = await installation.started();
     const sealed = new Vault(before).seal('a', CONTEXT);
@@ -195,7 +195,7 @@ describe('a rotation', () => {
     expect(await refusal(installation.started())).toBeInstanceOf(ConfigError);
   });
 
-  it('goes past processes that run: they open what those with the new MASTER_KEY seal, and the other way round', async () => {
+  it('works while processes run: they open values that processes with the new MASTER_KEY seal, and vice versa', async () => {
     const installation = new Installation();
     const running = await installation.started();
     const command = await installation.started();
@@ -209,7 +209,7 @@ describe('a rotation', () => {
     expect(new Vault(restarted).open(new Vault(running).seal('old', CONTEXT), CONTEXT).toString()).toBe('old');
   });
 
-  it('with another MASTER_KEY than the one in force changes nothing', async () => {
+  it('with a MASTER_KEY other than the active one changes nothing', async () => {
     const installation = new Installation();
     const keyring = await installation.started();
     await keyring.rewrap(OTHER_KEY);
@@ -220,8 +220,8 @@ describe('a rotation', () => {
   });
 });
 
-describe('a data key that is not known', () => {
-  it('is looked for when it is asked for, and known the next time', async () => {
+describe('an unknown data key', () => {
+  it('is loaded in the background when it is requested, and known the next time', async () => {
     const installation = new Installation();
     const [deaf, other] = [await installation.started(), await installation.started()];
     installation.isHearing = false;
@@ -235,7 +235,7 @@ describe('a data key that is not known', () => {
     expect(deaf.newest().id).toBe(2);
   });
 
-  it('costs at most one look at the table in a second', async () => {
+  it('causes at most one read of the table per second', async () => {
     const installation = new Installation();
     const keyring = await installation.started();
     const readsBefore = installation.reads;
@@ -252,7 +252,7 @@ describe('a data key that is not known', () => {
     expect(installation.reads).toBe(readsBefore + 2);
   });
 
-  it('stays unknown while it is wrapped with another MASTER_KEY, and those that are known stay known', async () => {
+  it('stays unknown while it is wrapped with another MASTER_KEY, and known keys stay known', async () => {
     const installation = new Installation();
     const running = await installation.started();
     await (await installation.started()).rewrap(OTHER_KEY);
@@ -264,7 +264,7 @@ describe('a data key that is not known', () => {
     expect(running.find(0)).toEqual(firstDataKey(MASTER_KEY));
   });
 
-  it('and a database that is away end nothing', async () => {
+  it('and an unavailable database do not crash the process', async () => {
     const installation = new Installation();
     const keyring = await installation.started();
     installation.isAway = true;

@@ -8,7 +8,7 @@ export interface WrappedKey {
   wrapped: Buffer;
 }
 
-/** A stored value and the context that opens it. */
+/** A stored value and the context needed to open it. */
 export interface SealedValue {
   sealed: Buffer;
   context: string;
@@ -16,7 +16,7 @@ export interface SealedValue {
 
 const LOCK: Statement = { name: 'keyring.lock', text: `select pg_advisory_xact_lock(hashtext('posthorn keyring'))` };
 
-// A handful of rows: the table is read whole.
+// Reads the whole table, which has only a few rows.
 const LIST: Statement = { name: 'keyring.list', text: 'select id, wrapped from data_keys order by id' };
 
 const INSERT: Statement = {
@@ -43,17 +43,17 @@ const PEERS: Statement = {
   text: `select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = 'posthorn-listen'`,
 };
 
-/** The wrapped data keys of the installation. */
+/** Stores the wrapped data keys of the installation. */
 @Injectable()
 export class KeyringStore {
   constructor(private readonly database: Database) {}
 
-  /** Rising by number. */
+  /** Returns all keys in ascending order of their numbers. */
   list(): Promise<WrappedKey[]> {
     return this.database.query<WrappedKey>(LIST);
   }
 
-  /** Runs `work` in a transaction in which nobody else adds or replaces a data key. */
+  /** Runs `work` in a transaction with a lock: no other process can add or replace a data key meanwhile. */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       await this.database.query(LOCK);
@@ -69,7 +69,7 @@ export class KeyringStore {
     await this.database.query(REPLACE, [keys.map(({ id }) => id), keys.map(({ wrapped }) => wrapped)]);
   }
 
-  /** A value that is stored for sure once an installation has been used, or null on a new one. */
+  /** Returns a value that every used installation has stored, or null on a new installation. */
   async oldestSecret(): Promise<SealedValue | null> {
     const [row] = await this.database.query<{ id: number; secret: Buffer }>(OLDEST_SECRET);
     return row
@@ -80,7 +80,7 @@ export class KeyringStore {
       : null;
   }
 
-  /** How many processes listen for changes now. */
+  /** Returns the number of processes that currently listen for changes. */
   async peers(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(PEERS);
     return row?.count ?? 0;

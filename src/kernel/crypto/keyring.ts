@@ -8,17 +8,21 @@ import { KeyringStore, type WrappedKey } from './keyring.store.js';
 import { dataKeyOf, openValue } from './sealed-value.js';
 
 const KEY_BYTES = 32;
-/** The first random key. What all nodes must agree on is derived from it, since it stays whatever is rotated. */
+/**
+ * Number of the first random key. Values that all nodes must agree on are derived from it, because no rotation removes
+ * it.
+ */
 const ROOT_ID = 1;
-/** At most one look at the table in this time, however often an unknown key is asked for. */
+/** Minimum interval between reads of the table, no matter how often an unknown key is requested. */
 const REREAD_MS_MIN = 1_000;
 
 /**
- * The data keys of the installation, open in memory: the newest one seals, the others still open what they sealed.
- * In the database they are wrapped by MASTER_KEY, so replacing that key touches a few rows and no secret.
+ * The installation's data keys, decrypted in memory. The newest key seals new values. Older keys still open what they
+ * sealed. In the database the keys are wrapped with MASTER_KEY. Replacing MASTER_KEY therefore rewrites a few rows and
+ * no secret.
  *
- * `load` comes before everything else. Later keys are learned from the notification `keyring`, and when a value names
- * one that is not known. Keys that are known stay known, also when somebody has wrapped them with another MASTER_KEY.
+ * Call `load` before anything else. Newer keys are loaded on the notification `keyring`, or when a value requires an
+ * unknown key. Loaded keys stay in memory, even after a rotation has wrapped them with another MASTER_KEY.
  */
 @Injectable()
 export class Keyring {
@@ -39,8 +43,9 @@ export class Keyring {
   }
 
   /**
-   * Opens the data keys, and makes the first ones on the first start; of processes that start at once, one makes them.
-   * @throws ConfigError when MASTER_KEY is not the one that this database is locked with.
+   * Loads the data keys, and creates the first ones at the first start. If several processes start at once, one creates
+   * them.
+   * @throws ConfigError if MASTER_KEY does not match this database.
    */
   async load(): Promise<void> {
     const rows = await this.store.list();
@@ -48,24 +53,26 @@ export class Keyring {
       this.learn(this.unwrapped(row));
   }
 
-  /** The key that seals. */
+  /** Returns the key that seals new values. */
   newest(): DataKey {
     return { id: this.newestId, key: this.known(this.newestId) };
   }
 
-  /** The key with that number; null when it is not known (yet): then the table is read again meanwhile. */
+  /**
+   * Returns the key with this number, or null if it is unknown. In that case the table is read again in the background.
+   */
   find(id: number): Buffer | null {
     const key = this.keys.get(id) ?? null;
     if (key === null && this.clock.nowMs() - this.rereadAtMs >= REREAD_MS_MIN) this.reread();
     return key;
   }
 
-  /** The installation's key for a purpose: the same on every node, whatever becomes of MASTER_KEY. */
+  /** Returns the installation's key for a purpose. It is the same on every node and does not change with MASTER_KEY. */
   derived(purpose: string): Buffer {
     return derive(this.known(ROOT_ID), purpose);
   }
 
-  /** Adds a data key, which every process seals with from then on; its number. */
+  /** Adds a data key and returns its number. Every process seals with it from then on. */
   async add(): Promise<number> {
     return this.store.locked(async () => {
       const rows = await this.store.list();
@@ -76,7 +83,10 @@ export class Keyring {
     });
   }
 
-  /** Wraps every data key with another master key, in one transaction. Throws ConfigError when MASTER_KEY does not open them. */
+  /**
+   * Wraps every data key with another master key, in one transaction. Throws ConfigError if MASTER_KEY cannot open
+   * them.
+   */
   async rewrap(masterKey: Buffer): Promise<void> {
     await this.store.locked(async () => {
       const keys = (await this.store.list()).map((row) => this.unwrapped(row));
@@ -84,7 +94,10 @@ export class Keyring {
     });
   }
 
-  /** The first keys: number 0 is what has sealed everything so far, so that it outlives this MASTER_KEY. */
+  /**
+   * Creates the first keys. Number 0 is the key that sealed all values so far. Storing it makes those values
+   * independent of this MASTER_KEY.
+   */
   private async begin(): Promise<WrappedKey[]> {
     const rows = await this.store.list();
     if (rows.length > 0) return rows;
@@ -95,18 +108,20 @@ export class Keyring {
     return made;
   }
 
-  /** Without this, a wrong MASTER_KEY on the first start with data keys would lock the right one out. */
+  /** Without this check, a wrong MASTER_KEY at the first start with data keys would lock out the right one. */
   private async checkAgainstStored({ key }: DataKey): Promise<void> {
     const stored = await this.store.oldestSecret();
     if (stored === null) return;
     if (dataKeyOf(stored.sealed) !== 0)
-      throw new Error('The table data_keys is empty beside secrets that its keys have sealed: restore it.');
+      throw new Error(
+        'The table data_keys is empty, but there are secrets that its keys have sealed: restore the table.',
+      );
     if (openValue(key, stored.sealed, stored.context) === null) throw wrongMasterKey();
   }
 
   private reread(): void {
     this.rereading ??= this.learnNew()
-      .catch((error: unknown) => this.logger.warn(`The data keys could not be read again: ${(error as Error).message}`))
+      .catch((error: unknown) => this.logger.warn(`The data keys could not be reloaded: ${(error as Error).message}`))
       .finally(() => (this.rereading = null));
   }
 
@@ -124,7 +139,7 @@ export class Keyring {
     if (this.unreadable.has(id)) return;
     this.unreadable.add(id);
     this.logger.warn(
-      `Data key ${id} is wrapped with another MASTER_KEY than this process has. Restart it with the new one.`,
+      `Data key ${id} is wrapped with a MASTER_KEY that this process does not have. Restart it with the new one.`,
     );
   }
 

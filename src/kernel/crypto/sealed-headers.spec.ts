@@ -6,7 +6,7 @@ const vault = new Vault({ newest: () => ({ id: 1, key: KEY }), find: (id) => (id
 const PLACE: HeadersPlace = { table: 'events', environmentId: 1, id: '0190f0a0-0000-0000-0000-000000000001' };
 
 describe('headers by name', () => {
-  it('opens what it sealed; only sensitive values are sealed, whatever the case of their names', () => {
+  it('opens what it sealed; only sensitive values are sealed, in any case of their names', () => {
     const headers = { Authorization: 'Bearer a', 'x-auth-token': 'b', 'x-tenant': '42', ['__proto__']: 'c' };
 
     const stored = JSON.parse(JSON.stringify(sealNamed(vault, PLACE, headers))) as ReturnType<typeof sealNamed>;
@@ -20,14 +20,14 @@ describe('headers by name', () => {
     expect(openNamed(vault, PLACE, stored)).toEqual(headers);
   });
 
-  it('costs what has no sensitive header nothing: it is the same object', () => {
+  it('returns the same object if there are no sensitive headers', () => {
     const headers = { 'x-tenant': '42' };
 
     expect(sealNamed(vault, PLACE, headers)).toBe(headers);
     expect(openNamed(vault, PLACE, headers)).toBe(headers);
   });
 
-  it('opens in its own place alone', () => {
+  it('opens values only in their own row', () => {
     const stored = sealNamed(vault, PLACE, { cookie: 'a=b' });
 
     for (const place of [
@@ -39,7 +39,7 @@ describe('headers by name', () => {
     }
   });
 
-  it('reads what was stored in the clear before', () => {
+  it('reads values that older releases stored unencrypted', () => {
     expect(openNamed(vault, PLACE, { authorization: 'Bearer old' })).toEqual({ authorization: 'Bearer old' });
   });
 });

@@ -1,16 +1,19 @@
 import { isSensitive } from './sensitive-headers.js';
 import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 
-/** A header as `requests.headers` holds it: one that is a secret is sealed; rows of before have it as it came. */
+/** A header as stored in `requests.headers`. Secret values are sealed. Older rows contain them as received. */
 export type StoredHeader = readonly [name: string, value: string | { readonly sealed: string }];
 
-/** Which request the headers are of; sealed values open nowhere else. */
+/** The request of the headers. Sealed values can only be opened for the same request. */
 interface Of {
   environmentId: number;
   id: string;
 }
 
-/** The headers with the values of `secret` (names in lower case), and of what is sensitive anywhere, sealed. */
+/**
+ * Returns the headers with secret values sealed: those named in `secret` (in lower case), and headers that are always
+ * sensitive.
+ */
 export function sealHeaders(
   vault: Pick<Vault, 'seal'>,
   of: Of,
@@ -23,7 +26,7 @@ export function sealHeaders(
   ]);
 }
 
-/** The headers as they came. Throws when one can't be opened. */
+/** Returns the headers as received. Throws if one cannot be opened. */
 export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonly StoredHeader[]): [string, string][] {
   return headers.map(([name, value]) => [
     name,
@@ -34,13 +37,16 @@ export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonl
 const contextOf = ({ environmentId, id }: Of): string =>
   sealedIn({ table: 'requests', environmentId, id, column: 'headers' });
 
-/** Headers by name as `events`, `messages` and `destinations` hold them: sensitive ones are sealed; rows of before have them as they were given. */
+/**
+ * Headers by name as stored in `events`, `messages` and `destinations`. Sensitive values are sealed. Older rows contain
+ * them as given.
+ */
 export type StoredHeaders = Readonly<Record<string, string | { readonly sealed: string }>>;
 
-/** Where they stand. */
+/** Table and row that contain the headers. */
 export type HeadersPlace = Omit<SealedPlace, 'column'>;
 
-/** The headers with the values of sensitive ones sealed; the same object where there is none. */
+/** Returns the headers with sensitive values sealed, or the same object if there are none. */
 export function sealNamed(
   vault: Pick<Vault, 'seal'>,
   place: HeadersPlace,
@@ -57,7 +63,7 @@ export function sealNamed(
   );
 }
 
-/** The headers as they were given; the same object where none is sealed. Throws when one can't be opened. */
+/** Returns the headers as given, or the same object if none is sealed. Throws if one cannot be opened. */
 export function openNamed(
   vault: Pick<Vault, 'open'>,
   place: HeadersPlace,
@@ -77,7 +83,7 @@ function isOpen(headers: StoredHeaders): headers is Record<string, string> {
   return Object.values(headers).every((value) => typeof value === 'string');
 }
 
-/** Those of an event: of a fan-out they stand with its message. */
+/** Returns where the headers of an event are stored. For a fan-out they are stored with its message. */
 export function headersPlace({
   environmentId,
   eventId,

@@ -41,7 +41,7 @@ describe('isSensitive', () => {
 });
 
 describe('shownHeaders', () => {
-  it('hides from readers what authenticates, whatever its case, and nothing from writers', () => {
+  it('hides credentials from readers, in any case of the name, and nothing from writers', () => {
     const headers = { Authorization: 'Bearer a', 'x-tenant': '42' };
 
     expect(shownHeaders(headers, { scope: 'read' })).toEqual({ Authorization: HIDDEN, 'x-tenant': '42' });

@@ -1,21 +1,24 @@
 import type { Fault } from '../errors.js';
 import { type Caller, grants } from '../tenant.js';
 
-/** What readers are shown in place of a value that authenticates. */
+/** Placeholder that readers see instead of a credential. */
 export const HIDDEN = '(hidden)';
 
 const NAMES: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
-/** `x-api-key`, `x-auth-token`, `x-session-id`: a word of the name says that its value lets somebody in. */
+/** Words in a header's name that mark its value as a credential: `x-api-key`, `x-auth-token`, `x-session-id`. */
 const WORDS =
   /(?:^|[-_.])(?:auth|tokens?|secrets?|passw(?:or)?d|credentials?|session|api-?keys?|(?:access|private|secret)-?keys?)(?:$|[-_.])/;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Senders use few names, and each again and again. */
+/** Cached results. Senders use few different names, and repeat them. */
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
 
-/** Whether a header of this name, in lower case, may let somebody in: it is sealed where it is stored, and shown to nobody who only reads. */
+/**
+ * Returns whether a header with this name (in lower case) may contain a credential. Its value is sealed in storage and
+ * hidden from read-only callers.
+ */
 export function isSensitive(lowerName: string): boolean {
   let answer = decided.get(lowerName);
   if (answer === undefined) {
@@ -25,7 +28,7 @@ export function isSensitive(lowerName: string): boolean {
   return answer;
 }
 
-/** The headers as a caller may see them: with the values of sensitive ones only for who may write. */
+/** Returns the headers as this caller may see them. Sensitive values are visible only with write access. */
 export function shownHeaders(
   headers: Readonly<Record<string, string>>,
   { scope }: Pick<Caller, 'scope'>,
@@ -33,7 +36,10 @@ export function shownHeaders(
   return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
 }
 
-/** Returns ordered header pairs, repeated ones too, as this caller may see them. `secret` names further secret headers in lower case. */
+/**
+ * Returns ordered header pairs, including repeated ones, as this caller may see them. `secret` contains the names of
+ * further secret headers in lower case.
+ */
 export function shownPairs(
   headers: readonly (readonly [string, string])[],
   { scope }: Pick<Caller, 'scope'>,
@@ -44,7 +50,10 @@ export function shownPairs(
   return headers.map(([name, value]) => [name, maySeeAll || !isHidden(name.toLowerCase()) ? value : HIDDEN]);
 }
 
-/** A fault for each header that a caller gives with the placeholder as its value: a client that writes back what it read would store it in place of the secret. */
+/**
+ * Returns a fault for each header whose value is the placeholder. A client that writes back what it read would
+ * otherwise replace the secret with the placeholder.
+ */
 export function placeholderFaults(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   path = 'headers',
@@ -54,6 +63,6 @@ export function placeholderFaults(
     .map(([name]) => name);
   return names.map((name) => ({
     path: `${path}.${name}`,
-    message: `is ${HIDDEN}, which only stands for a value that is not shown: send the value itself`,
+    message: `is ${HIDDEN}, the placeholder of a hidden value: send the value itself`,
   }));
 }

@@ -10,13 +10,13 @@ const CONTEXT = sealedIn({
   column: 'secret',
 });
 
-/** What the release before data keys stored for that context under that MASTER_KEY. */
+/** Value that the release before data keys stored for this context under this MASTER_KEY. */
 const SEALED_BY_VERSION_1 = Buffer.from(
   '01cafebabefacedbaddecaf888c1bfe73a791b5eb4f774a9ef5655be8e038c38432ec86c21097d954760bbd635d4f4b851802a67',
   'hex',
 );
 
-/** A vault of a process that knows these data keys, by number. */
+/** A vault of a process that has these data keys, by number. */
 function vaultWith(keys: Record<number, Buffer>): Vault {
   const newest = Math.max(...Object.keys(keys).map(Number));
   return new Vault({ newest: () => ({ id: newest, key: keys[newest] as Buffer }), find: (id) => keys[id] ?? null });
@@ -38,7 +38,7 @@ describe('Vault', () => {
     expect(vault.open(vault.seal('schön', CONTEXT), CONTEXT).toString()).toBe('schön');
   });
 
-  it('writes version, data key, IV and tag in front, and never the plaintext', () => {
+  it('writes version, data key, IV and tag first, and never the plaintext', () => {
     const sealed = vaultWith({ 0x01020304: SECOND }).seal('top secret', CONTEXT);
 
     expect(sealed.subarray(0, 5).toString('hex')).toBe('0201020304');
@@ -50,7 +50,7 @@ describe('Vault', () => {
     expect(vault.seal('a', CONTEXT)).not.toEqual(vault.seal('a', CONTEXT));
   });
 
-  it('opens what version 1 sealed, and does so after a rotation too', () => {
+  it('opens values of version 1, even after a rotation', () => {
     expect(vault.open(SEALED_BY_VERSION_1, CONTEXT).toString()).toBe('sealed before data keys');
     expect(
       vaultWith({ 0: FIRST, 1: SECOND, 2: Buffer.alloc(32, 2) })
@@ -60,7 +60,7 @@ describe('Vault', () => {
     expect(() => vault.open(SEALED_BY_VERSION_1, 'elsewhere')).toThrow('was altered');
   });
 
-  it('seals with the newest data key, and opens what older ones sealed', () => {
+  it('seals with the newest data key, and opens values of older ones', () => {
     const later = vaultWith({ 0: FIRST, 1: SECOND, 2: Buffer.alloc(32, 2) });
 
     const [before, after] = [vault.seal('a', CONTEXT), later.seal('b', CONTEXT)];
@@ -81,14 +81,14 @@ describe('Vault', () => {
     }
   });
 
-  it('does not open under the name of another data key, even one with the same bytes', () => {
+  it('does not open under the number of another data key, even one with the same bytes', () => {
     const sealed = vault.seal('a', CONTEXT);
     sealed.writeUInt32BE(2, 1);
 
     expect(() => vaultWith({ 1: SECOND, 2: SECOND }).open(sealed, CONTEXT)).toThrow('was altered');
   });
 
-  it('does not open when any bit was altered', () => {
+  it('does not open if any bit was altered', () => {
     const sealed = vault.seal('abc', CONTEXT);
 
     for (let i = 0; i < sealed.length * 8; i += 1) {
@@ -98,7 +98,7 @@ describe('Vault', () => {
     }
   });
 
-  it('does not open when it was cut, in the ciphertext, in the tag or before it', () => {
+  it('does not open if it was truncated, in the ciphertext, in the tag or before it', () => {
     for (const sealed of [vault.seal('abc', CONTEXT), SEALED_BY_VERSION_1]) {
       for (let length = 0; length < sealed.length; length += 1) {
         expect(() => vault.open(sealed.subarray(0, length), CONTEXT)).toThrow(/^The secret of/);
@@ -106,7 +106,7 @@ describe('Vault', () => {
     }
   });
 
-  it('says where a value is that it cannot open, and nothing of the value or a key', () => {
+  it('reports the location of a value that it cannot open, but nothing of the value or a key', () => {
     const failure = (sealed: Buffer): string => {
       try {
         vault.open(sealed, CONTEXT);
@@ -117,9 +117,9 @@ describe('Vault', () => {
     };
     const foreign = vaultWith({ 1: Buffer.alloc(32, 8) }).seal('hunter2', CONTEXT);
 
-    expect(failure(Buffer.of(9))).toBe(`The secret of ${CONTEXT} is not in a form that is known.`);
+    expect(failure(Buffer.of(9))).toBe(`The secret of ${CONTEXT} has an unknown format.`);
     expect(failure(foreign)).toBe(
-      `The secret of ${CONTEXT} can't be opened: it was sealed for another place, or was altered.`,
+      `The secret of ${CONTEXT} can't be opened: it was sealed for another context, or was altered.`,
     );
   });
 });

@@ -5,8 +5,8 @@ import { dataKeyOf, openValue, sealValue } from './sealed-value.js';
 export { sealedIn, type SealedPlace } from './sealed-value.js';
 
 /**
- * Seals short secrets for storage: AES-256-GCM under the newest data key of the keyring, with the context as additional
- * data (`sealedIn`). What older data keys sealed still opens.
+ * Encrypts short secrets for storage (seals them): AES-256-GCM with the newest data key of the keyring, and with the
+ * context as additional data (`sealedIn`). Values of older data keys can still be opened.
  */
 @Injectable()
 export class Vault {
@@ -17,18 +17,19 @@ export class Vault {
   }
 
   /**
-   * What was sealed with the same context. Throws when it was sealed elsewhere or altered, and when its data key is not
-   * known here yet; the keyring looks for that one meanwhile, so that a later try may go well.
+   * Returns the plaintext of a value that was sealed with the same context. Throws if it was sealed for another context
+   * or altered, or if its data key is not loaded yet. In that case the keyring loads the key in the background, so that
+   * a later attempt may succeed.
    */
   open(sealed: Buffer, context: string): Buffer {
     const id = dataKeyOf(sealed);
-    if (id === null) throw new Error(`The secret of ${context} is not in a form that is known.`);
+    if (id === null) throw new Error(`The secret of ${context} has an unknown format.`);
     const key = this.keyring.find(id);
     if (key === null)
       throw new Error(`The secret of ${context} was sealed with data key ${id}, which this process does not know yet.`);
     const plaintext = openValue(key, sealed, context);
     if (plaintext === null)
-      throw new Error(`The secret of ${context} can't be opened: it was sealed for another place, or was altered.`);
+      throw new Error(`The secret of ${context} can't be opened: it was sealed for another context, or was altered.`);
     return plaintext;
   }
 }

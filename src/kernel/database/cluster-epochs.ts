@@ -3,8 +3,9 @@ import { Database, type Statement } from './database.js';
 import { Notifications } from './notifications.js';
 
 /**
- * The cluster and the timeline that are written to now. The control file tells the timeline of the last checkpoint, minutes
- * behind; the name of the WAL file is right from the promotion on. Null on a standby, which writes nothing.
+ * Current cluster and timeline for writes. The control file only has the timeline of the last checkpoint, which may be
+ * minutes old. The name of the WAL file is correct from the promotion on. The timeline is null on a standby, which
+ * writes nothing.
  */
 const NOW = `(
   select system_identifier, case when not pg_is_in_recovery()
@@ -12,28 +13,32 @@ const NOW = `(
   from pg_control_system())`;
 
 /**
- * The epoch of the transaction that asks, as SQL. Transaction ids are those of one PostgreSQL cluster and timeline: on another
- * one than the newest that is recorded the epoch is a later one from its first statement on, whether or not any process has
- * noticed. Timelines that nobody recorded in between count too, so that two of them never share an epoch.
+ * SQL for the epoch of the current transaction. Transaction ids are only comparable within one PostgreSQL cluster and
+ * timeline. On another one than the newest recorded, the epoch is higher from the first statement on, even if no
+ * process has noticed the change. Unrecorded timelines in between count too, so that two timelines never share an
+ * epoch.
  */
 export const EPOCH = `(
   select c.epoch + case when n.timeline_id is null then 0 when c.system_identifier <> n.system_identifier then 1
                         when c.timeline_id <> n.timeline_id then greatest(n.timeline_id - c.timeline_id, 1) else 0 end
   from cluster_epochs c, ${NOW} n where c.epoch = (select max(epoch) from cluster_epochs))`;
 
-/** Makes the table ready for `RECORD_EPOCH`: waits for whoever still writes items, as a reader takes all of an older epoch for committed. */
+/**
+ * Prepares the table for `RECORD_EPOCH`. Waits for transactions that still write items, because readers treat every
+ * item of an older epoch as committed.
+ */
 export const LOCK_FOR_EPOCH = 'lock table pull_items in share row exclusive mode';
 
-/** Whether the newest epoch that is recorded is the one of now. */
+/** Returns a row if the newest recorded epoch is the current one. */
 export const IS_EPOCH_RECORDED = `select 1 from cluster_epochs where epoch = ${EPOCH}`;
 
-/** Records the epoch of now, unless it is; returns its number when it was not. */
+/** Records the current epoch if it is not recorded yet. Returns its number in that case. */
 export const RECORD_EPOCH = `
   insert into cluster_epochs (epoch, system_identifier, timeline_id)
   select coalesce(${EPOCH}, 1), n.system_identifier, n.timeline_id from ${NOW} n where n.timeline_id is not null
   on conflict do nothing returning epoch`;
 
-/** A further epoch of the same cluster and timeline. */
+/** Begins a new epoch on the same cluster and timeline. */
 const BEGIN_EPOCH = `
   insert into cluster_epochs (epoch, system_identifier, timeline_id)
   select ${EPOCH} + 1, n.system_identifier, n.timeline_id from ${NOW} n where n.timeline_id is not null
@@ -45,7 +50,7 @@ const LOCK = statement('lock', LOCK_FOR_EPOCH);
 const RECORD = statement('record', RECORD_EPOCH);
 const BEGIN = statement('begin', BEGIN_EPOCH);
 
-/** Keeps the record of the clusters and timelines that this database has lived on: see ADR 9. */
+/** Records the clusters and timelines on which this database has run: see ADR 9. */
 @Injectable()
 export class ClusterEpochs {
   private readonly logger = new Logger(ClusterEpochs.name);
@@ -54,23 +59,26 @@ export class ClusterEpochs {
     @Inject(Database) private readonly database: Database,
     @Inject(Notifications) notifications: Notifications,
   ) {
-    // Whoever listens is told `*` whenever the connection is there again: what was away may have come back as another one.
+    // `*` means that the LISTEN connection was re-established. The server behind it may be another one.
     notifications.on('cluster', (key) => {
       if (key === '*') void this.record();
     });
   }
 
-  /** A position was seen that this database can't have given out yet: it was set back without a new timeline, by a copy of its files. */
+  /**
+   * Begins a new epoch after a client presented a position that this database cannot have issued yet. The database was
+   * reset without a new timeline, for example by a copy of its files.
+   */
   async begin(): Promise<void> {
-    await this.write(BEGIN, 'The database was set back to an earlier state.');
+    await this.write(BEGIN, 'The database was reset to an earlier state.');
   }
 
   private async record(): Promise<void> {
     try {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
-      await this.write(RECORD, 'The database goes on in another cluster, or on another timeline.');
+      await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // Nothing depends on it but two further changes before the next try: the statements tell by themselves.
+      // Safe to ignore unless two more changes happen before the next attempt: the SQL computes the epoch by itself.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
       );
@@ -82,6 +90,6 @@ export class ClusterEpochs {
       await this.database.query(LOCK);
       return this.database.query<{ epoch: number }>(what);
     });
-    if (made) this.logger.warn(`${why} Epoch ${made.epoch} of what is pulled begins; cursors of before are refused.`);
+    if (made) this.logger.warn(`${why} Epoch ${made.epoch} of pulled items begins; earlier cursors are rejected.`);
   }
 }

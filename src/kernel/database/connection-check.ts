@@ -9,8 +9,8 @@ const DEADLINE_MS = 5_000;
 const HEARD_MS_MAX = 5_000;
 
 /**
- * Checks that the ways to PostgreSQL carry what is sent over them, before anything relies on it: a pooler takes the place
- * of the server and lacks part of what it does, most of it without a word.
+ * Checks that the connections to PostgreSQL support what Posthorn sends over them, before anything relies on it. A
+ * pooler lacks some features of a server, and most of them fail silently.
  *
  * @throws ConfigError with one sentence for the operator.
  */
@@ -37,7 +37,7 @@ async function check(config: Config): Promise<void> {
   }
 }
 
-/** A connection with settings of its own, on which they are in force. */
+/** Returns a connection after verifying that its settings are in effect. */
 async function settled(url: string, variable: string): Promise<Connection> {
   const connection = new Connection(
     connectionOptions({ url, name: 'posthorn-check', deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS }),
@@ -58,7 +58,7 @@ async function settled(url: string, variable: string): Promise<Connection> {
 
 const WHAT_TO_DO = 'Set DATABASE_DIRECT_URL to the address of PostgreSQL itself; DATABASE_URL may stay.';
 
-/** What is announced over one way must be heard over the other. */
+/** Checks that a notification sent over one connection arrives on the other. */
 async function listen(listening: Connection, sending: Connection, isPooled: boolean): Promise<void> {
   const channel = `posthorn_check_${randomBytes(8).toString('hex')}`;
   let timer: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ async function listen(listening: Connection, sending: Connection, isPooled: bool
   }
   throw new ConfigError(
     isPooled
-      ? 'What is announced over DATABASE_URL is not heard over DATABASE_DIRECT_URL: both must lead to the same database, and DATABASE_DIRECT_URL past every pooler.'
-      : `DATABASE_URL leads to a pooler that does not keep sessions: nothing that is announced is heard. ${WHAT_TO_DO}`,
+      ? 'Notifications sent over DATABASE_URL do not arrive over DATABASE_DIRECT_URL: both must lead to the same database, and DATABASE_DIRECT_URL must bypass every pooler.'
+      : `DATABASE_URL leads to a pooler that does not keep sessions: notifications do not arrive. ${WHAT_TO_DO}`,
   );
 }

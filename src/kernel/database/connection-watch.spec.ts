@@ -44,7 +44,7 @@ describe('ConnectionWatch', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('asks nobody while statements are answered within a second', async () => {
+  it('does not query the server while statements are answered within a second', async () => {
     const { asked, open } = arrange(all('rests'));
     const { state } = open(1);
 
@@ -56,7 +56,7 @@ describe('ConnectionWatch', () => {
     expect([asked, state.givenUp]).toEqual([[], null]);
   });
 
-  it('gives up within two seconds what the server knows nothing of, or has answered', async () => {
+  it('destroys a connection within two seconds if the server is not executing its statement', async () => {
     const { asked, open } = arrange(all('rests'));
     const { state } = open(7);
 
@@ -67,7 +67,7 @@ describe('ConnectionWatch', () => {
     expect(state.givenUp).toContain('dead');
   });
 
-  it('gives nothing up whose answer arrives a moment after the server was asked', async () => {
+  it('keeps a connection whose response arrives shortly after the server was queried', async () => {
     const { open } = arrange(all('rests'));
     const { state } = open(7);
 
@@ -79,7 +79,7 @@ describe('ConnectionWatch', () => {
     expect(state.givenUp).toBeNull();
   });
 
-  it('waits for a server that works on it, asks again every second, and stops at the deadline', async () => {
+  it('waits while the server executes the statement, checks every second, and stops at the deadline', async () => {
     const { asked, open } = arrange(all('works'));
     const { state } = open(7, 30_000);
 
@@ -94,10 +94,10 @@ describe('ConnectionWatch', () => {
   });
 
   it.each<[string, () => Verdicts | Promise<Verdicts>]>([
-    ['no second connection can be made', () => null],
+    ['no second connection can be opened', () => null],
     ['the second connection hangs as well', () => new Promise(() => undefined)],
-    ['the server does not say what it does', () => all('unknown')([7])],
-  ])('gives up within five seconds when %s', async (_why, verdicts) => {
+    ['the server does not report its state', () => all('unknown')([7])],
+  ])('destroys the connection within five seconds if %s', async (_why, verdicts) => {
     const { open } = arrange(verdicts);
     const { state } = open(7);
 
@@ -110,7 +110,7 @@ describe('ConnectionWatch', () => {
     expect(state.givenUp).toContain('does not answer');
   });
 
-  it('tries the resting connections of a server as soon as one of its connections is in doubt', async () => {
+  it('pings the idle connections of a server as soon as one of its connections is in doubt', async () => {
     const { open } = arrange(all('works'));
     const silent = open(1);
     const resting = open(2);
@@ -121,7 +121,7 @@ describe('ConnectionWatch', () => {
     expect(resting.state.pings).toBe(1);
   });
 
-  it('tries a resting connection every minute, and none that is gone', async () => {
+  it('pings an idle connection every minute, but not a closed one', async () => {
     const { watch, open } = arrange(all('works'));
     const kept = open(1);
     const gone = open(2);

@@ -1,61 +1,73 @@
-/** A connection as the watch sees it. */
+/** A connection that the watch monitors. */
 export interface Watched {
-  /** Its address, the one that a second connection is made to. */
+  /** URL of the server, also used for the second connection. */
   readonly url: string;
-  /** Behind a pooler: the server's process that serves a statement is not known by number. */
+  /** True behind a pooler, where the process id of the server's backend is unknown. */
   readonly isPooled: boolean;
-  /** The number of the server's process. */
+  /** Process id of the server's backend. */
   readonly backendPid: number | null;
-  /** How long a statement may take that the server works on. */
+  /** Maximum duration of a statement that the server is executing, in milliseconds. */
   readonly deadlineMs: number;
-  /** What is sent and not answered yet: the same object as long as it is the same statement. */
+  /** Returns the pending statement: the same object as long as it is the same statement. */
   statement(): object | null;
-  /** Sends a statement that does nothing, unless there is a statement or a transaction already. */
+  /** Sends a no-op statement, unless a statement or a transaction is in progress. */
   ping(): void;
-  /** Breaks the connection; whoever waits for an answer hears `reason`. */
+  /** Destroys the connection. Callers that wait for a response fail with `reason`. */
   giveUp(reason: string): void;
 }
 
-/** What a second connection says of the server's processes, by number; null when it says nothing. */
+/**
+ * State of the server's backends by process id, as seen over a second connection. Null if that connection gave no
+ * response.
+ */
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
-/** Asks over a second connection: of these processes, or behind a pooler of the storage (then of process 0). */
+/**
+ * Queries the state of these backends over a second connection. Behind a pooler it tests the storage instead, and
+ * reports it as process 0.
+ */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 
-/** Of the statement that a connection waits for now. */
+/** State of the statement that a connection waits for. */
 interface Seen {
   statement: object | null;
-  /** Without a change: without an answer, or without a statement. */
+  /** Time without a change in milliseconds: without a response, or without a statement. */
   forMs: number;
-  /** `forMs` when the server was last known to work on it. */
+  /** Value of `forMs` when the server was last seen executing the statement. */
   workedMs: number;
-  /** `forMs` when the server was found without it; null while it was not. */
+  /** Value of `forMs` when the server was found not executing the statement. Null if it was not. */
   restedMs: number | null;
 }
 
 const SWEEP_MS = 250;
-/** A statement without an answer for so long is asked about. */
+/** A statement without a response for this long is investigated. */
 const SILENT_MS = 1_000;
-/** A statement that nobody can say anything about is given up after so long. */
+/** A statement whose state is unknown is abandoned after this time. */
 const LOST_MS = 4_500;
-/** An answer that was on its way when the server was asked has arrived after so long. */
+/** A response that was in flight when the server was queried has arrived after this time. */
 const ARRIVING_MS = 500;
 /**
- * A connection that rests is tried so often: one that died by itself in silence is found before somebody needs it, and no router forgets
- * it. When the way to the server dies, one that works is in doubt within seconds, and then all are tried.
+ * Interval at which idle connections are pinged. A ping finds a connection that died silently before it is needed, and
+ * keeps NAT entries alive. If the whole network path dies, a busy connection is in doubt within seconds, and then all
+ * connections are checked.
  */
 const PING_EVERY_MS = 60_000;
 
 /**
- * Finds connections that died without a word (a power-off, a dropped NAT entry), for which TCP needs a quarter of an hour.
+ * Finds connections that died silently (a power failure, a dropped NAT entry). TCP needs a quarter of an hour to
+ * notice.
  *
- * A statement that is not answered within a second is asked about over a second connection: a server that works on it is
- * slow, and waited for until its deadline; one that knows nothing of it has answered into the void, or never heard of it,
- * and the connection is given up. Where nobody can tell, it is given up within five seconds. All connections to a server
- * are looked at once one of them is in doubt, so that a dead pool costs what a dead connection does.
+ * If a statement has no response within a second, the watch queries its state over a second connection:
  *
- * A statement costs nothing here: four times a second each connection is asked which one it waits for. Time is counted in
- * these looks, so that a process that stood still itself blames nobody.
+ * - The server is executing it: the server is slow, and the statement may run until its deadline.
+ * - The server is not executing it: the response or the statement was lost, and the connection is destroyed.
+ * - The state is unknown: the connection is destroyed within five seconds.
+ *
+ * Once one connection is in doubt, all connections to that server are checked. A dead pool therefore costs no more time
+ * than one dead connection.
+ *
+ * Statements have no overhead: each connection is sampled four times a second. Time is counted in samples, so that a
+ * process that was suspended itself does not blame its connections.
  */
 export class ConnectionWatch {
   private readonly seen = new Map<Watched, Seen>();

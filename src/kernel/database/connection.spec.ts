@@ -2,14 +2,14 @@ import { Duplex } from 'node:stream';
 import pg from 'pg';
 import { Connection, connectionOptions } from './connection.js';
 
-/** Authentication is done, process 77, ready. */
+/** Authentication is complete, process id 77, ready. */
 const WELCOME = Buffer.concat([
   Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]),
   Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 77, 0, 0, 0, 1]),
   Buffer.from([0x5a, 0, 0, 0, 5, 0x49]),
 ]);
 
-/** The least of a server behind the least of a socket: it lets everybody in, answers nothing, and may end it. */
+/** A minimal server behind a minimal socket: it accepts every login and answers nothing. The test can end it. */
 class Server extends Duplex {
   private isGreeted = false;
 
@@ -38,7 +38,7 @@ class Server extends Duplex {
     done();
   }
 
-  /** FATAL 57P01, and the end: what `pg_terminate_backend` says. */
+  /** FATAL 57P01, and the end of the connection: the response of `pg_terminate_backend`. */
   terminate(): void {
     const fields = Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0');
     const head = Buffer.alloc(5);
@@ -63,7 +63,7 @@ describe('Connection', () => {
     return connection;
   };
 
-  it('ends no process when the server ends it and nobody listens, and tells the first who listens later', async () => {
+  it('does not crash the process if the server ends it and there is no listener, and reports the error to the next listener', async () => {
     const connection = await connected();
 
     server.terminate();
@@ -73,7 +73,7 @@ describe('Connection', () => {
     expect(told.message).toMatch(/terminat/i);
   });
 
-  it('knows the process of the server, and the statement that it waits for', async () => {
+  it("knows the server's process id, and the statement that it waits for", async () => {
     const connection = await connected();
     const before = connection.statement();
     const asking = connection.query('select 1').catch((error: unknown) => error);
@@ -86,7 +86,7 @@ describe('Connection', () => {
     expect(await asking).toMatchObject({ message: 'Enough.', code: 'ETIMEDOUT' });
   });
 
-  it('is given up with everything that waits behind the statement, and its pool makes another one', async () => {
+  it('is destroyed with everything that waits behind the statement, and its pool opens another one', async () => {
     const pool = new pg.Pool({ ...options(), max: 1 });
     pool.on('error', () => undefined);
     const first = await pool.connect();

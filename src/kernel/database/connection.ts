@@ -2,26 +2,26 @@ import type { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { ConnectionWatch, type Verdicts, type Watched } from './connection-watch.js';
 
-/** What connections are made for. */
+/** Purpose and limits of a group of connections. */
 export interface ConnectionPurpose {
   url: string;
-  /** Their application_name. */
+  /** Value of application_name. */
   name: string;
-  /** How long a statement may take that the server works on; Infinity where it may take its time. */
+  /** Maximum duration of a statement that the server is executing, in milliseconds. Infinity for no limit. */
   deadlineMs: number;
-  /** Settings of the session, `name=value`. Not for connections through a pooler, which refuses them or drops them. */
+  /** Session settings, `name=value`. Not for connections through a pooler, which rejects or drops them. */
   settings?: readonly string[];
-  /** Through a pooler that may give each transaction to another connection. */
+  /** True for connections through a pooler that may assign each transaction to another connection. */
   isPooled?: boolean;
 }
 
-/** How long connecting may take, until the server is ready for the first statement. */
+/** Time limit for connecting, until the server is ready for the first statement. */
 const DIAL_MS_MAX = 4_000;
-/** How long a statement waits for a free connection of its pool. */
+/** Maximum time that a statement waits for a free connection of its pool. */
 const WAIT_MS_MAX = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/** Options of a pool, or of a single `Connection`. */
+/** Returns the options of a pool or of a single `Connection`. */
 export function connectionOptions({
   url,
   name,
@@ -46,15 +46,15 @@ export function connectionOptions({
 interface ConnectionOptions extends pg.ClientConfig {
   deadlineMs?: number;
   isPooled?: boolean;
-  /** False for the second connection that asks about the others. */
+  /** False for the second connection, which checks the others. */
   isWatched?: boolean;
 }
 
 /**
- * A connection to PostgreSQL, in whatever pool: none of its states ends the process, and it never waits for ever.
+ * A connection to PostgreSQL, pooled or not. It never crashes the process and never waits forever.
  *
- * An `error` that nobody listens to ends a process, and between two owners of a pool's connection nobody does. Such an
- * error is kept for the next one who listens: whoever is handed a connection that broke a moment ago has to hear it.
+ * An unhandled `error` event ends a process, and a pooled connection has no listener between two users. The connection
+ * stores such an error and reports it to the next listener, so that the next user learns that the connection is broken.
  */
 export class Connection extends pg.Client implements Watched {
   readonly url: string;
@@ -106,7 +106,7 @@ export class Connection extends pg.Client implements Watched {
     process.nextTick(() => this.emit('error', error));
   }
 
-  /** What node-postgres knows and has no public name for; `connection.spec.ts` fails when a release renames it. */
+  /** Private properties of node-postgres. `connection.spec.ts` fails if a release renames them. */
   private get internals(): { processID?: number | null; _activeQuery?: object | null } {
     return this as unknown as { processID?: number | null; _activeQuery?: object | null };
   }
@@ -117,7 +117,7 @@ const COMMIT_MS_MAX = 1_000;
 const STATES = `
   select pid, coalesce(state, '') as state, coalesce(wait_event_type, '') as waits_for
   from pg_stat_activity where pid = any($1::int[])`;
-/** A commit that goes to the disk and leaves nothing behind. */
+/** A commit that is written to disk and leaves no data behind. */
 const COMMIT = `select pg_logical_emit_message(true, 'posthorn', '')`;
 
 const watch = new ConnectionWatch(async (url, isPooled, backendPids) => {
@@ -145,13 +145,17 @@ async function askProcesses(client: Connection, backendPids: readonly number[]):
     backendPids.map((pid) => {
       const row = states.get(pid);
       if (row?.state === 'disabled') return [pid, 'unknown'];
-      // One that waits for its client has sent an answer that did not arrive, or has not heard the whole question.
+      // A backend that waits for its client has sent a response that did not arrive, or has not received the whole
+      // query.
       return [pid, row?.state === 'active' && row.waits_for !== 'Client' ? 'works' : 'rests'];
     }),
   );
 }
 
-/** Through a pooler nobody knows which process it is; but when no commit ends, it is the storage that is slow. */
+/**
+ * Tests the storage with a commit. Behind a pooler the backend is unknown, but if no commit finishes, the storage is
+ * slow.
+ */
 async function askStorage(client: Connection): Promise<Verdicts> {
   await client.query('select 1');
   const committed = client.query(COMMIT).then(

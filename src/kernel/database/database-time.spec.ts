@@ -7,7 +7,7 @@ import type { TimeOfDatabase } from './notifications.js';
 
 const HOUR_MS = 3_600_000;
 
-/** A machine and a PostgreSQL of which each has a clock, and one stopwatch that both go by. */
+/** A machine and a PostgreSQL with separate wall clocks, and one monotonic clock for both. */
 class Machine extends SystemClock {
   elapsedMs = 0;
   wallMs = 1_790_000_000_000;
@@ -44,7 +44,7 @@ function arrange(machineAheadMs: number, wayMs = 2) {
   const time = new DatabaseTime(machine, database, readiness, { gauge: () => undefined } as unknown as Metrics, {
     onTime: (listener) => void (tell = listener),
   });
-  /** A beat is answered. */
+  /** Simulates the response to a heartbeat. */
   const beat = (): void => {
     const askedMs = machine.elapsedMs;
     machine.elapsedMs += 2 * world.wayMs;
@@ -56,7 +56,7 @@ function arrange(machineAheadMs: number, wayMs = 2) {
 
 describe('DatabaseTime', () => {
   it.each([[2 * HOUR_MS], [-2 * HOUR_MS], [960 * HOUR_MS], [-960 * HOUR_MS], [61_000]])(
-    'goes by PostgreSQL on a machine that is %d ms ahead, and says that it is wrong',
+    'follows PostgreSQL on a machine that is %d ms ahead, and reports the error',
     async (aheadMs) => {
       const { time, errorMs, clockPart } = arrange(aheadMs);
 
@@ -68,7 +68,7 @@ describe('DatabaseTime', () => {
     },
   );
 
-  it('trusts a machine that is less than a minute off, and still goes by PostgreSQL', async () => {
+  it('accepts a machine that is less than a minute off, and still follows PostgreSQL', async () => {
     const { time, errorMs, clockPart } = arrange(-59_000);
 
     await time.look();
@@ -78,7 +78,7 @@ describe('DatabaseTime', () => {
     expect(await clockPart()).toEqual({ ready: true, skew_ms: -59_000 });
   });
 
-  it('notices at once when the clock of its machine is set, and keeps to the right time', async () => {
+  it("detects immediately when the machine's clock is set, and keeps the correct time", async () => {
     const { time, machine, errorMs } = arrange(0);
     await time.look();
 
@@ -92,7 +92,7 @@ describe('DatabaseTime', () => {
     expect(time.isAgreed()).toBe(true);
   });
 
-  it('does not follow an answer that took so long that it says nothing', async () => {
+  it('ignores a response that took too long to be precise', async () => {
     const { time, machine, world } = arrange(0);
     await time.look();
     world.wayMs = 3_000;
@@ -104,7 +104,7 @@ describe('DatabaseTime', () => {
     expect(machine.nowMs() - machine.elapsedMs).toBe(before);
   });
 
-  it('goes by what the answer to a beat says, and asks only when nobody has said for five seconds', async () => {
+  it('uses the time in responses to heartbeats, and sends a query only after five seconds without one', async () => {
     const { time, machine, world, beat, errorMs } = arrange(2 * HOUR_MS);
 
     beat();

@@ -7,9 +7,9 @@ import { Database, type Statement } from './database.js';
 import { Notifications, type TimeOfDatabase } from './notifications.js';
 
 const EVERY_MS = 5_000;
-/** Less than this is the way of the answer, or the drift of a good clock. */
+/** Smaller differences are caused by network latency or normal clock drift. */
 const TOLERATED_MS = 20;
-/** A machine whose clock is so far off may not be trusted with what it decides by time. */
+/** A machine with a larger clock error must not make time-based decisions. */
 const SKEW_MAX_MS = 60_000;
 
 const NOW: Statement = {
@@ -17,7 +17,7 @@ const NOW: Statement = {
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 };
 
-/** Sets a clock to PostgreSQL's time unless it shows that already, as near as the way of the answer tells. */
+/** Sets a clock to PostgreSQL's time unless it already agrees within the precision of the network round trip. */
 export async function followDatabase(
   clock: SystemClock,
   ask: (text: string) => Promise<{ ms: number }[]>,
@@ -34,15 +34,16 @@ function follow(clock: SystemClock, { ms, askedMs, answeredMs }: TimeOfDatabase)
 }
 
 /**
- * Keeps the clock of this process at PostgreSQL's, and says when the machine's own is a minute off: such a process still
- * accepts and answers, and neither claims deliveries nor cleans up until the two agree.
+ * Keeps this process's clock synchronized with PostgreSQL's. Logs when the machine's clock differs by a minute or more.
+ * Such a process still accepts requests and serves responses. It does not claim deliveries or clean up until the clocks
+ * agree.
  */
 @Injectable()
 export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DatabaseTime.name);
   private readonly loop: Loop;
   private wasAgreed = true;
-  /** When PostgreSQL said last what time it is, by the monotonic clock. */
+  /** Time of the last synchronization, on the monotonic clock. */
   private toldMs = -Infinity;
 
   constructor(
@@ -59,8 +60,11 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
       () => clock.nowMs(),
     );
     readiness.register('clock', async () => ({ ready: this.isAgreed(), skew_ms: Math.round(clock.wallAheadMs()) }));
-    metrics.gauge('clock_skew_seconds', "How far this machine's clock is ahead of PostgreSQL's.", [], (gauge) =>
-      gauge.set(clock.wallAheadMs() / 1000),
+    metrics.gauge(
+      'clock_skew_seconds',
+      "Difference between this machine's clock and PostgreSQL's, in seconds. Positive if the machine is ahead.",
+      [],
+      (gauge) => gauge.set(clock.wallAheadMs() / 1000),
     );
   }
 
@@ -72,18 +76,18 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     await this.loop.stop();
   }
 
-  /** True while the machine's clock is less than a minute away from PostgreSQL's. Asks nobody. */
+  /** Returns whether the machine's clock differs from PostgreSQL's by less than a minute. Sends no query. */
   isAgreed(): boolean {
     return Math.abs(this.clock.wallAheadMs()) < SKEW_MAX_MS;
   }
 
-  /** Asks PostgreSQL for the time, and goes by it from now on. */
+  /** Queries PostgreSQL's time and sets the clock to it. */
   async look(): Promise<void> {
     await followDatabase(this.clock, () => this.database.query(NOW));
     this.report();
   }
 
-  /** Whoever asked for something else was told the time as well. */
+  /** Sets the clock from a time that another query returned. */
   private told(time: TimeOfDatabase): void {
     follow(this.clock, time);
     this.toldMs = time.answeredMs;
@@ -107,7 +111,7 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     const seconds = Math.round(this.clock.wallAheadMs() / 1000);
     const where = seconds > 0 ? `${seconds} s ahead of` : `${-seconds} s behind`;
     this.logger.error(
-      `The clock of this machine is ${where} PostgreSQL's. Until they agree this process neither claims deliveries nor cleans up.`,
+      `The clock of this machine is ${where} PostgreSQL's. Until they agree, this process neither claims deliveries nor cleans up.`,
     );
   }
 }

@@ -6,29 +6,29 @@ import { Config } from '../config/config.js';
 import { connectionOptions } from './connection.js';
 import { PlannedPool } from './planned-pool.js';
 
-/** A prepared statement: one name for one text, for ever, since connections remember texts by name. */
+/** A prepared statement. Its name must always stand for the same text, since connections cache texts by name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Where the deadline of its pool is too long for it: then its connection is given up. */
+  /** For statements whose deadline must be shorter than their pool's. After this time the connection is destroyed. */
   readonly deadlineMs?: number;
 }
 
-/** A statement that another one takes along into its commit. */
+/** A statement that another statement includes in its commit. */
 export interface PiggybackStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
-  /** Both are committed; with the rows of this one. */
+  /** Called when both are committed, with the rows of this statement. */
   onCommitted(rows: unknown[]): void;
 }
 
 /**
- * Who takes a ride along must not wait long for what it wants: rows that somebody else has locked. It stands between the two, so
- * it is only the ride that it keeps short.
+ * Limits how long a piggyback statement may wait for row locks. It runs between the two statements, so it affects only
+ * the piggyback statement.
  */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
-/** What happens in one unit of work: the transaction once something began it, and what waits for its commit. */
+/** State of one unit of work: its transaction, once begun, and the callbacks that wait for its commit. */
 interface Unit {
   runner: QueryRunner | null;
   /** Set while the transaction begins, so that concurrent calls join it. */
@@ -36,24 +36,24 @@ interface Unit {
   afterCommit: (() => void)[];
   /** Callbacks that run when the unit ends, whether it commits or not. */
   afterEnd: (() => void)[];
-  /** Written by the transaction that commits the unit's first effect, with it or not at all; null once it was written. */
+  /** Written by the transaction that commits the unit's first effect, atomically with it. Null once it was written. */
   companion: (() => Promise<void>) | null;
-  /** What the unit started and did not wait for must not find a connection that has been given back. */
+  /** Prevents statements that the unit started without waiting from using a released connection. */
   ended: boolean;
 }
 
 const HOT_CONNECTIONS = 4;
 const READ_CONNECTIONS = 4;
-/** One for the beats, and one for what is found of the dead. */
+/** One for heartbeats and one for the work of dead workers. */
 const VITAL_CONNECTIONS = 2;
 const VITAL_DEADLINE_MS = 35_000;
 
 /**
- * PostgreSQL as the contexts see it: prepared statements, and units of work that commit once.
+ * Access to PostgreSQL for all contexts: prepared statements, and units of work that commit once.
  *
- * Inside `transaction` every query, also those of other stores, runs on the transaction's connection. Inside `unit`
- * the first transaction stays open until the unit ends: the edge uses it to commit an idempotency record together
- * with the effect, while everything before the first write (a probe, say) holds no connection.
+ * Inside `transaction` every query runs on the transaction's connection, including queries of other stores. Inside
+ * `unitOfWork` the first transaction stays open until the unit ends. The HTTP layer uses this to commit an idempotency
+ * record together with the effect. Before the first write the unit holds no connection, for example during a probe.
  */
 @Injectable()
 export class Database {
@@ -84,7 +84,7 @@ export class Database {
     this.heartbeatPool.on('error', () => undefined);
   }
 
-  /** Rows of one statement, inside the current transaction when there is one. */
+  /** Returns the rows of one statement, inside the current transaction if there is one. */
   async query<R>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
     const unit = this.current();
     if (unit?.companion && !unit.runner && writes(statement))
@@ -96,8 +96,9 @@ export class Database {
   }
 
   /**
-   * Rows of a hot statement: outside of any transaction, planned for tables of any size. With a ride both hold, or neither does: the
-   * error of either is thrown, also when the ride would have had to wait for a lock. `within`: in the caller's transaction instead.
+   * Returns the rows of a hot statement. It runs outside of any transaction, with plans for tables of any size. With a
+   * piggyback statement, both are committed or neither is. Throws the error of either, including a lock timeout of the
+   * piggyback statement. With `within`, the statement runs in the caller's transaction instead.
    */
   async queryPrepared<R>(
     statement: Statement,
@@ -117,24 +118,27 @@ export class Database {
     return (own?.rows ?? []) as R[];
   }
 
-  /** Rows of a statement that only reads: planned like a hot one, on connections that no accept waits for. */
+  /**
+   * Returns the rows of a read-only statement. It is planned like a hot statement, on separate connections, so that
+   * reads never delay accepts.
+   */
   async readPrepared<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.readPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
-  /** Rows of a statement by which this process lives or dies: on connections that nothing else of it can use up. */
+  /** Returns the rows of a statement that keeps this process alive, on connections that no other work can exhaust. */
   async heartbeatQuery<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.heartbeatPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
-  /** TypeORM's entity manager, bound to the current transaction when there is one. */
+  /** Returns TypeORM's entity manager, bound to the current transaction if there is one. */
   manager(): EntityManager {
     return this.current()?.runner?.manager ?? this.dataSource.manager;
   }
 
-  /** Runs `work` in one transaction; inside a transaction it joins that one. */
+  /** Runs `work` in one transaction. Inside a transaction it joins that one. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     const unit = this.current();
     if (!unit) return this.unitOfWork(() => this.transaction(work));
@@ -142,7 +146,7 @@ export class Database {
     return work();
   }
 
-  /** Runs `work`; what its transactions wrote is committed when it ends, or rolled back when it throws. */
+  /** Runs `work`. Its writes are committed when it ends, or rolled back when it throws. */
   async unitOfWork<T>(work: () => Promise<T>): Promise<T> {
     const unit: Unit = { runner: null, opening: null, afterCommit: [], afterEnd: [], companion: null, ended: false };
     this.unitsOpen += 1;
@@ -159,20 +163,21 @@ export class Database {
       await unit.runner?.release().catch(() => undefined);
       for (const notify of unit.afterEnd) notify();
       this.unitsOpen -= 1;
-      // While a storage is enabled every promise of the process pays for its hooks; the hot path has no unit.
+      // An enabled AsyncLocalStorage slows down every promise of the process. The hot path uses no unit of work.
       if (this.unitsOpen === 0) this.units.disable();
     }
   }
 
-  /** Runs `work` in the current unit of work, or in one of its own when there is none. */
+  /** Runs `work` in the current unit of work, or in a new one if there is none. */
   inCurrentUnit<T>(work: () => Promise<T>): Promise<T> {
     return this.current() ? work() : this.unitOfWork(work);
   }
 
   /**
-   * Runs `work` in the current unit of work, or in one of its own. Every statement of it that writes is part of the unit's
-   * transaction, also outside of `transaction`. `companion` writes what must be stored with the effect: `commitEarly` runs it
-   * before it commits; otherwise `work` runs it itself, by the function that it is given. It runs once.
+   * Runs `work` in the current or a new unit of work, with a companion write. Every writing statement of `work` joins
+   * the unit's transaction, even outside of `transaction`. `companion` writes what must be stored together with the
+   * effect, and runs once. `commitEarly` runs it before the commit. Otherwise `work` runs it with the function that it
+   * receives.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.inCurrentUnit(async () => {
@@ -183,8 +188,9 @@ export class Database {
   }
 
   /**
-   * Commits what an accompanied unit has done so far, its companion included. For effects that cannot be part of a transaction,
-   * before the first of them, and for handlers that wait for others to see what they made. Does nothing elsewhere, and nothing the second time.
+   * Commits the work of an accompanied unit so far, including its companion. Call it before the first effect that
+   * cannot be part of a transaction, and in handlers that wait for other processes to see their writes. Does nothing
+   * outside of such a unit, and nothing the second time.
    */
   async commitEarly(): Promise<void> {
     const unit = this.current();
@@ -194,32 +200,32 @@ export class Database {
     await runner?.commitTransaction();
     await runner?.release();
     Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [] });
-    // Outside of the unit: a loop that is woken here must not do its work within this unit's transactions.
+    // Runs outside of the unit: a loop that is woken here must not work within this unit's transactions.
     this.units.exit(() => {
       for (const notify of [...afterCommit, ...afterEnd]) notify();
     });
   }
 
-  /** Whether what is written now must be part of the current unit's transaction, together with what accompanies it. */
+  /** Returns whether writes must now be part of the current unit's transaction, together with its companion. */
   isAccompanied(): boolean {
     return Boolean(this.current()?.companion);
   }
 
-  /** Runs `notify` once the current unit has committed, or now when there is none. */
+  /** Calls `notify` once the current unit has committed, or immediately if there is none. */
   afterCommit(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterCommit.push(notify);
     else notify();
   }
 
-  /** Runs `notify` once the current unit has committed or was rolled back, or now when there is none. */
+  /** Calls `notify` once the current unit has committed or rolled back, or immediately if there is none. */
   afterEnd(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterEnd.push(notify);
     else notify();
   }
 
-  /** Connections in use and waited for, of each pool. */
+  /** Returns the connections of each pool: total, idle, and the number of waiting requests. */
   poolFigures(): { pool: string; total: number; idle: number; waiting: number }[] {
     return [
       ['ordinary', this.pool()],
@@ -234,13 +240,16 @@ export class Database {
     }));
   }
 
-  /** Closes every connection; the last thing that a process does. */
+  /** Closes every connection. Call it last when a process ends. */
   async close(): Promise<void> {
     await Promise.all([this.preparedPool.pool.end(), this.readPool.pool.end(), this.heartbeatPool.end()]);
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** In the unit's transaction. The companion is still set while it runs, so that everything that it writes joins. */
+  /**
+   * Runs in the unit's transaction. The companion stays set while it runs, so that all of its writes join the
+   * transaction.
+   */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
     if (companion === null) return;
@@ -257,7 +266,8 @@ export class Database {
       throw error;
     }
     if (unit.ended) {
-      // Something else of the unit threw meanwhile: nobody would end this transaction, and what follows would write outside of it.
+      // Another part of the unit threw meanwhile. Nothing would end this transaction, and later writes would be outside
+      // of it.
       await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();
       throw new Error('The unit of work ended while its transaction began.');
@@ -270,7 +280,7 @@ export class Database {
     return unit?.ended ? undefined : unit;
   }
 
-  /** Behind a pooler the next statement may meet another session, which never heard of the name. */
+  /** Behind a pooler the next statement may use another session, which does not know the name. */
   private prepared({ name, text, deadlineMs }: Statement, values: unknown[]): pg.QueryConfig {
     const statement = this.isPooled ? { text, values } : { name, text, values };
     return deadlineMs === undefined ? statement : Object.assign(statement, { query_timeout: deadlineMs });
@@ -284,27 +294,33 @@ export class Database {
 const WRITING = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|pg_notify)\b/i;
 const known = new WeakMap<Statement, boolean>();
 
-/** Whether a statement changes anything; `for update` counts, since a lock lasts as long as its transaction. */
+/** Returns whether a statement writes. `for update` counts, since a lock lasts as long as its transaction. */
 function writes(statement: Statement): boolean {
   const found = known.get(statement) ?? WRITING.test(statement.text);
   known.set(statement, found);
   return found;
 }
 
-/** SQLSTATE of a PostgreSQL error, or null when the error is not one of the server (EPIPE has five letters too, and no digit). */
+/** Returns the SQLSTATE of a PostgreSQL error, or null for other errors. EPIPE also has five letters, but no digit. */
 export function sqlState(error: unknown): string | null {
   const candidate = error instanceof Error && 'driverError' in error ? error.driverError : error;
   const code = (candidate as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
-/** Whether a statement that ended in this error may have been committed all the same: whoever answers for it broke off. */
+/**
+ * Returns whether a statement that failed with this error may still have been committed, because the connection broke
+ * before the response.
+ */
 export function isOutcomeUnknown(error: unknown): boolean {
   const state = sqlState(error);
   return state === null || /^(08|57P)/.test(state);
 }
 
-/** True for an error that says nothing about the statement: no connection, a restart, too many clients, a time-out. */
+/**
+ * Returns whether an error does not concern the statement itself: no connection, a restart, too many clients, a
+ * timeout.
+ */
 export function isStorageAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state === null) return true;

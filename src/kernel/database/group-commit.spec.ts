@@ -3,19 +3,19 @@ import fc from 'fast-check';
 import { AdaptiveLinger } from '../concurrency/adaptive-linger.js';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.js';
 
-/** A group that was handed to `write`, and the two ways in which its write can end. */
+/** A group that was passed to `write`, and functions that end its write. */
 interface Write {
   items: number[];
   succeed: (results?: (string | Error)[]) => Promise<void>;
   fail: (error: Error) => Promise<void>;
 }
 
-/** One turn of the event loop, after which everything that could move on has moved on. */
+/** Waits for a few event loop iterations, until all pending work has progressed. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A group commit whose writes end when the test says so; items weigh their own value. */
+/** A group commit whose writes end when the test says so. The weight of an item is its value. */
 function arrange(options: Partial<GroupCommitOptions<number, string>> = {}) {
   const writes: Write[] = [];
   const commit = new GroupCommit<number, string>({
@@ -42,7 +42,7 @@ function arrange(options: Partial<GroupCommitOptions<number, string>> = {}) {
   return { commit, writes, write };
 }
 
-/** What became of a promise so far. */
+/** Current outcome of a promise. */
 function watch(promise: Promise<string>): { outcome: string } {
   const seen = { outcome: 'waiting' };
   promise.then(
@@ -53,7 +53,7 @@ function watch(promise: Promise<string>): { outcome: string } {
 }
 
 describe('GroupCommit', () => {
-  it('writes at once when it is idle, and what comes while it writes becomes the next group', async () => {
+  it('writes immediately when it is idle, and items that arrive during a write form the next group', async () => {
     const { commit, writes, write } = arrange();
 
     const first = watch(commit.add(1));
@@ -73,7 +73,7 @@ describe('GroupCommit', () => {
     expect(commit.backlog).toBe(0);
   });
 
-  it('takes what comes in one turn of the event loop together', async () => {
+  it('groups items that arrive in one event loop iteration', async () => {
     const { commit, write } = arrange();
 
     for (const item of [1, 2, 3]) void commit.add(item);
@@ -83,7 +83,7 @@ describe('GroupCommit', () => {
     await write(0).succeed();
   });
 
-  it('gives every item its own result, and an Error among them to its item alone', async () => {
+  it('returns a result for every item, and an Error only to its item', async () => {
     const { commit, write } = arrange();
     const seen = [1, 2, 3].map((item) => watch(commit.add(item)));
     await settle();
@@ -93,7 +93,7 @@ describe('GroupCommit', () => {
     expect(seen.map(({ outcome }) => outcome)).toEqual(['one', 'refused: taken', 'three']);
   });
 
-  it('tells all of a group when its write fails, and goes on with the next one', async () => {
+  it('rejects all items of a group if its write fails, and continues with the next group', async () => {
     const { commit, write } = arrange();
     const failing = [1, 2].map((item) => watch(commit.add(item)));
     await settle();
@@ -107,10 +107,10 @@ describe('GroupCommit', () => {
   });
 
   it.each([
-    ['no group is larger than its number of items', { itemsMax: 2 }, [1, 1, 1, 1, 1], [[1, 1], [1, 1], [1]]],
-    ['no group is heavier than its weight', { weightMax: 10 }, [4, 6, 1, 9, 2], [[4, 6], [1, 9], [2]]],
-    ['an item that is too heavy for any group travels alone', { weightMax: 10 }, [1, 50, 1, 1], [[1], [50], [1, 1]]],
-    ['weightless items are bounded by their number', { itemsMax: 3, weightMax: 10 }, [0, 0, 0, 0], [[0, 0, 0], [0]]],
+    ['no group exceeds the maximum number of items', { itemsMax: 2 }, [1, 1, 1, 1, 1], [[1, 1], [1, 1], [1]]],
+    ['no group exceeds the maximum weight', { weightMax: 10 }, [4, 6, 1, 9, 2], [[4, 6], [1, 9], [2]]],
+    ['an item that is too heavy for any group is written alone', { weightMax: 10 }, [1, 50, 1, 1], [[1], [50], [1, 1]]],
+    ['weightless items are limited by their number', { itemsMax: 3, weightMax: 10 }, [0, 0, 0, 0], [[0, 0, 0], [0]]],
   ])('%s', async (_what, options, items, groups) => {
     const { commit, writes, write } = arrange(options);
 
@@ -121,7 +121,7 @@ describe('GroupCommit', () => {
     expect(writes.map((each) => each.items)).toEqual(groups);
   });
 
-  it('writes each by itself, in their order, when an error is about one of them; that one alone is told, and what waited meanwhile is written after them', async () => {
+  it('writes the items separately and in order if an error concerns one of them: only that item is rejected, and items that waited are written after them', async () => {
     const { commit, write, writes } = arrange({ isOfOne: (error) => (error as Error).message === 'refused' });
     const first = [commit.add(1), commit.add(2), commit.add(3)].map((item) =>
       item.catch((error: Error) => error.message),
@@ -140,7 +140,7 @@ describe('GroupCommit', () => {
     expect(await later).toBe('stored 4');
   });
 
-  it('an error of storage is that of all, and in the middle of them that of the one that met it', async () => {
+  it('a storage error rejects all items; during separate writes it rejects only the item being written', async () => {
     const { commit, write, writes } = arrange({ isOfOne: (error) => (error as Error).message === 'refused' });
     const group = [commit.add(1), commit.add(2)].map((item) => item.catch((error: Error) => error.message));
     await settle();
@@ -153,7 +153,7 @@ describe('GroupCommit', () => {
     expect(writes).toHaveLength(3);
   });
 
-  it('is drained once nothing waits and nothing is being written', async () => {
+  it('is drained once no item waits and no write is running', async () => {
     const { commit, write } = arrange({ itemsMax: 1 });
     await commit.drained();
     void commit.add(1);
@@ -170,7 +170,7 @@ describe('GroupCommit', () => {
     await commit.drained();
   });
 
-  it('is drained of a failed write too', async () => {
+  it('is also drained after a failed write', async () => {
     const { commit, write } = arrange();
     const refused = watch(commit.add(1));
     const drained = commit.drained();
@@ -182,7 +182,7 @@ describe('GroupCommit', () => {
     expect(refused.outcome).toBe('refused: no');
   });
 
-  it('writes every item exactly once, in the order of arrival, and answers each with its own result', async () => {
+  it('writes every item exactly once, in the order of arrival, and returns its own result to each', async () => {
     const item = fc.record({ weight: fc.integer({ min: 0, max: 12 }), pause: fc.boolean(), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(
@@ -232,7 +232,7 @@ describe('GroupCommit that lingers', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('waits for company for as long as it may, and no longer', async () => {
+  it('lingers for the given time, and no longer', async () => {
     const { commit, writes, write } = arrange({ lingerMs: 10, gapMs: 0 });
 
     void commit.add(1);
@@ -245,7 +245,7 @@ describe('GroupCommit that lingers', () => {
     await write(0).succeed();
   });
 
-  it('does not wait once a whole group has come together while it was writing', async () => {
+  it('does not linger if a whole group has formed during a write', async () => {
     const { commit, write } = arrange({ lingerMs: 10, gapMs: 0, itemsMax: 2 });
     void commit.add(1);
     await jest.advanceTimersByTimeAsync(10);
@@ -263,7 +263,7 @@ describe('GroupCommit that lingers', () => {
     await write(2).succeed();
   });
 
-  it('does not wait any longer once a whole group has come together while it lingers', async () => {
+  it('stops lingering once a whole group has formed', async () => {
     const { commit, write } = arrange({ lingerMs: 10, itemsMax: 2 });
 
     void commit.add(1);
@@ -274,7 +274,7 @@ describe('GroupCommit that lingers', () => {
     await write(0).succeed();
   });
 
-  it('with a gap writes at once when idle, and the next group only so long after the start of the last one', async () => {
+  it('with a gap, writes immediately when idle, and the next group only after the gap since the start of the last one', async () => {
     const { commit, writes, write } = arrange({ gapMs: 10 });
     void commit.add(1);
     await settle();
@@ -290,7 +290,7 @@ describe('GroupCommit that lingers', () => {
     await write(1).succeed();
   });
 
-  it('what waited for a second behind a group that could not be written is refused with it; what came later is written next', async () => {
+  it('items that waited for a second behind a failed group are rejected with it; later items are written next', async () => {
     const { commit, write } = arrange();
     const first = watch(commit.add(1));
     await jest.advanceTimersByTimeAsync(0);
@@ -306,7 +306,7 @@ describe('GroupCommit that lingers', () => {
     expect([commit.backlog, commit.backlogWeight]).toEqual([0, 0]);
   });
 
-  it('is drained after what lingers is written', async () => {
+  it('is drained after lingering items are written', async () => {
     const { commit, write } = arrange({ lingerMs: 10, gapMs: 0 });
     void commit.add(1);
     let drained = false;
@@ -320,14 +320,14 @@ describe('GroupCommit that lingers', () => {
   });
 });
 
-describe('GroupCommit that waits for company', () => {
+describe('GroupCommit with an AdaptiveLinger', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
   const arrangeWithCompany = () =>
     arrange({ company: new AdaptiveLinger({ waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 3 }) });
 
-  /** Brings one every 2 ms, written at once, until a wait would pay. */
+  /** Adds an item every 2 ms, written immediately, until a linger would pay. */
   async function busy(seen: ReturnType<typeof arrangeWithCompany>): Promise<number> {
     for (let n = 0; n < 7; n += 1) {
       void seen.commit.add(1);
@@ -338,7 +338,7 @@ describe('GroupCommit that waits for company', () => {
     return 7;
   }
 
-  it('writes at once what comes alone, and together what comes within the wait of the first', async () => {
+  it('writes a single item immediately, and items within the linger of the first together', async () => {
     const seen = arrangeWithCompany();
     const next = await busy(seen);
 
@@ -358,7 +358,7 @@ describe('GroupCommit that waits for company', () => {
     await seen.write(next + 1).succeed();
   });
 
-  it('counts the wait from the coming of the first, also behind a write', async () => {
+  it('counts the linger from the arrival of the first item, even behind a write', async () => {
     const seen = arrangeWithCompany();
     const next = await busy(seen);
     void seen.commit.add(2);
@@ -377,7 +377,7 @@ describe('GroupCommit that waits for company', () => {
     await seen.write(next + 1).succeed();
   });
 
-  it('waits no longer when the next one is not to be expected in time', async () => {
+  it('stops lingering if the next item is not expected in time', async () => {
     const seen = arrangeWithCompany();
     const next = await busy(seen);
 
@@ -391,7 +391,7 @@ describe('GroupCommit that waits for company', () => {
     await seen.write(next).succeed();
   });
 
-  it('waits no longer once enough have come', async () => {
+  it('stops lingering once the batch size is reached', async () => {
     const seen = arrangeWithCompany();
     const next = await busy(seen);
 
@@ -403,11 +403,11 @@ describe('GroupCommit that waits for company', () => {
   });
 });
 
-describe('GroupCommit whose items go along with something else', () => {
+describe('GroupCommit whose items are written by another statement', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('hands over what waits, which is not written, and answers each as it is told', async () => {
+  it('passes on waiting items without writing them, and returns the given results', async () => {
     const { commit, writes } = arrange({ lingerMs: 20 });
     const outcomes = [1, 2, 3].map((item) => watch(commit.add(item)));
 
@@ -422,7 +422,7 @@ describe('GroupCommit whose items go along with something else', () => {
     expect(writes).toHaveLength(0);
   });
 
-  it('writes what has missed it as ever, beside what has gathered since', async () => {
+  it('writes items that the other statement did not write, together with newer ones', async () => {
     const { commit, write } = arrange({ lingerMs: 20 });
     const first = watch(commit.add(1));
     const carried = commit.carry();
@@ -440,7 +440,7 @@ describe('GroupCommit whose items go along with something else', () => {
     expect([first.outcome, second.outcome]).toEqual(['stored 1', 'stored 2']);
   });
 
-  it('writes nothing when all of a group went along in the turn in which its write would have begun', async () => {
+  it('writes nothing if all items were passed on in the event loop iteration in which the write would have begun', async () => {
     const { commit, writes } = arrange();
     void commit.add(1);
 
@@ -453,7 +453,7 @@ describe('GroupCommit whose items go along with something else', () => {
     await writes[0]?.succeed();
   });
 
-  it('is drained only when what went along has arrived', async () => {
+  it('is drained only when the items that were passed on are written', async () => {
     const { commit } = arrange({ lingerMs: 20 });
     void commit.add(1);
     const carried = commit.carry();

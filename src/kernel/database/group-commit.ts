@@ -1,50 +1,56 @@
 import type { AdaptiveLinger } from '../concurrency/adaptive-linger.js';
 
-/** One thing that waits for the next commit. */
+/** An item that waits for the next commit. */
 interface Waiting<T, R> {
   item: T;
-  /** By the monotonic clock. */
+  /** Monotonic clock, in milliseconds. */
   sinceMs: number;
   resolve: (result: R) => void;
   reject: (error: unknown) => void;
 }
 
-/** How a group commit writes and how large its groups may get. */
+/** Options of a group commit: how it writes and how large its groups may be. */
 export interface GroupCommitOptions<T, R> {
-  /** Writes a group; returns one result for each item, in order. An Error among them rejects that item alone. */
+  /** Writes a group and returns one result per item, in order. An Error in the results rejects only that item. */
   write: (items: T[]) => Promise<(R | Error)[]>;
   /**
-   * Whether an error of `write` is about one of its items, and not about storage: then each is written again by itself, in their order, so
-   * that what is refused of one does not fail those that travelled with it. Left out, an error is that of all.
+   * Returns whether an error of `write` concerns one item and not the storage. Each item is then written again
+   * separately, in order, so that one rejected item does not fail the rest of its group. If omitted, an error rejects
+   * all items.
    */
   isOfOne?: (error: unknown) => boolean;
   itemsMax: number;
-  /** Weight of an item, and of a group: bytes, so that large bodies make small groups. */
+  /** Weight of an item and maximum weight of a group, in bytes: large bodies make small groups. */
   weigh: (item: T) => number;
   weightMax: number;
-  /** How long an item may wait for company; 0 writes as soon as the last group is through. */
+  /** How long an item may wait for others. 0 writes as soon as the previous group is written. */
   lingerMs: number;
-  /** Least time between the starts of two groups: a busy service commits less often, an idle one still at once. */
+  /**
+   * Minimum time between the starts of two groups. A busy service commits less often. An idle one still commits
+   * immediately.
+   */
   gapMs: number;
-  /** Whether others are worth a wait beyond that; left out, nobody waits for them. */
+  /** Decides whether to linger longer for further items. If omitted, never. */
   company?: AdaptiveLinger;
 }
 
-/** What is written with something else: in one of two ways it ends, and the first one counts. */
+/** A group that another statement writes. Exactly one of the two callbacks counts: the first one. */
 export interface Carried<T, R> {
   readonly items: T[];
-  /** They are written: a result for each, in order. */
+  /** Call it when the items are written, with one result per item, in order. */
   arrived: (results: (R | Error)[]) => void;
-  /** They are not: `write` does it, as ever. */
+  /** Call it when the items are not written. `write` then writes them as usual. */
   missed: () => void;
 }
 
-/** What waited for so long behind a group that could not be written is refused with it: it would wait as long again. */
+/**
+ * An item that waited this long behind a group that failed is rejected with it. Otherwise it would wait as long again.
+ */
 const LATE_MS = 1_000;
 
 /**
- * Group commit: what comes in while one group is being written becomes the next one. Under load one commit serves
- * many; an idle service answers at once, since an item that comes alone waits for `lingerMs` only.
+ * Group commit: items that arrive while one group is being written form the next group. Under load one commit serves
+ * many items. An idle service stays fast, since a single item waits for `lingerMs` only.
  */
 export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];
@@ -52,19 +58,19 @@ export class GroupCommit<T, R> {
   private writing = false;
   private timer: NodeJS.Timeout | null = null;
   private startedAtMs = -Infinity;
-  /** For the group that gathers: asked when its first one is there. */
+  /** Linger of the group that is forming, computed when its first item arrives. */
   private patienceMs: number | null = null;
   private carried = 0;
   private readonly idle: (() => void)[] = [];
 
   constructor(private readonly options: GroupCommitOptions<T, R>) {}
 
-  /** Weight of the items that are not written yet. */
+  /** Total weight of the items that are not written yet. */
   get backlogWeight(): number {
     return this.weight;
   }
 
-  /** Items that are not written yet. */
+  /** Number of items that are not written yet. */
   get backlog(): number {
     return this.waiting.length;
   }
@@ -79,13 +85,16 @@ export class GroupCommit<T, R> {
     });
   }
 
-  /** Resolves when nothing waits and nothing is being written. */
+  /** Resolves when no item waits and no write is running. */
   drained(): Promise<void> {
     if (this.isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.idle.push(resolve));
   }
 
-  /** Hands over what waits to who writes it with something of his own; null while nothing does. What gathers behind a write goes along, too. */
+  /**
+   * Passes the waiting items to a caller that writes them in its own commit. Returns null if no item waits. Items that
+   * wait behind a running write are included.
+   */
   carry(): Carried<T, R> | null {
     if (this.waiting.length === 0) return null;
     const group = this.nextGroup();
@@ -130,13 +139,13 @@ export class GroupCommit<T, R> {
     if (restMs > 0 && this.waiting.length < itemsMax) {
       this.timer = setTimeout(() => this.flush(), Math.ceil(restMs));
     } else {
-      // One turn of the event loop lets everything that was read from the sockets together travel together.
+      // Waits one event loop iteration, so that requests read from the sockets together end up in one group.
       this.writing = true;
       setImmediate(() => this.flush());
     }
   }
 
-  /** How much longer those who wait do so for company. */
+  /** Returns how much longer the group lingers, in milliseconds. */
   private companyMs(nowMs: number): number {
     const { company } = this.options;
     const [first] = this.waiting;
@@ -145,7 +154,7 @@ export class GroupCommit<T, R> {
     return this.isComplete(nowMs) ? 0 : first.sinceMs + this.patienceMs - nowMs;
   }
 
-  /** Whether a group that waits for company has what is to be expected. */
+  /** Returns whether a lingering group should stop waiting, because no further item is likely to arrive in time. */
   private isComplete(nowMs: number): boolean {
     const { company } = this.options;
     const [first] = this.waiting;

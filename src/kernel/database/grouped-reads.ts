@@ -1,13 +1,13 @@
 import { isStorageAway } from './database.js';
 import { GroupCommit } from './group-commit.js';
 
-/** Under load this makes one statement of what would be several; who comes alone is asked for at once. */
+/** Under load this combines several statements into one. A single read runs immediately. */
 const GAP_MS = 2;
 
 /**
- * Reads of one kind that many ask for at about the same time, in one statement: what is asked for while one runs goes with the
- * next. Nothing is remembered, so that every answer is of a moment after its question. `read` answers in the order of its keys, on
- * a connection of no transaction.
+ * Batches concurrent reads of one kind into one statement. Reads that arrive while one statement runs form the next.
+ * Nothing is cached, so every result is newer than its request. `read` returns values in the order of its keys, on a
+ * connection without a transaction.
  */
 export class GroupedReads<K, V> {
   private readonly group: GroupCommit<K, V>;
@@ -24,7 +24,7 @@ export class GroupedReads<K, V> {
     });
   }
 
-  /** Throws what reading throws. */
+  /** Rejects with the error of `read`. */
   get(key: K): Promise<V> {
     return this.group.add(key);
   }

@@ -6,17 +6,20 @@ import { Config } from '../config/config.js';
 import { Connection, connectionOptions } from './connection.js';
 import { Database, type Statement } from './database.js';
 
-/** What changed: a topic such as `destination`, and the key that caches know it by. */
+/** Listener for changes of a topic such as `destination`. Receives the key that caches use. */
 type Listener = (key: string) => void;
 
 const CHANNEL = 'posthorn';
 const TURN_MS = 500;
 /**
- * PostgreSQL wakes every connection that listens for each one, whatever it listens to, and a wake is a transaction: where
- * nothing happens, beats are what there is.
+ * PostgreSQL wakes every listening connection for each notification, on any channel, and each wake-up is a transaction.
+ * On an idle service, heartbeats are the only load, so they are infrequent.
  */
 const BEAT_MS = 2_500;
-/** A beat that was not heard by then is lost, and the listening connection is made anew: five seconds after the last one that was. */
+/**
+ * A heartbeat that has not arrived by then is lost, and the LISTEN connection is replaced: five seconds after the last
+ * heartbeat that arrived.
+ */
 const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;
@@ -32,37 +35,37 @@ const BEAT: Statement = {
   deadlineMs: STATEMENT_MS_MAX,
 };
 
-/** What PostgreSQL's clock showed at some moment between two of this process's monotonic clock. */
+/** PostgreSQL's clock at some moment between two readings of this process's monotonic clock. */
 export interface TimeOfDatabase {
   ms: number;
   askedMs: number;
   answeredMs: number;
 }
 
-/** A beat that was sent and not heard yet. */
+/** A heartbeat that was sent and has not arrived yet. */
 interface Beat {
   nonce: string;
   sentAtMs: number;
-  /** When it was committed, by the monotonic clock; null as long as that is not known. */
+  /** Commit time on the monotonic clock. Null until it is known. */
   committedMs: number | null;
 }
 
 /**
- * Tells every process that a cached thing changed, through PostgreSQL's NOTIFY: it is sent by the transaction that
- * changed it and arrives only if that commits. While the connection is away nothing arrives, so on its return every
- * listener is told `*`: anything may have changed.
+ * Notifies every process of changes to cached data through PostgreSQL's NOTIFY. The transaction of the change sends the
+ * notification, which arrives only if the transaction commits. Nothing arrives while the connection is down. After a
+ * reconnect every listener therefore receives `*`: anything may have changed.
  *
- * A heartbeat says until when everything has arrived: a NOTIFY of this process itself, sent the way that changes are sent
- * and not over the connection that listens. PostgreSQL hands notifications over in the order of their commits, so when it
- * arrives, everything that was committed before it was sent has arrived. Nothing else proves that: a pooler answers a
- * `select 1` from whatever connection is free, and lets nobody hear anything.
+ * A heartbeat shows up to which time all notifications have arrived. It is a NOTIFY from this process to itself, sent
+ * like a change and not over the LISTEN connection. PostgreSQL delivers notifications in commit order. When the
+ * heartbeat arrives, everything committed before it was sent has arrived too. A `select 1` would not prove this: a
+ * pooler answers it from any free connection, even if notifications do not arrive.
  */
 @Injectable()
 export class Notifications implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Notifications.name);
   private readonly listeners = new Map<string, Listener[]>();
   private readonly timekeepers: ((time: TimeOfDatabase) => void)[] = [];
-  /** Of this process alone: nobody else has to read its beats. */
+  /** Separate channel for this process, so that other processes do not have to read its heartbeats. */
   private readonly beatChannel = `${CHANNEL}_beat_${randomBytes(8).toString('hex')}`;
   private connection: Connection | null = null;
   private reconnect: NodeJS.Timeout | null = null;
@@ -70,7 +73,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   private beat: Beat | null = null;
   private backoffMs = 100;
   private stopped = false;
-  /** When the last beat was sent, by the monotonic clock. */
+  /** Time of the last heartbeat, on the monotonic clock. */
   private begunMs = -Infinity;
   private heardMs = 0;
   private wasDeaf = false;
@@ -81,29 +84,29 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Whatever was announced before this moment, in milliseconds since the epoch, has been told to the listeners here. */
+  /** Returns the time up to which all changes have been reported to the listeners, in milliseconds since the epoch. */
   heardUntilMs(): number {
     return this.heardMs;
   }
 
-  /** Whether nothing has proved for five seconds that changes arrive: caches load what they are asked for every five seconds then. */
+  /** Returns whether no heartbeat has arrived for five seconds. Caches then reload their entries every five seconds. */
   isDeaf(): boolean {
     return this.clock.nowMs() - this.heardMs > STALENESS_MAX_MS;
   }
 
-  /** Calls `listener` with the key of every change of `topic`, and with `*` when changes may have been missed. */
+  /** Calls `listener` with the key of every change of `topic`, and with `*` if changes may have been missed. */
   on(topic: string, listener: Listener): void {
     this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
   }
 
-  /** Calls `listener` with PostgreSQL's time, which the answer to each beat says. */
+  /** Calls `listener` with PostgreSQL's time, which each heartbeat's response contains. */
   onTime(listener: (time: TimeOfDatabase) => void): void {
     this.timekeepers.push(listener);
   }
 
   /**
-   * Announces a change: to this process at once after the transaction ends, to the others through the database. Also after a
-   * roll-back: a cache may have loaded a row of the transaction that was never committed.
+   * Announces a change: to this process directly after the transaction ends, to other processes through the database.
+   * Also notifies this process after a rollback, because a cache may have loaded an uncommitted row of the transaction.
    */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);
@@ -125,7 +128,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.stopped = true;
     if (this.reconnect) clearTimeout(this.reconnect);
     if (this.beating) clearInterval(this.beating);
-    // Without waiting: a connection that died in silence does not say goodbye.
+    // Does not wait: a connection that died silently would not respond.
     void this.connection?.end().catch(() => undefined);
   }
 
@@ -162,7 +165,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     if (!beat) return void (performance.now() - this.begunMs >= BEAT_MS && this.send());
     const { committedMs } = beat;
     if (committedMs !== null && performance.now() - committedMs >= BEAT_LATE_MS)
-      connection.giveUp('Changes are not heard over this connection.');
+      connection.giveUp('Notifications do not arrive over this connection.');
   }
 
   private async send(): Promise<void> {
@@ -175,7 +178,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
       beat.committedMs = performance.now();
       if (row) for (const tell of this.timekeepers) tell({ ms: row.ms, askedMs, answeredMs: this.clock.monotonicMs() });
     } catch {
-      // It was not sent, or nobody knows: that says nothing about who listens.
+      // The heartbeat was not sent, or its outcome is unknown. This says nothing about the LISTEN connection.
       if (this.beat === beat) [this.beat, this.begunMs] = [null, -Infinity];
     }
   }
@@ -190,8 +193,8 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     const isDeaf = this.heardMs > 0 && this.isDeaf();
     if (isDeaf === this.wasDeaf) return;
     this.wasDeaf = isDeaf;
-    if (isDeaf) this.logger.warn('Changes of other processes are not heard: what is cached is read again every 5 s.');
-    else this.logger.log('Changes of other processes are heard again.');
+    if (isDeaf) this.logger.warn('Notifications of other processes do not arrive: cached data is reloaded every 5 s.');
+    else this.logger.log('Notifications of other processes arrive again.');
   }
 
   private lost(connection: Connection): void {

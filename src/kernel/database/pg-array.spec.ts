@@ -12,9 +12,9 @@ import {
 } from './pg-array.js';
 
 /**
- * Vectors written by hand after `array_send` and the types' own send functions (PostgreSQL 18, arrayfuncs.c, int.c,
+ * Vectors written by hand from `array_send` and the send functions of the types (PostgreSQL 18, arrayfuncs.c, int.c,
  * bool.c, uuid.c, date.c, timestamp.c, varlena.c, jsonb.c): dimensions, has-null flag, element OID, length, lower
- * bound, then each element as length and bytes; a null is the length -1. An empty array has no dimension at all.
+ * bound, then each element as length and bytes. A null has the length -1. An empty array has no dimensions.
  */
 const ARRAYS: [string, Buffer, string][] = [
   ['int[] of nothing', intArray([]), '00000000 00000000 00000017'],
@@ -70,7 +70,7 @@ const ARRAYS: [string, Buffer, string][] = [
     timestampArray([946_684_800_000, 946_684_800_001, 946_684_799_999]),
     '00000001 00000000 000004a0 00000003 00000001 00000008 0000000000000000 00000008 00000000000003e8 00000008 fffffffffffffc18',
   ],
-  // 1970-01-01 is 10957 days, 946684800000000 µs, before PostgreSQL's epoch.
+  // 1970-01-01 is 10957 days, or 946684800000000 µs, before PostgreSQL's epoch.
   [
     'timestamptz[] of the Unix epoch',
     timestampArray([0, null]),
@@ -83,7 +83,7 @@ const ARRAYS: [string, Buffer, string][] = [
   ],
 ];
 
-/** The elements of a binary array, as bytes. Throws for one that is longer or shorter than it says. */
+/** Returns the elements of a binary array as bytes. Throws if the array is longer or shorter than its header says. */
 function elementsOf(array: Buffer): (Buffer | null)[] {
   const length = array.readInt32BE(0) === 0 ? 0 : array.readInt32BE(12);
   const elements: (Buffer | null)[] = [];
@@ -99,11 +99,11 @@ function elementsOf(array: Buffer): (Buffer | null)[] {
 }
 
 describe('binary arrays', () => {
-  it.each(ARRAYS)('writes %s as PostgreSQL does', (_what, array, hex) => {
+  it.each(ARRAYS)('writes %s like PostgreSQL', (_what, array, hex) => {
     expect(array.toString('hex')).toBe(hex.replaceAll(' ', ''));
   });
 
-  it('keeps every text, whatever its characters', () => {
+  it('preserves every text, with any characters', () => {
     const texts = fc.array(fc.option(fc.string({ unit: 'binary', maxLength: 40 })));
     fc.assert(
       fc.property(texts, (values) => {
@@ -113,7 +113,7 @@ describe('binary arrays', () => {
     );
   });
 
-  it('keeps every millisecond for 285 years around 2000, as far as a number holds microseconds', () => {
+  it('preserves every millisecond for 285 years around 2000, the range in which a number holds microseconds', () => {
     const [firstMs, lastMs] = [-8_060_514_800_000, 9_953_884_000_000];
     fc.assert(
       fc.property(fc.array(fc.option(fc.integer({ min: firstMs, max: lastMs }))), (values) => {
@@ -126,7 +126,7 @@ describe('binary arrays', () => {
     );
   });
 
-  it('sets the flag for nulls exactly when there is one', () => {
+  it('sets the flag for nulls exactly if there is one', () => {
     fc.assert(
       fc.property(fc.array(fc.option(fc.boolean()), { minLength: 1 }), (values) => {
         expect(booleanArray(values).readInt32BE(4)).toBe(values.includes(null) ? 1 : 0);
@@ -137,7 +137,7 @@ describe('binary arrays', () => {
   it.each([
     ['an int', () => intArray([2_147_483_648])],
     ['a smallint', () => smallintArray([32_768])],
-  ])('refuses a number that is too large for %s instead of cutting it', (_what, make) => {
+  ])('rejects a number that is too large for %s instead of truncating it', (_what, make) => {
     expect(make).toThrow('out of range');
   });
 });

@@ -3,8 +3,8 @@ import { writeId } from '../ids.js';
 /**
  * One-dimensional PostgreSQL arrays in the binary wire format (`array_send` in PostgreSQL's arrayfuncs.c).
  *
- * The text format costs an escape pass over every byte in Node and its undoing in PostgreSQL; a batch of JSON bodies
- * is made of quotes. `pg` sends a Buffer as a binary parameter, so these go through untouched.
+ * The text format needs an escape pass over every byte in Node.js and its reversal in PostgreSQL, and JSON bodies are
+ * full of quotes. `pg` sends a Buffer unchanged as a binary parameter.
  */
 const OID = {
   bool: 16,
@@ -28,7 +28,7 @@ type Writer<T> = (buffer: Buffer, offset: number, value: T) => void;
 function fixed<T>(oid: number, size: number, values: readonly (T | null)[], write: Writer<T>): Buffer {
   const buffer = Buffer.allocUnsafe(20 + values.length * (4 + size));
   let offset = header(buffer, oid, values.length, values.includes(null));
-  // By position: the results of an iterator are garbage, a kilobyte of it for each message.
+  // Uses an index: iterator results would create about one kilobyte of garbage per message.
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as T | null;
     if (value === null) {
@@ -51,17 +51,17 @@ function header(buffer: Buffer, oid: number, length: number, hasNull: boolean): 
   return buffer.writeInt32BE(1, 16);
 }
 
-/** `text[]`. The values must be free of NUL and lone surrogates: the edge refuses them. */
+/** Encodes a `text[]`. The values must not contain NUL or lone surrogates, which the HTTP layer rejects. */
 export function textArray(values: readonly (string | null)[]): Buffer {
   return variable(OID.text, values, false);
 }
 
-/** `jsonb[]` of JSON texts. */
+/** Encodes a `jsonb[]` of JSON texts. */
 export function jsonbArray(values: readonly (string | null)[]): Buffer {
   return variable(OID.jsonb, values, true);
 }
 
-/** `bytea[]`. */
+/** Encodes a `bytea[]`. */
 export function byteaArray(values: readonly (Buffer | null)[]): Buffer {
   const buffer = Buffer.allocUnsafe(20 + values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 0));
   let offset = header(buffer, OID.bytea, values.length, values.includes(null));
@@ -94,27 +94,27 @@ function variable(oid: number, values: readonly (string | null)[], versioned: bo
   return buffer.subarray(0, offset);
 }
 
-/** `uuid[]` of ids. */
+/** Encodes a `uuid[]` of ids. */
 export const uuidArray = (values: readonly (string | null)[]): Buffer =>
   fixed(OID.uuid, 16, values, (buffer, offset, value) => writeId(buffer, offset, value));
 
-/** `int[]`. */
+/** Encodes an `int[]`. */
 export const intArray = (values: readonly (number | null)[]): Buffer =>
   fixed(OID.int4, 4, values, (buffer, offset, value) => void buffer.writeInt32BE(value, offset));
 
-/** `smallint[]`. */
+/** Encodes a `smallint[]`. */
 export const smallintArray = (values: readonly (number | null)[]): Buffer =>
   fixed(OID.int2, 2, values, (buffer, offset, value) => void buffer.writeInt16BE(value, offset));
 
-/** `float8[]`. */
+/** Encodes a `float8[]`. */
 export const floatArray = (values: readonly (number | null)[]): Buffer =>
   fixed(OID.float8, 8, values, (buffer, offset, value) => void buffer.writeDoubleBE(value, offset));
 
-/** `boolean[]`. */
+/** Encodes a `boolean[]`. */
 export const booleanArray = (values: readonly (boolean | null)[]): Buffer =>
   fixed(OID.bool, 1, values, (buffer, offset, value) => void buffer.writeUInt8(value ? 1 : 0, offset));
 
-/** `timestamptz[]` of milliseconds since the Unix epoch. */
+/** Encodes a `timestamptz[]` of milliseconds since the Unix epoch. */
 export const timestampArray = (valuesMs: readonly (number | null)[]): Buffer =>
   fixed(OID.timestamptz, 8, valuesMs, (buffer, offset, valueMs) => {
     const micros = (valueMs - PG_EPOCH_MS) * 1000;
@@ -123,6 +123,6 @@ export const timestampArray = (valuesMs: readonly (number | null)[]): Buffer =>
     buffer.writeUInt32BE(micros - high * 2 ** 32, offset + 4);
   });
 
-/** `date[]` of whole days since the Unix epoch. */
+/** Encodes a `date[]` of whole days since the Unix epoch. */
 export const dateArray = (days: readonly (number | null)[]): Buffer =>
   fixed(OID.date, 4, days, (buffer, offset, day) => void buffer.writeInt32BE(day - PG_EPOCH_MS / DAY_MS, offset));

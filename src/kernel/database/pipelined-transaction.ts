@@ -1,6 +1,9 @@
 import pg from 'pg';
 
-/** What node-postgres calls of a query that somebody else wrote, and calls on its own; `test/api/shared-commit.e2e-spec.ts` fails when a release renames it. */
+/**
+ * Members of a node-postgres query, both those that node-postgres calls on a submitted query and those that it calls
+ * internally. `test/api/shared-commit.e2e-spec.ts` fails if a release renames them.
+ */
 interface Part {
   readonly name?: string;
   readonly text?: string;
@@ -20,9 +23,10 @@ interface Wire {
 type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
 
 /**
- * Several statements in one packet and one commit: they are sent without the `Sync` that would end the transaction of each
- * (PostgreSQL's protocol, "Pipelining"), so all of them hold or none does, and no `begin` and `commit` are paid. For `Pool.query`,
- * which resolves to their results once they are committed, and rejects with the error of the first that failed.
+ * Several statements in one packet and one commit. They are sent without the `Sync` that would end a transaction after
+ * each (PostgreSQL's protocol, "Pipelining"). All of them are committed or none is, without the cost of `begin` and
+ * `commit`. Submit it with `Pool.query`, which resolves to their results once they are committed, and rejects with the
+ * error of the first statement that failed.
  */
 export class PipelinedTransaction {
   /** Set by node-postgres. */
@@ -42,7 +46,10 @@ export class PipelinedTransaction {
     );
   }
 
-  /** Of the statement that is being answered: node-postgres notes by them which ones a connection has parsed. */
+  /**
+   * Name of the statement whose response is being read. node-postgres uses it to record which statements a connection
+   * has parsed.
+   */
   get name(): string | undefined {
     return this.parts[this.at]?.name;
   }
@@ -82,7 +89,7 @@ export class PipelinedTransaction {
     else this.callback?.(null, this.results);
   }
 
-  /** Those behind the one that failed were never looked at: the next who needs them has to send their texts again. */
+  /** The server skipped the statements after the failed one. Their next use must send the text again. */
   handleError(error: Error, wire: Wire): void {
     for (const { name } of this.parts.slice(this.at))
       if (name !== undefined) delete wire.submittedNamedStatements[name];

@@ -3,8 +3,8 @@ import { connectionOptions } from './connection.js';
 import { PipelinedTransaction } from './pipelined-transaction.js';
 
 /**
- * How the hot statements must be planned. They touch a few rows by key each; a planner that meets tables which grow
- * faster than their statistics would flip them to scans and hash joins (reference/performance.md, end to end).
+ * Planner settings for the hot statements, which touch a few rows by key. If tables grow faster than their statistics,
+ * the planner would switch to scans and hash joins (reference/performance.md, end to end).
  */
 export const PLANNED_SETTINGS = [
   'jit=off',
@@ -16,19 +16,21 @@ export const PLANNED_SETTINGS = [
   'statement_timeout=30s',
 ] as const;
 
-/** A little more than the server's own limit: for a server that works on and does not keep it. */
+/** Slightly longer than the server's own limit, for a server that keeps working and does not enforce it. */
 const DEADLINE_MS = 35_000;
 
-/** Through a pooler a session is nobody's: each statement brings the settings along, in the same packet. */
+/** Behind a pooler, sessions are shared. Each statement therefore sends the settings along, in the same packet. */
 const BEGIN_PLANNED = [
   'begin',
   ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
 ].join('; ');
 
-/** A backend keeps what it has planned, 3 to 10 MB of it: those that nobody has needed for so long end, but for one. */
+/**
+ * A backend keeps its plans, 3 to 10 MB of memory. Connections that were idle for this long are closed, except for one.
+ */
 const IDLE_MS_MAX = 60_000;
 
-/** Connections whose statements are planned for tables of any size. Each statement is a transaction of its own. */
+/** Connections whose statements are planned for tables of any size. Each statement is a separate transaction. */
 export class PlannedPool {
   readonly pool: pg.Pool;
 
@@ -55,7 +57,10 @@ export class PlannedPool {
     return result as pg.QueryResult;
   }
 
-  /** Several statements in one round trip and one commit. Resolves to their results, in order; none holds when one fails. */
+  /**
+   * Runs several statements in one round trip and one commit. Resolves to their results, in order. If one fails, none
+   * is committed.
+   */
   async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     if (this.isPooled) return this.planned(statements);
     return (await this.pool.query(
@@ -63,7 +68,7 @@ export class PlannedPool {
     )) as unknown as pg.QueryResult[];
   }
 
-  /** In one round trip. Until the last is answered the connection is not anybody else's. */
+  /** Runs the statements in one round trip. The connection stays reserved until the last response. */
   private async planned(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     const client = await this.pool.connect();
     const answers = await Promise.allSettled([

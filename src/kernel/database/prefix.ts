@@ -1,7 +1,10 @@
-/** How long a prefix that lists are searched by may be. */
+/** Maximum length of a prefix that lists can be searched by. */
 export const PREFIX_LENGTH_MAX = 200;
 
-/** The pattern of LIKE for values that begin with a text, beside `lower(…)`: nothing of the text is a wildcard. */
+/**
+ * Returns the LIKE pattern for values that begin with the text, for use with `lower(…)`. Wildcards in the text are
+ * escaped.
+ */
 export function prefixPattern(text: string): string {
   return `${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -8,7 +8,7 @@ import type { ClockObservation } from './seen-clock.store.js';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** A PostgreSQL with a clock and a row, and processes that look at it by one stopwatch. */
+/** A PostgreSQL with a clock and a row, and processes that read it with a shared monotonic clock. */
 class World {
   nowMs = 1_790_000_000_000;
   stopwatchMs = 0;
@@ -42,7 +42,7 @@ describe('RetentionGate', () => {
   beforeAll(() => Logger.overrideLogger(false));
   afterAll(() => Logger.overrideLogger(true));
 
-  it('is open while time goes on, and writes once a minute at most, however often it is asked and by however many processes', async () => {
+  it('is open while time passes normally, and writes at most once a minute, for any number of calls and processes', async () => {
     const world = new World();
     const processes = [world.process(), world.process(), world.process()];
 
@@ -56,7 +56,7 @@ describe('RetentionGate', () => {
     expect(world.writes).toBe(10);
   });
 
-  it('is closed after a leap for a day that is measured, also by several processes and over a restart, and says how long', async () => {
+  it('is closed for a measured day after a leap, across several processes and a restart, and reports how long', async () => {
     const world = new World();
     let [one, two] = [world.process(), world.process()];
     for (const { gate } of [one, two]) await gate.isOpen();
@@ -88,7 +88,7 @@ describe('RetentionGate', () => {
     expect((await one.readiness.report()).parts['retention']).toEqual({ ready: true, waiting: false });
   });
 
-  it('is open again once somebody confirmed', async () => {
+  it('is open again after a confirmation', async () => {
     const world = new World();
     const { gate } = world.process();
     await gate.isOpen();
@@ -99,7 +99,7 @@ describe('RetentionGate', () => {
     expect(await gate.isOpen()).toBe(true);
   });
 
-  it("is closed while the clock of this machine is not PostgreSQL's, and PostgreSQL is not asked", async () => {
+  it("is closed while this machine's clock differs from PostgreSQL's, and sends no query", async () => {
     const world = new World();
     const { gate } = world.process();
     world.isAgreed = false;
@@ -109,7 +109,7 @@ describe('RetentionGate', () => {
     expect(world.row.leaptFromMs).toBeNull();
   });
 
-  it('a process that ran while PostgreSQL was away for a week has measured the week', async () => {
+  it('a process that ran while PostgreSQL was unavailable for a week has measured the week', async () => {
     const world = new World();
     const { gate } = world.process();
     await gate.isOpen();

@@ -8,21 +8,23 @@ import { DatabaseTime } from './database-time.js';
 import { type ClockObservation, SeenClockStore } from './seen-clock.store.js';
 
 const EVERY_MS = 60_000;
-/** How long a loop waits before it asks a closed gate again. */
+/** How long a loop waits before it checks a closed gate again. */
 export const CLOSED_REST_MS = 60_000;
 
 /**
- * Decides whether anything may be removed because its time has passed. Every job that removes by time asks before each turn.
+ * Decides whether data may be removed because it has expired. Every job that removes data by age checks the gate before
+ * each turn.
  *
- * The gate is closed while the clock of this machine is a minute away from PostgreSQL's, and after PostgreSQL's own clock went
- * forward by more than a day since any process saw it last: until a day was measured by stopwatches, or an operator confirms the
- * time with `posthorn confirm-clock`. What was removed by a wrong clock is gone for good. See ADR 18.
+ * The gate is closed while the clock of this machine differs from PostgreSQL's by a minute or more. It also closes when
+ * PostgreSQL's clock has jumped forward by more than a day since any process last read it. It then stays closed until a
+ * day has passed on monotonic clocks, or until an operator confirms the time with `posthorn confirm-clock`. Data that a
+ * wrong clock removes is lost. See ADR 18.
  */
 @Injectable()
 export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Retention');
   private readonly loop: Loop;
-  /** The last reading of this process, and the stopwatch time at which it was taken. */
+  /** The last reading of this process, and the monotonic time at which it was taken. */
   private last: (ClockObservation & { atMs: number }) | null = null;
 
   constructor(
@@ -45,7 +47,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     }));
     metrics.gauge(
       'retention_waiting_seconds',
-      "How much longer nothing is removed by its age, after PostgreSQL's clock leapt; 0 when it did not.",
+      "Seconds until retention resumes after a jump of PostgreSQL's clock. 0 if the clock did not jump.",
       [],
       (gauge) => gauge.set(Math.ceil(this.waitingMs() / 1000)),
     );
@@ -59,7 +61,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     await this.loop.stop();
   }
 
-  /** Looks at PostgreSQL's clock. Throws while storage is away. */
+  /** Reads PostgreSQL's clock and returns whether the gate is open. Throws if the storage is unavailable. */
   async isOpen(): Promise<boolean> {
     if (!this.time.isAgreed()) return false;
     const look = await this.store.read();
@@ -70,7 +72,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     return this.last?.seen.leaptFromMs === null;
   }
 
-  /** How much longer it stays closed, by stopwatches; 0 when it is open. */
+  /** Returns how much longer the gate stays closed, in milliseconds on monotonic clocks. 0 if it is open. */
   private waitingMs(): number {
     const seen = this.last?.seen;
     return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;
@@ -96,7 +98,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
           'a day. If the time is right, confirm it with `posthorn confirm-clock`; if not, set the clock.',
       );
     }
-    if (seen.leaptFromMs === null && wasClosed) this.logger.log('What is older than its retention is removed again.');
+    if (seen.leaptFromMs === null && wasClosed) this.logger.log('Retention removes expired data again.');
   }
 }
 

@@ -14,7 +14,7 @@ describe('isUnreachable', () => {
   );
 
   it.each(['23505', '42P01', '28P01', '3D000'])(
-    'is false for %s, which says something about the statement or the login',
+    'is false for %s, which concerns the statement or the login',
     (code) => {
       expect(isUnreachable(coded(code))).toBe(false);
     },
@@ -23,11 +23,11 @@ describe('isUnreachable', () => {
   it.each([
     'Query runner already released. Cannot run queries anymore.',
     'Database connection provided by a query runner was already released, cannot continue to use its querying methods anymore.',
-  ])('is true for what TypeORM says of a connection that ended between two statements: %s', (message) => {
+  ])("is true for TypeORM's message about a connection that ended between two statements: %s", (message) => {
     expect(isUnreachable(new Error(message))).toBe(true);
   });
 
-  it('does not take EPIPE for an error of the server, whose codes have five characters too', () => {
+  it('does not take EPIPE for a server error, although its code also has five characters', () => {
     expect([sqlState(coded('EPIPE')), sqlState(coded('57P01')), sqlState(coded('08006'))]).toEqual([
       null,
       '57P01',
@@ -35,16 +35,16 @@ describe('isUnreachable', () => {
     ]);
   });
 
-  it('is false for errors of our own', () => {
+  it("is false for Posthorn's own errors", () => {
     expect(isUnreachable(new TypeError('x is not a function'))).toBe(false);
   });
 });
 
-describe('patiently', () => {
+describe('retryUntilAvailable', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** Work that fails with these errors, one after the other, and then for ever with the last one when it never works. */
+  /** Work that fails with the given errors in order. The last error repeats forever. */
   function arrange(errorAt: (startedMs: number) => Error | null) {
     const seen = { waits: 0, outcome: 'waiting' };
     const begunMs = performance.now();
@@ -61,7 +61,7 @@ describe('patiently', () => {
     return seen;
   }
 
-  it('waits for a server that is away for a while, and tells once', async () => {
+  it('waits for a server that is unavailable for a while, and calls onWait once', async () => {
     const seen = arrange((ms) => (ms < 20_000 ? coded('ECONNREFUSED') : null));
 
     await jest.advanceTimersByTimeAsync(21_000);
@@ -69,7 +69,7 @@ describe('patiently', () => {
     expect(seen).toEqual({ waits: 1, outcome: 'done' });
   });
 
-  it('gives up after half a minute of silence', async () => {
+  it('gives up after half a minute without a response', async () => {
     const seen = arrange(() => coded('ECONNREFUSED'));
 
     await jest.advanceTimersByTimeAsync(31_000);
@@ -77,7 +77,7 @@ describe('patiently', () => {
     expect(seen.outcome).toBe('ECONNREFUSED');
   });
 
-  it('waits as long as the server says that it starts', async () => {
+  it('waits as long as the server reports that it is starting', async () => {
     const seen = arrange((ms) => (ms < 300_000 ? coded('57P03') : null));
 
     await jest.advanceTimersByTimeAsync(301_000);
@@ -85,7 +85,7 @@ describe('patiently', () => {
     expect(seen.outcome).toBe('done');
   });
 
-  it('throws at once what waiting does not help against', async () => {
+  it('throws immediately for errors that waiting cannot fix', async () => {
     const seen = arrange(() => coded('28P01'));
 
     await jest.advanceTimersByTimeAsync(0);

@@ -1,6 +1,6 @@
 import { isStorageAway, sqlState } from './database.js';
 
-/** Codes of a connection that could not be made or broke: a database that is away rather than an error of ours. */
+/** Codes of connections that failed or broke. They indicate an unavailable database, not a bug. */
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -12,7 +12,7 @@ const CONNECTION_CODES = new Set([
   'ENETUNREACH',
 ]);
 
-/** What pg and its pool say, without a code, when a connection is gone or none comes in time. */
+/** Messages of pg and its pool, without a code, for a connection that is lost or was not available in time. */
 const CONNECTION_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
@@ -26,14 +26,17 @@ const CONNECTION_MESSAGES = [
   'Database connection provided by a query runner was already released',
 ];
 
-/** The server is there and says that it starts or stops: it will be back. */
+/** The server reports that it is starting or stopping. It will be available again. */
 const STARTING = new Set(['57P01', '57P02', '57P03']);
 
-/** How long a start waits for a server that does not say a word. */
+/** How long a start waits for a server that does not respond. */
 const SILENCE_MS_MAX = 30_000;
 const REST_MS = 500;
 
-/** Whether an error says that PostgreSQL could not be reached, or was not there to the end; every other error is one of the statement. */
+/**
+ * Returns whether an error means that PostgreSQL was unreachable or went away before the end. Every other error
+ * concerns the statement.
+ */
 export function isUnreachable(error: unknown): boolean {
   if (sqlState(error) !== null) return isStorageAway(error);
   const driverError = error instanceof Error && 'driverError' in error ? error.driverError : error;
@@ -44,8 +47,8 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * Work of a start that may be done again, until PostgreSQL is there for it: half a minute for one that is silent, and as
- * long as it takes for one that says that it starts or stops. `onWait` is told once.
+ * Runs repeatable work at start until PostgreSQL is available. Waits half a minute for a server that does not respond,
+ * and without a limit for one that reports that it is starting or stopping. Calls `onWait` once.
  */
 export async function retryUntilAvailable<T>(
   work: () => Promise<T>,

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { SeenClock } from '../clock-leap.js';
 import { Database, type Statement } from './database.js';
 
-/** The row, and what the clock shows now. */
+/** The stored row, and PostgreSQL's current time. */
 export interface ClockObservation {
   seen: SeenClock;
   nowMs: number;
@@ -44,7 +44,7 @@ const CONFIRM: Statement = {
 export class SeenClockStore {
   constructor(@Inject(Database) private readonly database: Database) {}
 
-  /** Stores the current time if there is no reading yet. */
+  /** Returns the latest reading. Stores the current time first if there is none. */
   async read(): Promise<ClockObservation> {
     const [row] = await this.database.query<Row>(READ);
     if (row !== undefined) return lookOf(row);
@@ -52,7 +52,7 @@ export class SeenClockStore {
     return this.read();
   }
 
-  /** Replaces what was seen by what `next` makes of it, one process at a time. Returns what is stored then. */
+  /** Replaces the reading with the result of `next`, one process at a time. Returns the stored state. */
   change(next: (clockObservation: ClockObservation) => SeenClock): Promise<ClockObservation> {
     return this.database.unitOfWork(() =>
       this.database.transaction(async () => {
@@ -64,7 +64,10 @@ export class SeenClockStore {
     );
   }
 
-  /** Ends the wait. Returns from when to when the clock leapt, or null when nothing waits. In the caller's transaction. */
+  /**
+   * Ends the pause. Returns the start and end of the jump, or null if retention is not paused. Runs in the caller's
+   * transaction.
+   */
   async confirm(): Promise<{ leaptFromMs: number; seenAtMs: number } | null> {
     const [row] = await this.database.query<Pick<Row, 'leapt_from_ms' | 'seen_ms'>>(CONFIRM);
     return row === undefined ? null : { leaptFromMs: Number(row.leapt_from_ms), seenAtMs: row.seen_ms };

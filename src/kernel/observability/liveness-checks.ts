@@ -5,7 +5,7 @@ import { Notifications } from '../database/notifications.js';
 import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 
-/** Whether what goes on beside requests goes on: the loops, and hearing of changes. */
+/** Reports the state of background work: the loops, and the arrival of change notifications. */
 @Injectable()
 export class LivenessChecks {
   constructor(metrics: Metrics, readiness: Readiness, notifications: Notifications, clock: Clock) {
@@ -14,15 +14,21 @@ export class LivenessChecks {
       const late = [...Loop.running()].filter((loop) => loop.isLate()).map(({ name }) => name);
       return { ready: late.length === 0, late };
     });
-    // Deaf is slow, and never wrong: caches load what they are asked for every five seconds.
+    // Always ready: without notifications the process is slower but correct, because caches reload their entries every
+    // five seconds.
     readiness.register('notifications', async () => ({ ready: true, deaf: notifications.isDeaf() }));
-    metrics.gauge('loop_overdue_seconds', 'For how long a good turn of a loop has been due.', ['loop'], (gauge) => {
-      gauge.reset();
-      for (const loop of Loop.running()) gauge.set({ loop: loop.name }, loop.overdueMs() / 1000);
-    });
+    metrics.gauge(
+      'loop_overdue_seconds',
+      'Seconds for which a successful turn of a loop has been overdue.',
+      ['loop'],
+      (gauge) => {
+        gauge.reset();
+        for (const loop of Loop.running()) gauge.set({ loop: loop.name }, loop.overdueMs() / 1000);
+      },
+    );
     metrics.gauge(
       'notifications_heard_age_seconds',
-      'Age of the last proof that changes of other processes arrive here.',
+      'Age in seconds of the last proof that notifications of other processes arrive here.',
       [],
       (gauge) => {
         if (notifications.heardUntilMs() > 0) gauge.set(heardAgeMs() / 1000);

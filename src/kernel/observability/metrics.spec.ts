@@ -1,7 +1,7 @@
 import { Metrics } from './metrics.js';
 
 describe('Metrics', () => {
-  it("has Node.js's own figures from the first scrape on, numbers all of them, however many scrape at once", async () => {
+  it("contains Node.js's own metrics from the first scrape on, as numbers, for any number of concurrent scrapes", async () => {
     const metrics = new Metrics();
     expect(
       (await metrics.registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#')),
@@ -20,7 +20,7 @@ describe('Metrics', () => {
       expect(Number(value)).toBeLessThan(60);
   });
 
-  it('reads gauges one after another, and one that fails or hangs keeps nobody from being read', async () => {
+  it('reads gauges one at a time, and a gauge that fails or hangs does not block the others', async () => {
     const metrics = new Metrics();
     let [underWay, most] = [0, 0];
     const read =

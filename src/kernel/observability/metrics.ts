@@ -4,16 +4,21 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { KeyedSemaphore } from '../concurrency/keyed-semaphore.js';
 import { VERSION } from '../version.js';
 
-/** Gauges of prom-client under names that counters have; `nodejs_active_resources` says the same by type. */
+/** Gauges of prom-client with names for counters. `nodejs_active_resources` reports the same by type. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Until the lag of the event loop has been seen a few times: before, its figures would be none. */
+/** Wait until the event loop lag was sampled a few times. Before that, its figures are NaN. */
 const FIRST_LAGS_MS = 50;
 
-/** Who has not had his turn by then is read beside the others: a server that hangs costs a scrape one time-out and not one for each. */
+/**
+ * A gauge that waits longer than this is read in parallel with the others. A server that hangs then costs a scrape one
+ * timeout instead of one per gauge.
+ */
 const TURN_MS_MAX = 250;
 
-/** The process's Prometheus registry. Contexts make their metrics here, so that names are unique and documented once. */
+/**
+ * The process's Prometheus registry. Contexts create their metrics here, so that names are unique and documented once.
+ */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -26,31 +31,31 @@ export class Metrics {
     const info = { version: VERSION, node: process.version };
     new Gauge({
       name: 'posthorn_build_info',
-      help: 'Always 1; the labels name the version of Posthorn and of Node.js.',
+      help: 'Always 1; the labels are the versions of Posthorn and of Node.js.',
       labelNames: Object.keys(info),
       registers: [this.registry],
     }).set(info, 1);
   }
 
-  /** What a scrape is answered with: the figures of this process, or of all that share its port. */
+  /** Returns the response to a scrape: the metrics of this process, or of all processes that share its port. */
   async page(): Promise<string> {
     return this.ofAll === null ? this.own() : this.ofAll();
   }
 
-  /** The figures of this process alone. */
+  /** Returns the metrics of this process alone. */
   async own(): Promise<string> {
     await (this.watching ??= this.watch());
     return this.registry.metrics();
   }
 
-  /** Whoever knows the other processes behind this port answers for all of them. */
+  /** Registers a function that returns the metrics of all processes behind this port. */
   sharedBy(ofAll: () => Promise<string>): void {
     this.ofAll = ofAll;
   }
 
   /**
-   * Node.js's own figures, from the first scrape on. The lag of the event loop is measured by waking a hundred times a second, which is nine of
-   * ten wakes of a process that has nothing to do.
+   * Starts Node.js's own metrics at the first scrape. Measuring the event loop lag wakes the process a hundred times a
+   * second, which is nine of ten wake-ups of an idle process.
    */
   private async watch(): Promise<void> {
     collectDefaultMetrics({ register: this.registry });
@@ -71,7 +76,7 @@ export class Metrics {
     return new Histogram({ name: `posthorn_${name}`, help, buckets, labelNames, registers: [this.registry] });
   }
 
-  /** A gauge that is read when it is scraped, and absent while it cannot be read. */
+  /** Registers a gauge that is read at each scrape, and absent if it cannot be read. */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -83,7 +88,7 @@ export class Metrics {
     );
   }
 
-  /** Gauges of what one question answers: it is asked once a scrape. */
+  /** Registers several gauges that share one read per scrape. */
   gauges<T>(
     read: () => Promise<T>,
     figures: readonly { name: string; help: string; of: (answer: T) => number }[],
@@ -110,17 +115,19 @@ export class Metrics {
   }
 
   /**
-   * One after another: all at once, every scrape would open a connection to PostgreSQL for each figure that is read there, and
-   * nobody would need them until the next.
+   * Reads gauges one at a time. In parallel, every scrape would open one PostgreSQL connection per gauge, which would
+   * then be idle until the next scrape.
    */
   private async inTurn(read: () => Promise<void>): Promise<void> {
     if ((await this.turns.run('gauges', TURN_MS_MAX, read)) === null) await read();
   }
 }
 
-/** One source that is away must not take the others' figures with it, nor claim to be 0. */
+/**
+ * Removes the values of a gauge whose source is unavailable. Other gauges keep theirs, and this one does not report 0.
+ */
 function withdraw<L extends string>(gauge: Gauge<L>, labelNames: readonly L[]): void {
   gauge.reset();
-  // What has no labels is 0 after that.
+  // After `reset` a gauge without labels is 0.
   if (labelNames.length === 0) gauge.remove();
 }

@@ -21,21 +21,21 @@ import {
 import type { Config, SamplerName } from '../config/config.js';
 import { VERSION } from '../version.js';
 
-/** Says what a span is about: asked only when it is recorded. */
+/** Returns the attributes of a span. Called only if the span is recorded. */
 export type Describe = () => Attributes;
 
-/** A span as the service uses it: the trace context to hand on, and an end. */
+/** A span: its trace context to propagate, and a function to end it. */
 export interface Traced {
-  /** W3C `traceparent`, or null when nothing is traced and nothing came in. */
+  /** W3C `traceparent`. Null if tracing is off and the request had none. */
   traceparent: string | null;
-  /** `describe` says what is known by now. */
+  /** `describe` returns attributes that are known only at the end. */
   end(outcome: string, describe?: Describe): void;
 }
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Spans that are exported. A file of its own, because a tenth of a start is loading what it imports. */
+/** Creates and exports spans. In a separate file, because loading its imports takes a tenth of the start time. */
 export class OtlpSpans {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;
@@ -45,14 +45,14 @@ export class OtlpSpans {
     this.tracer = this.provider.getTracer('posthorn');
   }
 
-  /** Begins one below `parent`, a W3C `traceparent`, or a trace of its own. */
+  /** Starts a span as a child of `parent`, a W3C `traceparent`, or as a new trace. */
   start(name: string, kind: keyof typeof KINDS, parent: string | null, describe: Describe): Traced {
     const span = this.tracer.startSpan(name, { kind: KINDS[kind] }, parentContext(parent));
     if (span.isRecording()) span.setAttributes(describe());
     return { traceparent: traceparentOf(span), end: (outcome, known) => end(span, outcome, known) };
   }
 
-  /** Exports what is left. */
+  /** Exports the remaining spans. */
   async close(): Promise<void> {
     await this.provider.shutdown().catch(() => undefined);
   }
@@ -67,7 +67,7 @@ function provider({ traceSampler, traceSamplerRatio, traceResource }: Config, en
   });
 }
 
-/** Of OpenTelemetry's specification, by their names there. */
+/** Samplers by their names in OpenTelemetry's specification. */
 const SAMPLERS: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   always_on: () => new AlwaysOnSampler(),
   always_off: () => new AlwaysOffSampler(),

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { VERSION } from '../version.js';
 
-/** What one part says of itself: whether it can do its work, and the figures that it judges by. */
+/** State of one part of the process: whether it works, and the figures behind that. */
 export interface PartReadiness {
   ready: boolean;
   [figure: string]: unknown;
 }
 
-/** Collects what every part says; `/health/ready` shows it. A draining process is never ready. */
+/** Collects the state of every part for `/health/ready`. A draining process is never ready. */
 @Injectable()
 export class Readiness {
   private readonly parts = new Map<string, () => Promise<PartReadiness>>();
@@ -18,12 +18,12 @@ export class Readiness {
     this.parts.set(part, check);
   }
 
-  /** Of several processes behind one port this is the one with this number: who asks shall know who answered. */
+  /** Sets this process's number among the processes behind one port, so that a response shows which process sent it. */
   numbered(number: number): void {
     this.number = number;
   }
 
-  /** From now on this process says that it is not ready, so that no new traffic is sent to it. */
+  /** Makes this process report that it is not ready, so that it receives no new traffic. */
   drain(): void {
     this.draining = true;
   }

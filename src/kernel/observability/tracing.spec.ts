@@ -1,7 +1,7 @@
 import { type Config, loadConfig, type SamplerName } from '../config/config.js';
 import { Tracing } from './tracing.js';
 
-/** Nothing listens there: spans are dropped. */
+/** Nothing listens there, so the spans are dropped. */
 const tracing = (sampler: SamplerName, ratio = '1'): Promise<Tracing> =>
   Tracing.open(
     loadConfig({
@@ -25,7 +25,7 @@ describe('Tracing', () => {
     ['traceidratio', '1', UNSAMPLED, true],
     ['parentbased_traceidratio', '0', undefined, false],
   ])(
-    '%s %s below %s is recorded: %s; what it is about is asked only then',
+    '%s %s with the parent %s is recorded: %s; attributes are computed only then',
     async (sampler, ratio, parent, isRecorded) => {
       let asked = 0;
       const span = (await tracing(sampler, ratio)).startDelivery(parent ?? null, () => ({ n: (asked += 1) }));
@@ -36,7 +36,7 @@ describe('Tracing', () => {
     },
   );
 
-  it("without an endpoint nothing is asked, and the caller's context is handed on", async () => {
+  it("without an endpoint no attributes are computed, and the caller's context is passed on", async () => {
     const span = (await Tracing.open({ otlpEndpoint: null } as Config)).startDelivery(SAMPLED, () => {
       throw new Error('asked');
     });
