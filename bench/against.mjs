@@ -1,4 +1,7 @@
-/** `npm run bench -- --against PATH`: the same rows for this tree and for another checkout, slice by slice. */
+/**
+ * `npm run bench -- --against PATH`: measures the same rows in this tree and in another checkout, in alternating
+ * slices.
+ */
 import { HERE, openCheckout } from './checkout.mjs';
 import { createApplications } from './fan-out.mjs';
 import { receiving } from './inbound.mjs';
@@ -15,7 +18,7 @@ const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Sustained rows, and what each needs on either side before it begins.
+ * Sustained rows, and the setup that each row needs in both checkouts before it starts.
  *
  * @type {Record<string, (bench: Bench, subject: Service) => Promise<import('./window.mjs').To>>}
  */
@@ -37,11 +40,11 @@ export const ROWS_AGAINST = Object.keys(PREPARATIONS);
 
 /** @typedef {{ subject: Service, server: import('./database.mjs').Database }} ServiceSide */
 
-/** How the two of a row are called. @param {string} row */
+/** Names of the two contestants of a row. @param {string} row */
 export const sidesOf = (row) => ({ own: row, other: `${row}:against` });
 
 /**
- * Starts both, breaks both in, and lets them take turns, row by row in every round.
+ * Starts and warms up both checkouts, then measures them alternately, row by row in every round.
  *
  * @param {Bench} bench
  * @param {{ against: string, only: string[], rounds: number, slice: number, spin: number }} options

@@ -1,11 +1,11 @@
-/** Another checkout of this project, started as its own bench starts it: its keys, variables and routes may differ. */
+/** Starts another checkout of this project through its own bench, because its keys, variables and routes may differ. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const HERE = fileURLToPath(new URL('..', import.meta.url));
-/** What its bench has had from the beginning. */
+/** Files that every version of the bench has had, and the installed dependencies. */
 const NEEDED = ['bench/posthorn.mjs', 'bench/processes.mjs', 'tools/build-if-stale.mjs', 'node_modules'];
 
 /** @typedef {typeof import('./posthorn.mjs').startPosthorn} Start */
@@ -13,21 +13,21 @@ const NEEDED = ['bench/posthorn.mjs', 'bench/processes.mjs', 'tools/build-if-sta
 /** @type {(() => Promise<void>)[]} */
 const ends = [];
 
-/** Ends what was started by other checkouts' benches. */
+/** Stops everything that the benches of other checkouts started. */
 export async function stopCheckouts() {
   await Promise.all(ends.map((end) => end()));
 }
 
 /**
- * Builds it when it has changed since it was built.
+ * Rebuilds the checkout if its sources changed since the last build.
  *
- * @param {string} root @returns {Promise<Start>} what starts its service
+ * @param {string} root @returns {Promise<Start>} function that starts its service
  */
 export async function openCheckout(root) {
   const missing = NEEDED.find((name) => !existsSync(path.join(root, name)));
   if (missing !== undefined) {
     throw new Error(
-      `${root} has no ${missing}${missing === 'node_modules' ? ': run npm ci there' : ', so it is no checkout that can be compared'}.`,
+      `${root} has no ${missing}${missing === 'node_modules' ? ': run npm ci there' : ', so it cannot be compared'}.`,
     );
   }
   const { status } = spawnSync(process.execPath, ['tools/build-if-stale.mjs'], {
@@ -42,7 +42,11 @@ export async function openCheckout(root) {
   return startPosthorn;
 }
 
-/** @param {string} root @returns {{ commit: string, isDirty: boolean }} `commit`: empty outside of git */
+/**
+ * Returns the checked-out commit and whether the tree has uncommitted changes.
+ *
+ * @param {string} root @returns {{ commit: string, isDirty: boolean }} `commit`: empty outside of git
+ */
 export function commitOf(root) {
   const git = (/** @type {string[]} */ ...args) =>
     spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? '';

@@ -8,9 +8,10 @@ const UUID_DIGITS = 12;
 const UUID = `00000000-0000-4000-8000-${'0'.repeat(UUID_DIGITS)}`;
 
 /**
- * The bytes of one POST, with the places that change from message to message.
+ * Builds the bytes of one POST and the offsets of the parts that change from message to message.
  *
- * `spread`: that many addresses take turns; the path holds `%%%%` where their number stands.
+ * `spread`: number of addresses that are used in rotation. The path holds `%%%%` in the position of the address's
+ * number.
  *
  * @typedef {{ bytes: Buffer, numberAt: number, keyAt: number, spread: number, spreadAt: number }} Template
  *
@@ -28,13 +29,16 @@ export function template({ path, headers, body, hasKey, spread = 0 }) {
 }
 
 /**
- * One keep-alive connection with one request at a time. Calls `onAnswer(connection, status)` for each answer, with
- * status 0 when the connection broke first (it is opened again for the next request).
+ * A keep-alive connection that sends one request at a time.
  *
- * Sockets and not `node:http`: the generator shares the machine with what it measures, and this costs a third.
+ * Calls `onAnswer(connection, status)` for each answer. The status is 0 if the connection broke before the answer. The
+ * connection is then reopened for the next request.
+ *
+ * Uses sockets instead of `node:http`: the generator shares the machine with the service that it measures, and sockets
+ * need a third of its CPU time.
  */
 export class Connection {
-  /** The message under way. */
+  /** Number of the message in flight. */
   number = 0;
   #bytes;
   #isBusy = false;
@@ -44,7 +48,9 @@ export class Connection {
   /** @type {Buffer | null} */
   #pending = null;
 
-  /** @param {number} port @param {Template} template @param {(connection: Connection, status: number) => void} onAnswer */
+  /**
+   * @param {number} port @param {Template} template @param {(connection: Connection, status: number) => void} onAnswer
+   */
   constructor(port, template, onAnswer) {
     this.port = port;
     this.template = template;
@@ -62,7 +68,7 @@ export class Connection {
     if (keyAt >= 0) writeNumber(this.#bytes, keyAt, number, UUID_DIGITS);
     if (spread > 0) writeNumber(this.#bytes, spreadAt, number % spread, SPREAD.length);
     this.#socket ??= this.#connect();
-    // The same bytes serve every request: by the time the answer is here they have long left.
+    // All requests share this buffer. When the answer arrives, the bytes of its request have long been sent.
     this.#socket.write(this.#bytes);
   }
 
@@ -90,9 +96,9 @@ export class Connection {
     const headEnd = chunk.indexOf(HEAD_END);
     const length = headEnd < 0 ? null : LENGTH.exec(chunk.toString('latin1', 0, headEnd));
     if (headEnd >= 0 && length === null)
-      throw new Error(`An answer without a length: ${chunk.toString('latin1', 0, headEnd)}`);
+      throw new Error(`Answer without a content-length: ${chunk.toString('latin1', 0, headEnd)}`);
     if (length === null || chunk.length < headEnd + HEAD_END.length + Number(length[1])) {
-      this.#pending = Buffer.from(chunk); // the read buffer is used again
+      this.#pending = Buffer.from(chunk); // copies, because the read buffer is reused
       return;
     }
     this.#answered(Number(chunk.toString('latin1', 9, 12)));

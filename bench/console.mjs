@@ -1,6 +1,8 @@
 /**
- * `node bench/console.mjs`: what the console's events cost a browser: first rows, memory and nodes after scrolling, keys under a burst,
- * payloads that are large. Prints figures beside their bounds and judges nothing else; see docs/console.md.
+ * `node bench/console.mjs`: measures what the console's event pages cost a browser.
+ *
+ * Covers the first rows, memory and DOM nodes after scrolling, key latency during a burst, and large payloads. Prints
+ * figures next to their bounds and checks nothing else. See docs/console.md.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -19,7 +21,7 @@ const CHROMIUM = process.env.POSTHORN_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const STARTS = 5;
 const KEY_EVERY_MS = 400;
 const SENDING_CONNECTIONS = 64;
-/** What is told of a burst is all there is when it has not changed for so long. */
+/** The page's counts for a burst are final once they have not changed for this long. */
 const UNCHANGED_MS = 3_000;
 const SETTLED_MS_MAX = 60_000;
 const ROW_PX = 40;
@@ -29,9 +31,12 @@ const MIB = 1024 * 1024;
 /** @typedef {Awaited<ReturnType<typeof startPosthorn>>} Service */
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {import('playwright-core').Browser} Browser */
-/** @typedef {{ browser: Browser, address: string, key: string, service: Service, countsPort: number, report: (figure: Figure) => void }} Scene */
+/**
+ * @typedef {{ browser: Browser, address: string, key: string, service: Service, countsPort: number, report: (figure:
+ * Figure) => void }} Scene
+ */
 
-/** An event every six seconds, the newest one now; one in a hundred a dead letter. */
+/** IDs of one event every six seconds, ending now. One event in a hundred is a dead letter. */
 const ID =
   "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n * 6000), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid";
 const FILL = [
@@ -55,7 +60,7 @@ async function fill(databaseUrl, count) {
   await client.end();
 }
 
-/** A browser's context that is signed in, with an empty cache. @param {Scene} scene */
+/** Opens a signed-in browser context with an empty cache. @param {Scene} scene */
 async function signIn({ browser, address, key }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
@@ -68,7 +73,12 @@ async function signIn({ browser, address, key }) {
   return browser.newContext({ viewport: { width: 1280, height: 900 }, storageState: state });
 }
 
-/** Ms from the start of the navigation to the first row, as the page itself sees it. @param {Page} page @param {string} url */
+/**
+ * Milliseconds from the start of the navigation to the first row, measured inside the page.
+ *
+ * @param {Page} page
+ * @param {string} url
+ */
 async function firstRows(page, url) {
   await page.goto(url);
   const wait = await page.waitForFunction(
@@ -79,7 +89,11 @@ async function firstRows(page, url) {
   return /** @type {number} */ (await wait.jsonValue());
 }
 
-/** On the way to the first row, in ms from the start of the navigation. @typedef {Record<'page' | 'files' | 'session' | 'asked' | 'answered' | 'rows', number>} Way */
+/**
+ * Milestones before the first row, in ms from the start of the navigation.
+ *
+ * @typedef {Record<'page' | 'files' | 'session' | 'asked' | 'answered' | 'rows', number>} Way
+ */
 
 /** @param {Page} page @param {string} url @returns {Promise<Way>} */
 async function wayToRows(page, url) {
@@ -103,7 +117,12 @@ async function wayToRows(page, url) {
   }, rows);
 }
 
-/** With an empty cache, at the second visit, and at the third, for which the browser has also kept what it compiled. @param {Scene} scene */
+/**
+ * Measures the first row with an empty cache, at the second visit, and at the third visit, when the browser has also
+ * cached the compiled code.
+ *
+ * @param {Scene} scene
+ */
 async function measureStarts(scene) {
   const url = `${scene.address}/console/live/events`;
   /** @type {Way[][]} */
@@ -117,7 +136,7 @@ async function measureStarts(scene) {
     }
     await context.close();
   }
-  for (const [i, name] of ['first rows, empty cache', 'first rows, full cache', 'first rows, third visit'].entries()) {
+  for (const [i, name] of ['first rows, empty cache', 'first rows, warm cache', 'first rows, third visit'].entries()) {
     const ways = visits[i] ?? [];
     const middle = (/** @type {keyof Way} */ part) => median(ways.map((way) => way[part])).toFixed(0);
     const all = ways.map(({ rows }) => rows);
@@ -127,14 +146,14 @@ async function measureStarts(scene) {
       bound: i === 0 ? '1,500 ms' : '500 ms',
     });
     scene.report({
-      name: '  the page, its files, the session; the list asked, answered',
+      name: '  page, files, session; list requested, answered',
       measured: `${['page', 'files', 'session', 'asked', 'answered'].map((part) => middle(/** @type {keyof Way} */ (part))).join(', ')} ms`,
       bound: '',
     });
   }
 }
 
-/** Heap after a collection, and every node of the document. @param {Page} page */
+/** Returns the heap size after a garbage collection and the number of DOM nodes. @param {Page} page */
 async function sizeOf(page) {
   const session = await page.context().newCDPSession(page);
   for (let i = 0; i < 3; i += 1) await session.send('HeapProfiler.collectGarbage');
@@ -173,11 +192,11 @@ async function measureScrolling(scene, wanted) {
     measured: `${heapMiB.toFixed(1)} MiB (${before.heapMiB.toFixed(1)} before, ${seconds.toFixed(0)} s of scrolling)`,
     bound: '60 MiB',
   });
-  scene.report({ name: 'nodes of the document', measured: String(nodes), bound: '1,500' });
+  scene.report({ name: 'DOM nodes', measured: String(nodes), bound: '1,500' });
   await context.close();
 }
 
-/** Keeps how long keys and tasks take. @param {Page} page */
+/** Records the latency of key presses and the duration of long tasks. @param {Page} page */
 async function watch(page) {
   await page.addInitScript(() => {
     const seen = { keys: /** @type {number[]} */ ([]), tasks: /** @type {number[]} */ ([]) };
@@ -216,7 +235,8 @@ async function measureBurst(scene, perSecond, seconds) {
   await pressing;
   const { told, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
-  // So many at once that older rows were let go: the list goes on from there as one scrolls, and what it has is what is seen on the way.
+  // The burst was so large that the list dropped older rows and loads them again while one scrolls. Count the rows seen
+  // while scrolling through the whole list.
   const isGoingOn = told.shown < sent.accepted && told.waiting === 0 && told.missed === 0 && !told.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: told.shown, twice: told.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>
@@ -229,18 +249,18 @@ async function measureBurst(scene, perSecond, seconds) {
     `${sent.accepted} of ${perSecond * seconds}, ${(sent.accepted / sentInSeconds).toFixed(0)} a second${refused}`,
     `${perSecond} a second`,
   );
-  figure('nothing new was told from', `${(afterMs / 1000).toFixed(1)} s on`);
+  figure('counts unchanged from', `${(afterMs / 1000).toFixed(1)} s on`);
   figure(
-    'of them shown, waiting behind the button, said to be not shown',
-    `${there.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and that something is not shown' : ''}${isGoingOn ? ` (${told.shown} at once, the rest as one scrolls)` : ''}`,
-    `${sent.accepted} together, or said`,
+    'shown, waiting behind the button, reported as not shown',
+    `${there.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and a notice that rows are missing' : ''}${isGoingOn ? ` (${told.shown} at once, the rest while scrolling)` : ''}`,
+    `${sent.accepted} together, or a notice`,
   );
   figure('shown twice', String(there.twice), '0');
-  // Answers within a frame are not told: they are the quickest ones.
+  // The browser does not report answers within one frame. Those are the fastest ones.
   const slowest = keys.toSorted((a, b) => b - a);
   const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
   figure(
-    'slowest answer to a key',
+    'slowest response to a key',
     `${Math.max(0, ...keys).toFixed(0)} ms (${within(0.5)} for half of ${pressed}, ${within(0.95)} for 95 %)`,
     '100 ms',
   );
@@ -249,7 +269,8 @@ async function measureBurst(scene, perSecond, seconds) {
 }
 
 /**
- * On a schedule: what is late is sent at once. By a process of its own, since this one also speaks with the browser.
+ * Sends on a fixed schedule. Overdue messages are sent at once. Uses a separate process, because this one also drives
+ * the browser.
  *
  * @param {Scene} scene @param {number} perSecond @param {number} seconds
  */
@@ -278,7 +299,13 @@ async function sendAtRate({ service, countsPort }, perSecond, seconds) {
   return { sent: sentAt.length, accepted, refusals };
 }
 
-/** What the page says once it says no more, and since when. @param {Page} page @param {number} accepted @param {number} startedAt */
+/**
+ * Returns the page's counts once they no longer change, and the time of the last change.
+ *
+ * @param {Page} page
+ * @param {number} accepted
+ * @param {number} startedAt
+ */
 async function settled(page, accepted, startedAt) {
   const deadline = performance.now() + SETTLED_MS_MAX;
   let told = await toldOf(page);
@@ -297,8 +324,10 @@ async function settled(page, accepted, startedAt) {
 }
 
 /**
- * Scrolls from the first row to the end of the list, over every row on the way: how many events there are, and rows whose event has
- * another row. Places stay, since nothing arrives any more.
+ * Scrolls from the first row to the end of the list.
+ *
+ * Returns the number of distinct events and the number of rows whose event already has another row. Row positions are
+ * stable, because no more events arrive.
  *
  * @param {Page} page
  */
@@ -320,7 +349,7 @@ async function seenOnTheWay(page) {
         const now = `${box.scrollTop} ${box.scrollHeight}`;
         if (now !== before) movedAt = performance.now();
         before = now;
-        // Less than is in sight, and only once that is drawn: no row is passed over.
+        // Scrolls by less than one viewport, and only after the rows are drawn, so that no row is skipped.
         const isDrawn =
           box.querySelector(`[data-id][aria-rowindex="${Math.floor(box.scrollTop / rowPx) + 4}"]`) !== null;
         if (isDrawn) box.scrollTop += Math.max(rowPx, box.clientHeight - 6 * rowPx);
@@ -331,7 +360,7 @@ async function seenOnTheWay(page) {
   );
 }
 
-/** What the page says: rows in the list, behind its button, and left out. @param {Page} page */
+/** Returns the page's counts: rows in the list, rows behind its button, and rows left out. @param {Page} page */
 async function toldOf(page) {
   return page.evaluate((rowPx) => {
     const number = (/** @type {RegExp} */ pattern) =>
@@ -341,7 +370,7 @@ async function toldOf(page) {
       shown: Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / rowPx),
       waiting: number(/^([\d,]+) new/),
       missed: number(/(?<!new )([\d,]+)\+? not shown/),
-      hasGap: /Something happened/.test(document.querySelector('.news')?.textContent ?? ''),
+      hasGap: /Some changes are not shown/.test(document.querySelector('.news')?.textContent ?? ''),
       twice: ids.length - new Set(ids).size,
     };
   }, ROW_PX);
@@ -373,7 +402,7 @@ async function measurePayloads(scene) {
     await watch(page);
     await page.goto(`${scene.address}/console/live/events/${message}`);
     await page.getByRole('heading', { name: 'Payload', exact: true }).waitFor();
-    // What it takes to load the page is another figure.
+    // Loading the page is measured separately.
     await page.evaluate(() => /** @type {any} */ (globalThis).seen.tasks.splice(0));
     if (payload.length > 256 * 1024) await page.getByRole('button', { name: 'Load', exact: true }).click();
     await page.getByRole('button', { name: 'Download' }).waitFor();
@@ -446,7 +475,7 @@ const { values } = parseArgs({
   },
 });
 const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
-// PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
+// PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
 await chmod(directory, 0o755);
 try {
   await run(directory, {

@@ -15,17 +15,19 @@ const SETTINGS = [
 ];
 const TMPFS_MAGIC = 0x01021994;
 
-/** Those that are starting or running. @type {Set<Promise<Database>>} */
+/** Databases that are starting or running. @type {Set<Promise<Database>>} */
 const started = new Set();
 
-/** Stops whatever server still runs. */
+/** Stops every server that still runs. */
 export async function stopDatabases() {
   await Promise.all([...started].map(async (starting) => (await starting.catch(() => null))?.stop()));
 }
 
 /**
- * The embedded PostgreSQL that the service itself ships, with durability as in production, and an empty database for
- * each subject. Throws when `fsync` or `synchronous_commit` is off.
+ * The embedded PostgreSQL that the service itself ships, with durability as in production and an empty database for
+ * each subject.
+ *
+ * Throws when `fsync` or `synchronous_commit` is off.
  */
 export class Database {
   #isStopped = false;
@@ -66,22 +68,29 @@ export class Database {
       throw new Error('PostgreSQL runs without fsync or synchronous_commit.');
     const { type } = await statfs(directory);
     this.settings.disk =
-      type === TMPFS_MAGIC ? 'memory (tmpfs): set TMPDIR to a disk, fsync costs nothing here' : 'disk';
+      type === TMPFS_MAGIC ? 'memory (tmpfs): set TMPDIR to a disk, because fsync costs nothing here' : 'disk';
   }
 
-  /** The root of the server's processes. */
+  /** Process id of the postmaster, the parent of all server processes. */
   get postmasterPid() {
     return this.server.pid();
   }
 
-  /** Makes an empty database. @returns {Promise<{ name: string, url: string }>} */
+  /** Creates an empty database. @returns {Promise<{ name: string, url: string }>} */
   async create() {
     const name = `bench_${++this.count}`;
     await this.client.query(`create database ${name} strategy file_copy`);
     return { name, url: this.#urlOf(name) };
   }
 
-  /** One statement in one of them; returns its rows. @param {string} name @param {string} text @param {unknown[]} [values] @returns {Promise<any[]>} */
+  /**
+   * Runs one statement in one of the databases and returns its rows.
+   *
+   * @param {string} name
+   * @param {string} text
+   * @param {unknown[]} [values]
+   * @returns {Promise<any[]>}
+   */
   async query(name, text, values = []) {
     const client = new pg.Client({ connectionString: this.#urlOf(name) });
     await client.connect();
@@ -99,7 +108,7 @@ export class Database {
     return url.href;
   }
 
-  /** Drops it, so that no vacuum of it runs beside the next subject. @param {string} name */
+  /** Drops the database, so that no vacuum of it runs while the next subject is measured. @param {string} name */
   async drop(name) {
     await this.client.query(`drop database if exists ${name} with (force)`);
   }

@@ -1,15 +1,15 @@
-/** How quick the disk is at the moment: rates on a shared disk follow what a commit waits for. */
+/** Measures the current speed of the disk. On a shared disk, rates depend on how long a commit takes. */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { nowMs } from './clock.mjs';
 import { median } from './measure.mjs';
 
 const SYNCS = 20;
-/** As much as a group commit writes. */
+/** About the size of one group commit. */
 const BYTES = 8192;
 
 /**
- * Writes and syncs (`fdatasync`) a small file in the directory that the databases lie in.
+ * Writes and syncs (`fdatasync`) a small file in the directory that holds the databases.
  *
  * @param {string} directory @returns {Promise<{ median: number, max: number }>} milliseconds
  */
@@ -18,7 +18,8 @@ export async function probeDisk(directory) {
   const bytes = Buffer.alloc(BYTES, 7);
   const taken = [];
   try {
-    // Its first writes also make the file longer; a WAL segment has its length already.
+    // Writes the file once in advance, because its first writes would also extend it. A WAL segment already has its
+    // full length.
     await file.write(Buffer.alloc(BYTES * SYNCS), 0, BYTES * SYNCS, 0);
     await file.datasync();
     for (let i = 0; i < SYNCS; i++) {

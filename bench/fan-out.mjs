@@ -1,4 +1,7 @@
-/** What goes to many: a fan-out of a hundred, of ten over few and many applications, beside one endpoint that hangs, and as fast as it is accepted. */
+/**
+ * Fan-out rows: to a hundred endpoints; to ten endpoints in few and in many applications; beside one endpoint that
+ * hangs; and as fast as messages are accepted.
+ */
 import { receiver, withService } from './subjects.mjs';
 import { fillApplications, measure, measureAccepts } from './window.mjs';
 
@@ -6,18 +9,25 @@ const FANOUT = 100;
 const ENDPOINTS = 10;
 const FEW = 10;
 const MANY = 2_000;
-/** Messages that warm up what is hot before the first row. */
+/** Messages sent before the first row, so that V8 compiles the hot code. */
 const BREAK_IN = 600;
 const CALLS_AT_ONCE = 16;
-/** Sends that the cost of accepting is taken from; a twentieth of it in messages to a hundred. */
+/**
+ * Number of sends for measuring the cost of accepting. A twentieth as many messages are sent to a hundred endpoints.
+ */
 const ACCEPTS = 60_000;
 
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Applications `name-0000` and on, each with as many endpoints on the receiver, a copy of every message each.
+ * Creates the applications `name-0000` and following, each with the given number of endpoints on the receiver. Every
+ * endpoint gets a copy of each message.
  *
- * @param {import('./rows.mjs').Bench} bench @param {Service} subject @param {string} name @param {number} count @param {number} endpoints
+ * @param {import('./rows.mjs').Bench} bench
+ * @param {Service} subject
+ * @param {string} name
+ * @param {number} count
+ * @param {number} endpoints
  */
 export async function createApplications(bench, subject, name, count, endpoints) {
   let next = 0;
@@ -45,7 +55,11 @@ const hundred = {
     }),
 };
 
-/** What accepting costs by itself: a send to a pull destination, and a message to a hundred of them. @type {import('./rows.mjs').Block} */
+/**
+ * Cost of accepting alone: a send to a pull destination, and a message to a hundred pull destinations.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
 const accepts = {
   rows: ['fanout-accept'],
   run: (bench, _wanted, report) =>
@@ -62,7 +76,7 @@ const accepts = {
     }),
 };
 
-/** Ten endpoints an application: with ten applications, and with two thousand. @type {import('./rows.mjs').Block} */
+/** Ten endpoints per application: with ten applications, and with two thousand. @type {import('./rows.mjs').Block} */
 const many = {
   rows: ['fanout-many'],
   run: (bench, _wanted, report) =>
@@ -71,13 +85,18 @@ const many = {
       const emit = await createApplications(bench, subject, 'many', MANY, ENDPOINTS);
       await fillApplications(bench, subject, few, (BREAK_IN * FANOUT) / ENDPOINTS);
       report({ name: 'fanout-many:few', figures: await measure(bench, subject, { emit: few }) });
-      // Both processes have met nearly every application by then.
+      // Afterwards both processes have cached nearly every application.
       await fillApplications(bench, subject, emit, 8 * MANY);
       report({ name: 'fanout-many', figures: await measure(bench, subject, { emit }) });
     }),
 };
 
-/** Ninety-nine endpoints of a hundred, while the last one answers, and while it takes requests and never answers. @type {import('./rows.mjs').Block} */
+/**
+ * Ninety-nine healthy endpoints of a hundred, first while the last one answers, then while it accepts requests and
+ * never answers.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
 const hanging = {
   rows: ['fanout-hanging'],
   run: (bench, _wanted, report) =>
@@ -97,10 +116,12 @@ const hanging = {
 };
 
 /**
- * Connections that send as soon as they are answered, and nothing else that holds them back: what is accepted and waits is for the service
- * to bound.
+ * Connections that send as soon as they have their answer, with no other limit. The service itself has to bound the
+ * accepted messages that wait for delivery.
  *
- * @param {string} name @param {(bench: import('./rows.mjs').Bench, subject: Service) => Promise<import('./window.mjs').To>} target @returns {import('./rows.mjs').Block}
+ * @param {string} name
+ * @param {(bench: import('./rows.mjs').Bench, subject: Service) => Promise<import('./window.mjs').To>} target
+ * @returns {import('./rows.mjs').Block}
  */
 const open = (name, target) => ({
   rows: [name],

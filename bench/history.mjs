@@ -1,4 +1,4 @@
-/** Every run leaves a line of JSON behind, with all its slices, so that a row can be followed over time. */
+/** Appends a line of JSON with all slices for every run, so that a row can be followed over time. */
 import { existsSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -36,7 +36,7 @@ export function readHistory() {
 }
 
 /**
- * A line for each run that measured the row, the oldest first.
+ * Returns a line for each run that measured the row, oldest first.
  *
  * @param {readonly Entry[]} entries @param {string} row
  */

@@ -1,4 +1,4 @@
-/** What comes in: receive-to-forward, pull, and replays of a range, alone and beside live traffic. */
+/** Inbound rows: receive and forward, pull, and replays of a range, alone and beside live traffic. */
 import { nowMs } from './clock.mjs';
 import { takeTurnsBeside } from './neighbours.mjs';
 import { receiver, withService } from './subjects.mjs';
@@ -7,12 +7,12 @@ import { fill, fillEndpoint, measure, PARTS } from './window.mjs';
 const PULLED = 50_000;
 const REPLAYED = 100_000;
 const RECEIVE_BREAK_IN = 20_000;
-/** GitLab's way: the secret stands in a header, so that the load generator need not sign. */
+/** GitLab sends the secret in a header, so the load generator need not sign. */
 const SECRET = 'bench-secret';
 const JOB_WITHIN_MS = 300_000;
 
 /**
- * An endpoint whose requests are verified and forwarded to the healthy destination.
+ * Creates an endpoint whose requests are verified and forwarded to the healthy destination.
  *
  * @param {import('./rows.mjs').Service} subject @param {string} slug @param {string[]} destinations
  */
@@ -24,9 +24,11 @@ export async function createEndpoint(subject, slug, destinations) {
 }
 
 /**
- * An endpoint whose requests are received, verified, stored, routed and forwarded, broken in.
+ * Creates and warms up an endpoint whose requests are received, verified, stored, routed and forwarded.
  *
- * @param {import('./rows.mjs').Bench} bench @param {import('./rows.mjs').Service} subject @returns {Promise<import('./window.mjs').To>}
+ * @param {import('./rows.mjs').Bench} bench
+ * @param {import('./rows.mjs').Service} subject
+ * @returns {Promise<import('./window.mjs').To>}
  */
 export async function receiving(bench, subject) {
   const { receive } = await createEndpoint(subject, 'bench', [subject.destination]);
@@ -34,7 +36,11 @@ export async function receiving(bench, subject) {
   return { receive };
 }
 
-/** One consumer that fetches by cursor, 100 events a call, each call committing the one before. @type {import('./rows.mjs').Block} */
+/**
+ * One consumer that fetches by cursor, 100 events per call. Each call commits the previous one.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
 export const pull = {
   rows: ['pull'],
   run: (bench, _wanted, report) =>
@@ -54,7 +60,11 @@ export const pull = {
     }),
 };
 
-/** A job over 100,000 events that goes to a new destination: alone, and while sends to another one are sustained. @type {import('./rows.mjs').Block} */
+/**
+ * A replay job over 100,000 events to a new destination: alone, and beside sustained sends to another destination.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
 export const replay = {
   rows: ['replay', 'replay-beside'],
   run: (bench, wanted, report) =>
@@ -84,12 +94,16 @@ export const replay = {
     }),
 };
 
-/** Takes 4.5 s of CPU time, and succeeds. */
+/** Uses 4.5 s of CPU time and succeeds. */
 const SLOW_MS = 4_500;
 const SLOW_CODE = `export default (event) => { const end = Date.now() + ${SLOW_MS}; while (Date.now() < end); return event; }`;
 const SLOW_EVERY_MS = 500;
 
-/** What is received while every process also gets an event twice a second whose transform takes 4.5 s. @type {import('./rows.mjs').Block} */
+/**
+ * Receives events while every process also gets two events per second whose transform uses 4.5 s of CPU time.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
 export const besideSlowCode = {
   rows: ['beside-slow-code'],
   run: (bench, _wanted, report) =>
@@ -111,7 +125,7 @@ export const besideSlowCode = {
         const timer = setInterval(send, SLOW_EVERY_MS);
         return () => clearInterval(timer);
       };
-      // The last ones run to their end.
+      // Waits until the last transforms have finished.
       await takeTurnsBeside(
         bench,
         subject,
@@ -122,7 +136,12 @@ export const besideSlowCode = {
     }),
 };
 
-/** Runs a replay of everything to its end, deliveries included. @param {import('./rows.mjs').Service} subject @param {string} endpoint */
+/**
+ * Runs a replay of all events to its end, including the deliveries.
+ *
+ * @param {import('./rows.mjs').Service} subject
+ * @param {string} endpoint
+ */
 async function finished(subject, endpoint) {
   const { id } = await subject.call('POST', `/v1/endpoints/${endpoint}/replay`, {});
   for (
@@ -140,7 +159,13 @@ async function finished(subject, endpoint) {
   throw new Error('The replay did not end in time.');
 }
 
-/** Figures of a row that has a rate and nothing else. @param {number} count @param {number} ms @returns {import('./window.mjs').Figures} */
+/**
+ * Figures of a row that has only a rate.
+ *
+ * @param {number} count
+ * @param {number} ms
+ * @returns {import('./window.mjs').Figures}
+ */
 function rateOnly(count, ms) {
   const none = { p50: 0, p99: 0, max: 0 };
   return {
@@ -161,7 +186,13 @@ function rateOnly(count, ms) {
   };
 }
 
-/** The rates of equal parts of the time between. @param {Float64Array} receivedAt @param {number} from @param {number} until */
+/**
+ * Returns the rates of equal parts of the time between `from` and `until`.
+ *
+ * @param {Float64Array} receivedAt
+ * @param {number} from
+ * @param {number} until
+ */
 function rateParts(receivedAt, from, until) {
   const ms = (until - from) / PARTS;
   return Array.from({ length: PARTS }, (_, part) => {

@@ -1,6 +1,8 @@
 /**
- * `node bench/lists.mjs`: what each filter of the lists costs with a million events stored: first page, next page, count, dry run of a job,
- * and how many pages it takes to see all of what matches. Prints figures beside the bound and judges nothing else.
+ * `node bench/lists.mjs`: measures each filter of the lists with a million events stored.
+ *
+ * Covers the first page, the next page, the count, the dry run of a job, and the number of pages until all matches are
+ * read. Prints figures next to the bound and checks nothing else.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -16,23 +18,32 @@ import { startPosthorn } from './posthorn.mjs';
 import { stopEverything } from './processes.mjs';
 
 const BOUND_MS = 150;
-/** As the console asks. */
+/** Page size of the console. */
 const PAGE = 100;
 const PAGES_MAX = 500;
 const DESTINATIONS = 20;
 const APPLICATIONS = 40;
 
 /** @typedef {Awaited<ReturnType<typeof startPosthorn>>} Service */
-/** @typedef {{ destinations: string[], applications: string[], endpoints: string[], received: string, routed: string, ids: Record<string, string> }} Stored */
+/**
+ * @typedef {{ destinations: string[], applications: string[], endpoints: string[], received: string, routed: string,
+ * ids: Record<string, string> }} Stored
+ */
 
-/** Twenty days of events, whatever their number; the last digits of an id make it unlike any other, and leave room behind that of a message. */
+/**
+ * Spreads the events over twenty days, however many there are. The last digits make each event's ID unique and leave
+ * space after it for the ID of a message.
+ */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - ($2 - n) * (1728000000 / $2)), 12, '0') || substr(md5(n::text), 1, 16) || '0000')::uuid`;
 const EXPIRES = `(now() - ($2 - n) * (1728000000 / $2) * interval '1 millisecond' + interval '30 days')::date`;
 
 /**
- * Of ten events six were sent to one of the destinations, one to the large customer, one to another customer, and two were received and sent on
- * to a destination. A hundredth of the sent ones are dead letters, a thousandth failed, a fiftieth of all and the newest ones wait for a
- * retry; four hundred failed at the large customer, and every fiftieth that was received went nowhere.
+ * Of ten events, six were sent to one of the destinations, one to the large customer and one to another customer. Two
+ * were received and forwarded to a destination.
+ *
+ * One in a hundred sent events is a dead letter, and one in a thousand failed. One in fifty of all events and the
+ * newest ones wait for a retry. Four hundred events failed at the large customer. One in fifty received events was not
+ * routed.
  */
 const FILL = [
   `create temp table filled as
@@ -103,7 +114,13 @@ async function fill(client, count, { destinations, applications, endpoints, rece
   await client.query('checkpoint');
 }
 
-/** What the events belong to. @param {Service} service @param {string} targetUrl @returns {Promise<Omit<Stored, 'ids'>>} */
+/**
+ * Creates the destinations and endpoints that the events belong to.
+ *
+ * @param {Service} service
+ * @param {string} targetUrl
+ * @returns {Promise<Omit<Stored, 'ids'>>}
+ */
 async function createTargets({ call, destination }, targetUrl) {
   const destinations = [destination];
   for (let i = 1; i < DESTINATIONS; i += 1)
@@ -125,7 +142,7 @@ async function createTargets({ call, destination }, targetUrl) {
   return { destinations, applications, endpoints, received, routed: destination };
 }
 
-/** Ids that the lists are asked for. @param {pg.Client} client @returns {Promise<Record<string, string>>} */
+/** Returns IDs to filter the lists by. @param {pg.Client} client @returns {Promise<Record<string, string>>} */
 async function someIds(client) {
   const { showId } = await import('../dist/src/kernel/ids.js');
   const one = async (/** @type {string} */ from) => (await client.query(`${from} offset 100 limit 1`)).rows[0].id;
@@ -139,7 +156,12 @@ async function someIds(client) {
   return { event: showId('evt', event), message: showId('msg', message), request: showId('req', request) };
 }
 
-/** Each filter alone, and combinations of which few or none match. @param {Stored} stored @returns {[string, Record<string, string>][]} */
+/**
+ * Each filter alone, and combinations that match few or no events.
+ *
+ * @param {Stored} stored
+ * @returns {[string, Record<string, string>][]}
+ */
 function filtersOf({
   destinations: [first = '', second = ''],
   endpoints: [largeEndpoint = '', otherEndpoint = ''],
@@ -167,7 +189,7 @@ function filtersOf({
     ['rare type', { event_type: 'bench.rare' }],
     ['no such type', { event_type: none }],
     ['destination', { destination: second }],
-    ['destination that is routed to', { destination: first }],
+    ['destination with routed events', { destination: first }],
     ['no such destination', { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }],
     ['ad-hoc URL, never sent to', { destination: 'https://example.com/never' }],
     ['inbound endpoint', { endpoint: received }],
@@ -187,10 +209,10 @@ function filtersOf({
     ['a day, ten days ago', { since: ago(11), until: ago(10) }],
     ['before all', { until: ago(40) }],
     ['the 400 of the large customer', { application: 'customer-0', status: 'dlq' }],
-    ['the same or failed', { application: 'customer-0', status: 'dlq,failed' }],
-    ['the same by 4xx', { application: 'customer-0', error: '4xx' }],
+    ['the 400 dlq or failed', { application: 'customer-0', status: 'dlq,failed' }],
+    ['the 400 by 4xx', { application: 'customer-0', error: '4xx' }],
     ['the 40 by tls', { application: 'customer-0', error: 'tls' }],
-    ['the same by dns: none', { application: 'customer-0', error: 'dns' }],
+    ['the 400 by dns: none', { application: 'customer-0', error: 'dns' }],
     ['the 400 at its endpoint', { endpoint: largeEndpoint, status: 'dlq' }],
     ["a customer's dlq: none", { application: 'customer-3', status: 'dlq' }],
     ["a customer's failed: none", { application: 'customer-3', status: 'failed' }],
@@ -215,7 +237,7 @@ function filtersOf({
     ['routed destination, received', { destination: first, direction: 'inbound' }],
     ['routed destination, delivered, type', { destination: first, status: 'delivered', event_type: 'bench.type.7' }],
     ['routed destination, retrying', { destination: first, status: 'retrying' }],
-    ['routed destination, of the endpoint', { destination: first, endpoint: received }],
+    ['routed destination, by endpoint', { destination: first, endpoint: received }],
     ['endpoint, parked', { endpoint: received, status: 'parked' }],
     ['endpoint, type', { endpoint: received, event_type: 'bench.type.7' }],
     ['endpoint, dlq', { endpoint: received, status: 'dlq' }],
@@ -225,7 +247,7 @@ function filtersOf({
     ['received, delivered', { direction: 'inbound', status: 'delivered' }],
     ['sent, delivered', { direction: 'outbound', status: 'delivered' }],
     [
-      'everything at once: none',
+      'all filters at once: none',
       {
         status: 'dlq,failed',
         application: 'customer-0',
@@ -241,7 +263,13 @@ function filtersOf({
 
 /** @typedef {{ ms: number, body: any }} Asked */
 
-/** @param {Service} service @param {string} method @param {string} address @param {object} [json] @returns {Promise<Asked>} */
+/**
+ * @param {Service} service
+ * @param {string} method
+ * @param {string} address
+ * @param {object} [json]
+ * @returns {Promise<Asked>}
+ */
 async function ask(service, method, address, json) {
   const startedAt = nowMs();
   const sent =
@@ -255,7 +283,12 @@ async function ask(service, method, address, json) {
   return { ms, body: JSON.parse(text) };
 }
 
-/** The first call and the median of so many after it. @param {number} times @param {() => Promise<Asked>} call */
+/**
+ * Duration of the first call, and the median of the given number of calls after it.
+ *
+ * @param {number} times
+ * @param {() => Promise<Asked>} call
+ */
 async function several(times, call) {
   const { ms: firstMs, body } = await call();
   const all = [];
@@ -267,7 +300,13 @@ const told = (/** @type {number} */ ms) => `${ms.toFixed(0)}${ms > BOUND_MS ? '*
 const addressOf = (/** @type {string} */ list, /** @type {Record<string, string>} */ query) =>
   `${list}?${new URLSearchParams(query)}`;
 
-/** @param {Service} service @param {string} list @param {string} name @param {Record<string, string>} query @param {number} times */
+/**
+ * @param {Service} service
+ * @param {string} list
+ * @param {string} name
+ * @param {Record<string, string>} query
+ * @param {number} times
+ */
 async function measureList(service, list, name, query, times) {
   const of = { ...query, limit: String(PAGE) };
   const first = await several(times, () => ask(service, 'GET', addressOf(list, of)));
@@ -286,7 +325,7 @@ async function measureList(service, list, name, query, times) {
     );
     cells.push(told(dryRun.ms));
   }
-  // How long one pages until a page is full of what matches, or until all was looked at.
+  // Measures how long paging takes until a whole page of matches is collected, or until all events were scanned.
   let [rows, pages, ms, at] = [first.body.data.length, 1, first.ms, cursor];
   let slowestMs = first.ms;
   while (rows < PAGE && at !== null && pages < PAGES_MAX) {
@@ -353,7 +392,7 @@ async function measureAll(service, stored, { times, only }) {
 /** @param {string} directory @param {{ events: number, times: number, only: RegExp }} options */
 async function run(directory, options) {
   const database = await Database.start(directory);
-  // Nothing is sent; where it would be sent has to be there.
+  // Nothing is sent, but the target must exist.
   const target = http.createServer((_request, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
   await once(target, 'listening');
   const targetUrl = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (target.address()).port}/`;
@@ -394,7 +433,7 @@ const { values } = parseArgs({
   },
 });
 const directory = values.keep ?? (await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-')));
-// PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
+// PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
 await chmod(directory, 0o755);
 try {
   await run(directory, { events: Number(values.events), times: Number(values.times), only: new RegExp(values.only) });

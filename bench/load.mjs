@@ -1,12 +1,12 @@
 /**
- * The load generator of the bench, a process of its own. A run has one of four forms:
+ * The load generator of the bench, in a separate process. A run has one of four forms:
  *
- * - `backlog`: each connection sends as soon as it has its answer, as long as no more than so many accepted messages
- *   wait for delivery: what is sustained is then the rate of the whole way, not of accepting alone;
- * - `perSecond`: a fixed schedule, whatever the answers do; latency counts from the moment a message was due to leave
- *   (no coordinated omission), so a stall of the service is charged to every message it held up;
- * - none of these: each connection sends as soon as it has its answer, whatever waits for delivery;
- * - `count`: so many messages, as fast as they are accepted (and `backlog`, when given with it, allows).
+ * - `backlog`: each connection sends as soon as it has its answer, while at most this number of accepted messages waits
+ *   for delivery. The sustained rate is then the rate up to delivery, not of accepting alone.
+ * - `perSecond`: a fixed schedule that does not depend on the answers. Latency counts from the moment a message was due
+ *   to leave (no coordinated omission), so a stall of the service is charged to every message that it delayed.
+ * - none of these: each connection sends as soon as it has its answer, however many messages wait for delivery.
+ * - `count`: sends this number of messages as fast as they are accepted (within `backlog`, if it is also given).
  */
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
@@ -14,17 +14,18 @@ import { Connection, template } from './connection.mjs';
 import { answerQuestions, MESSAGES_MAX } from './protocol.mjs';
 
 const TICK_MS = 1;
-/** After a refusal or a broken connection: a service that sheds load must not be asked again in a closed loop. */
+/** Pause after a refusal or a broken connection. A service that sheds load must not be asked again in a closed loop. */
 const PAUSE_MS = 10;
 const LAST_ANSWERS_MS = 10_000;
 
 /** @typedef {{ backlog?: number, perSecond?: number, count?: number }} Form */
 /** @typedef {Parameters<typeof template>[0]} Request */
-/** `accepts`: the status that says accepted. */
+/** `accepts`: the HTTP status that means accepted. */
 /**
- * `copies`: how often each message comes to the receiver.
+ * `copies`: number of copies of each message that reach the receiver.
  *
- * @typedef {Form & { ports: number[], connections: number, countsPort: number, first: number, request: Request, accepts: number, copies: number }} Order
+ * @typedef {Form & { ports: number[], connections: number, countsPort: number, first: number, request: Request,
+ * accepts: number, copies: number }} Order
  */
 
 class Run {
@@ -60,7 +61,7 @@ class Run {
     this.#pump();
   }
 
-  /** Stops sending, waits for the last answers, and tells what was sent and accepted and when. */
+  /** Stops sending, waits for the last answers, and returns the times at which messages were sent and accepted. */
   async stop() {
     this.#isStopping = true;
     clearInterval(this.#ticker);
@@ -75,12 +76,12 @@ class Run {
     };
   }
 
-  /** How many of `count` are accepted so far. */
+  /** Number of accepted messages. */
   get accepted() {
     return this.#accepted;
   }
 
-  /** How many more may be sent now. */
+  /** Number of messages that may be sent now. */
   #budget() {
     const { backlog, count, perSecond } = this.order;
     const taken = this.#sent - this.#failed;
@@ -131,7 +132,8 @@ class Run {
 
   /** @param {Buffer} chunk */
   #delivered(chunk) {
-    // A count is 4 bytes written at once on loopback; one that came in two pieces is left out for the next.
+    // A count is 4 bytes, written at once on loopback. A count that arrives in two pieces is skipped until the next
+    // one.
     if (chunk.length % 4 !== 0) return;
     this.#received = chunk.readUInt32LE(chunk.length - 4) / this.order.copies;
     this.#pump();

@@ -1,27 +1,33 @@
 /**
- * The mail load generator of the bench, a process of its own: SMTP over raw sockets, reused from message to message. A run has
- * one of the forms of load.mjs: nothing (each connection sends as soon as it has its 250), `perSecond`, or `count`.
+ * The mail load generator of the bench, in a separate process: SMTP over raw sockets that are reused from message to
+ * message.
  *
- * A listener bears only so many connections of one address: sixteen at a time leave from 127.0.0.2, 127.0.0.3 and so on, all of
- * which Linux has without being asked.
+ * A run has one of the forms of load.mjs: none (each connection sends as soon as it has its 250), `perSecond`, or
+ * `count`.
+ *
+ * A listener limits the connections per client address. Therefore each of 127.0.0.2, 127.0.0.3 and so on opens sixteen
+ * connections. Linux provides these addresses without configuration.
  */
 import dgram from 'node:dgram';
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
 import { answerQuestions, DIGITS, MARK, MESSAGES_MAX, writeNumber } from './protocol.mjs';
 
-/** A wake each millisecond would take some hundredths of a core from those who are measured. */
+/** A timer of one millisecond would take a few percent of a core from the measured processes. */
 const TICK_MS = 10;
-/** After a refusal or a broken connection. */
+/** Pause after a refusal or a broken connection. */
 const PAUSE_MS = 10;
 const LAST_ANSWERS_MS = 10_000;
 const CONNECTIONS_OF_ONE_ADDRESS = 16;
 const SENDER = 'orders@shop.example';
 const LINE = 'A line of an ordinary letter, neither short nor long, as they are read every day.\r\n';
 
-/** @typedef {{ ports: number[], connections: number, first: number, to: string, bytes: number, perSecond?: number, count?: number }} Order */
+/**
+ * @typedef {{ ports: number[], connections: number, first: number, to: string, bytes: number, perSecond?: number,
+ * count?: number }} Order
+ */
 
-/** A message of so many bytes; no two have the same number. @param {string} to @param {number} bytes */
+/** Returns a message of the given size with a unique number. @param {string} to @param {number} bytes */
 function letter(to, bytes) {
   const number = MARK + '0'.repeat(DIGITS);
   const head = [
@@ -40,23 +46,28 @@ function letter(to, bytes) {
 }
 
 /**
- * One connection with one message at a time. MAIL, RCPT and DATA leave together (RFC 2920), the message when the 354 is there.
- * Calls `onAnswer(connection, code)`, with code 0 when the connection broke first.
+ * A connection that sends one message at a time.
+ *
+ * Sends MAIL, RCPT and DATA together (RFC 2920), and the message after the 354. Calls `onAnswer(connection, code)`. The
+ * code is 0 if the connection broke before the answer.
  */
 class MailConnection {
-  /** The message under way. */
+  /** Number of the message in flight. */
   number = 0;
   #isGreeted = false;
   #isBusy = false;
   #isClosed = false;
   #refusal = 0;
-  /** Answers of this message so far: of MAIL, RCPT, DATA, and of the message. */
+  /** Replies for this message so far: to MAIL, RCPT, DATA, and the message. */
   #answers = 0;
   #text = '';
   /** @type {net.Socket | null} */
   #socket = null;
 
-  /** @param {{ port: number, localAddress: string, envelope: string, message: Buffer }} to @param {(connection: MailConnection, code: number) => void} onAnswer */
+  /**
+   * @param {{ port: number, localAddress: string, envelope: string, message: Buffer }} to
+   * @param {(connection: MailConnection, code: number) => void} onAnswer
+   */
   constructor(to, onAnswer) {
     this.to = to;
     this.onAnswer = onAnswer;
@@ -170,12 +181,12 @@ class Run {
     this.#pump();
   }
 
-  /** How many are accepted so far. */
+  /** Number of accepted messages. */
   get accepted() {
     return this.#accepted;
   }
 
-  /** Stops sending, waits for the last answers, and tells what was sent and accepted and when. */
+  /** Stops sending, waits for the last answers, and returns the times at which messages were sent and accepted. */
   async stop() {
     this.#isStopping = true;
     clearInterval(this.#ticker);
@@ -227,7 +238,10 @@ class Run {
   }
 }
 
-/** A name server by which no name exists: what senders publish is looked up, and costs no journey. */
+/**
+ * Starts a DNS server that answers every query with "no such name". The listener's lookups of senders then cost no
+ * network round trip.
+ */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');
   socket.on('message', (query, peer) => {

@@ -1,4 +1,7 @@
-/** The relay of the bench, a process of its own: SMTP on raw sockets. It takes everything at once, and counts the numbers in the messages. */
+/**
+ * The relay of the bench, in a separate process: SMTP on raw sockets. It accepts every message at once and counts the
+ * numbers in the messages.
+ */
 import { answerQuestions } from './protocol.mjs';
 import { count, listen, reportCounts, tally } from './tally.mjs';
 
@@ -30,7 +33,7 @@ function converse(socket) {
   });
 }
 
-/** Answers a command; true when it was DATA. @param {import('node:net').Socket} socket @param {string} verb */
+/** Answers a command. Returns true for DATA. @param {import('node:net').Socket} socket @param {string} verb */
 function answer(socket, verb) {
   if (verb === 'QUIT') socket.end('221 2.0.0 Bye\r\n');
   else if (verb === 'EHLO') socket.write('250-sink.example\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n');

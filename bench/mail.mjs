@@ -1,4 +1,4 @@
-/** Mail that comes in, mail that goes out, each with its limit, and a webhook destination beside a flood of mail. */
+/** Inbound and outbound mail, each with its limit, and a webhook destination beside a flood of mail. */
 import { nowMs } from './clock.mjs';
 import { startMailInLimit, startMailOutLimit } from './limit/subject.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
@@ -11,16 +11,19 @@ import { fillEmails, measure, PARTS, SETTLE_MS, sleep, WARM_UP_MS, watch, window
 
 const PROCESSES = 2;
 const MESSAGE_BYTES = 4096;
-/** They let a program just started compile what is hot. */
+/** Messages that let a freshly started program compile its hot code. */
 const BREAK_IN_MAILS = 10_000;
 const BREAK_IN_EMAILS = 5_000;
 const FILL_WITHIN_MS = 300_000;
 const POLL_MS = 100;
 const FLOOD_PER_SECOND = 500;
-/** Enough for the pace while each answer takes a tenth of a second. */
+/** Enough for the rate while each answer takes a tenth of a second. */
 const FLOOD_CONNECTIONS = 64;
 const READ_WITHIN_MS = 300_000;
-/** Between two slices nobody is delivered to, and mail is read for all it is worth: its readers are done with what they have begun by then. */
+/**
+ * Between two slices there are no deliveries, and mail is read at full speed. The readers finish what they have started
+ * within this time.
+ */
 const MAIL_STOPS_MS = 4_000;
 const SENDER_DOMAIN = 'mail.example.com';
 
@@ -36,7 +39,12 @@ async function withHelper(name, use) {
   return result;
 }
 
-/** An alias of the platform that leads nowhere. @param {import('./rows.mjs').Service} subject @returns {Promise<string>} */
+/**
+ * Creates an alias of the platform without a destination.
+ *
+ * @param {import('./rows.mjs').Service} subject
+ * @returns {Promise<string>}
+ */
 async function createAlias(subject) {
   const { address } = await subject.call('POST', '/v1/aliases', {
     kind: 'platform',
@@ -47,8 +55,9 @@ async function createAlias(subject) {
 }
 
 /**
- * Mail of 4 KB over connections that stay, as fast as each has its 250; afterwards as many rows must have been added as
- * were promised.
+ * Sends mail of 4 KB over persistent connections, each as soon as it has its 250.
+ *
+ * Afterwards, the number of added rows must equal the number of accepted messages.
  *
  * @param {Bench} bench @param {Helper} load @param {MailSubject} subject
  * @param {{ to: string, table: string }} where
@@ -83,7 +92,8 @@ async function measureMail(bench, load, subject, { to, table }) {
 }
 
 /**
- * How many were sent for that, those that were refused included: no later message may have the number of one of them, since what comes twice is one row.
+ * Returns the number of messages that were sent to get `count` accepted, including refused ones. Later messages must
+ * not reuse the number of a refused one, because duplicates are stored as one row.
  *
  * @param {Helper} load @param {{ count: number }} order @returns {Promise<number>}
  */
@@ -95,7 +105,7 @@ async function fillMail(load, order) {
     await sleep(POLL_MS)
   ) {
     if (nowMs() > giveUpAt)
-      throw new Error(`${order.count} messages were not taken within ${FILL_WITHIN_MS / 60_000} minutes.`);
+      throw new Error(`${order.count} messages were not accepted within ${FILL_WITHIN_MS / 60_000} minutes.`);
   }
   const { sentAt } = await load.ask({ kind: 'stop' });
   return sentAt.length;
@@ -126,7 +136,11 @@ export const smtpInLimit = {
     ),
 };
 
-/** The listener: alone, in processes of its own, and in processes that also read what came. @type {import('./rows.mjs').Block} */
+/**
+ * The listener: alone, in separate processes, and in processes that also read the received mail.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
 export const smtpIn = {
   rows: ['smtp-in', 'smtp-in-read'],
   run: async (bench, wanted, report) => {
@@ -160,10 +174,12 @@ const EMAIL = JSON.stringify({
 });
 
 /**
- * Accepted to handed over: at most 2,000 accepted emails wait for the relay, so it is the rate of the whole way.
+ * Emails from accepting to the handover. At most 2,000 accepted emails wait for the relay, so this is the end-to-end
+ * rate.
  *
  * @param {string} name
- * @param {(options: { databaseUrl: string, targetUrl: string, directory: string, relayPort: number }) => Promise<import('./window.mjs').Subject>} start
+ * @param {(options: { databaseUrl: string, targetUrl: string, directory: string, relayPort: number }) =>
+ * Promise<import('./window.mjs').Subject>} start
  * @param {(bench: Bench, subject: MailSubject) => Promise<void>} [prepare]
  * @returns {import('./rows.mjs').Block}
  */
@@ -178,7 +194,7 @@ function emailRow(name, start, prepare = async () => undefined) {
           (options) => start({ ...options, relayPort }),
           async (subject) => {
             await prepare(bench, subject);
-            // The relay stands where the receiver of webhooks does.
+            // The relay takes the role of the webhook receiver.
             const toRelay = { ...bench, receiver: sink, countsPort };
             await fillEmails(toRelay, subject, EMAIL, BREAK_IN_EMAILS);
             report({ name, figures: await measure(toRelay, subject, { email: EMAIL }) });
@@ -190,7 +206,7 @@ function emailRow(name, start, prepare = async () => undefined) {
   };
 }
 
-/** A bare pool of nodemailer, which commits nothing. */
+/** A bare nodemailer pool, which commits nothing. */
 export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) =>
   startMailOutLimit({ relayPort, count: PROCESSES }),
 );
@@ -205,7 +221,7 @@ export const emailsOut = emailRow(
     }),
   async (bench, subject) => {
     await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
-    // As the checks of domains leave one whose records they saw.
+    // Sets the state that domain checks set after they found the records.
     await bench.database.query(
       subject.database,
       `update domains set state = 'verified', is_owner = true, sending_enabled = true,
@@ -241,7 +257,7 @@ export const besideMail = {
               const { sentAt, acceptedAt, accepted } = await load.ask({ kind: 'stop' });
               first += sentAt.length;
               const ms = Math.max(...acceptedAt.slice(-FLOOD_CONNECTIONS)) - sentAt[0];
-              console.log(`beside-mail: ${((accepted * 1000) / ms).toFixed(0)} messages came per second`);
+              console.log(`beside-mail: ${((accepted * 1000) / ms).toFixed(0)} messages were accepted per second`);
               await untilRead(bench, subject);
             };
           };
@@ -253,7 +269,12 @@ export const besideMail = {
     }),
 };
 
-/** Until the pipeline has read all that came: the next turn is alone again. @param {Bench} bench @param {import('./rows.mjs').Service} subject */
+/**
+ * Waits until the pipeline has read all received mail, so that the next slice runs alone.
+ *
+ * @param {Bench} bench
+ * @param {import('./rows.mjs').Service} subject
+ */
 async function untilRead(bench, subject) {
   const { database } = /** @type {MailSubject} */ (subject);
   for (const giveUpAt = nowMs() + READ_WITHIN_MS; nowMs() < giveUpAt; await sleep(POLL_MS)) {
@@ -263,5 +284,5 @@ async function untilRead(bench, subject) {
     );
     if (!row.waits) return;
   }
-  throw new Error(`What came was not read within ${READ_WITHIN_MS / 60_000} minutes.`);
+  throw new Error(`The received mail was not read within ${READ_WITHIN_MS / 60_000} minutes.`);
 }

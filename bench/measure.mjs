@@ -1,13 +1,14 @@
-/** What a row is measured with: CPU time from /proc, PostgreSQL's own counters, and percentiles. */
+/** Measurements of a row: CPU time from /proc, PostgreSQL's own counters, and percentiles. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is (proc(5)). */
 const MS_PER_TICK = 10;
 const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat');
 
-/** `isTree`: with all processes below it. @typedef {{ group: string, pid: number, isTree?: boolean }} Measured */
+/** `isTree`: includes all descendant processes. @typedef {{ group: string, pid: number, isTree?: boolean }} Measured */
 /**
- * CPU time so far: `ms` by group, the others of the whole machine. `stealMs`: what the machine's host gave to other machines.
+ * CPU time so far. `ms` holds it by group, with the rest of the machine as `others`. `stealMs` is the time that the
+ * machine's host gave to other machines.
  *
  * @typedef {{ ms: Record<string, number>, idleMs: number, stealMs: number, totalMs: number }} CpuSnapshot
  */
@@ -16,7 +17,7 @@ const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat');
 function readProcess(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold anything; the fields count from behind it: state, ppid, …, utime (12th).
+    // The name in parentheses may contain any character. Count the fields from after it: state, ppid, …, utime (12th).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
@@ -24,13 +25,15 @@ function readProcess(pid) {
     const ms = (/** @type {number} */ i) => (fields[i] ?? 0) * MS_PER_TICK;
     return { parent: fields[1] ?? 0, own: Math.max(ms(11) + ms(12), threadsMs(pid)), reaped: ms(13) + ms(14) };
   } catch {
-    return null; // it ended meanwhile
+    return null; // the process has ended
   }
 }
 
 /**
- * The CPU of the threads that a process has now, to the nanosecond: in a part of a quiet window the receiver uses less than a few
- * hundredths of a second. 0 where the kernel has no /proc/PID/schedstat. Without threads that have ended.
+ * Returns the CPU time of the process's current threads with nanosecond resolution.
+ *
+ * In a part of a quiet window the receiver uses less than a few hundredths of a second. Does not include threads that
+ * have ended. Returns 0 if the kernel has no /proc/PID/schedstat.
  *
  * @param {number} pid
  */
@@ -42,7 +45,9 @@ function threadsMs(pid) {
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1_000_000;
 }
 
-/** The CPU of a process and all below it, with those that have ended since. @param {number} root */
+/**
+ * Returns the CPU time of a process and all its descendants, including children that have ended. @param {number} root
+ */
 function treeMs(root) {
   const processes = new Map();
   for (const name of readdirSync('/proc')) {
@@ -59,8 +64,9 @@ function treeMs(root) {
 }
 
 /**
- * The CPU time that each group of processes has used so far, `postgres` being the whole tree of the server
- * (left out for 0). Empty where there is no /proc.
+ * Returns the CPU time that each group of processes has used so far. Empty where there is no /proc.
+ *
+ * `postgres` is the whole process tree of the server. It is left out if `postmasterPid` is 0.
  *
  * @param {Measured[]} processes @param {number} postmasterPid @returns {CpuSnapshot}
  */
@@ -81,8 +87,9 @@ export function cpuSnapshot(processes, postmasterPid) {
 }
 
 /**
- * Commits in one database and WAL bytes of the server, so far. A backend hands in its counts once a second, so both
- * readings of a difference are to be taken at rest.
+ * Commits in one database and WAL bytes of the server, so far.
+ *
+ * A backend reports its counts once a second. Take both readings of a difference while the server is idle.
  *
  * @param {import('pg').Client} client @param {string} database
  */
@@ -95,7 +102,10 @@ export async function databaseCounters(client, database) {
   return { commits: Number(rows[0].commits), walBytes: Number(rows[0].wal_bytes) };
 }
 
-/** @param {Float64Array} values in any order; sorted by this @returns {{ p50: number, p99: number, max: number }} */
+/**
+ * @param {Float64Array} values in any order; this function sorts them
+ * @returns {{ p50: number, p99: number, max: number }}
+ */
 export function percentiles(values) {
   values.sort();
   const at = (/** @type {number} */ share) =>

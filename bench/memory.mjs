@@ -1,19 +1,21 @@
-/** What a service and its PostgreSQL hold in memory: at rest after the start, and at a fixed rate. */
+/** Memory of a service and its PostgreSQL: idle after the start, and at a fixed rate. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { startPosthorn } from './posthorn.mjs';
 import { startSide, stopSide } from './slices.mjs';
 import { breakIn, measure, sleep } from './window.mjs';
 
 export const PER_SECOND = 5_000;
-/** The start's connections that nobody uses have ended by then, and V8 has given back what the start's garbage took. */
+/** By then the start's unused connections have closed, and V8 has released the memory of the start's garbage. */
 const REST_MS = 90_000;
 const LOOK_EVERY_MS = 2_000;
 const MIB = 1024 * 1024;
 const OF_A_CLIENT = /^postgres: \S+ \S+ [\d.:a-f]+\(\d+\)/;
 
 /**
- * Megabytes (2^20) by part; `total` is their sum. Shares of pages (PSS): what several processes map counts once, also when
- * programs outside of the bench map it, as that of Node.js itself.
+ * Megabytes (2^20) by part. `total` is their sum.
+ *
+ * Counts proportional shares of pages (PSS). A page that several processes map counts once, also if programs outside of
+ * the bench map it, such as that of Node.js itself.
  *
  * @typedef {{
  *   total: number, youngHeap: number, oldHeap: number, external: number, native: number, program: number,
@@ -21,7 +23,10 @@ const OF_A_CLIENT = /^postgres: \S+ \S+ [\d.:a-f]+\(\d+\)/;
  * }} Memory
  */
 
-/** @param {number} pid @returns {{ anonymous: number, file: number, shared: number }} bytes; zeros when it has ended */
+/**
+ * @param {number} pid
+ * @returns {{ anonymous: number, file: number, shared: number }} bytes; zeros if the process has ended
+ */
 function shareOf(pid) {
   const shares = { anonymous: 0, file: 0, shared: 0 };
   let text = '';
@@ -34,7 +39,7 @@ function shareOf(pid) {
   return { anonymous: of('Pss_Anon'), file: of('Pss_File'), shared: of('Pss_Shmem') };
 }
 
-/** The processes of a PostgreSQL: the postmaster, and what it has started. @param {number} postmaster */
+/** Process ids of a PostgreSQL server: the postmaster and its children. @param {number} postmaster */
 function serverPids(postmaster) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -61,7 +66,7 @@ function titleOf(pid) {
   }
 }
 
-/** V8's own figures, as the service tells them. @param {number} port */
+/** V8's own figures, from the service's metrics. @param {number} port */
 async function heapOf(port) {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const of = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
@@ -70,7 +75,12 @@ async function heapOf(port) {
   return { young, old: total - young, external: of('nodejs_external_memory_bytes') };
 }
 
-/** `own`: the bench's backend, which is none of the service's. @param {{ pid: number, port: number, postmaster: number, own: number }} of @returns {Promise<Memory>} */
+/**
+ * `own`: the bench's backend, which is not counted.
+ *
+ * @param {{ pid: number, port: number, postmaster: number, own: number }} of
+ * @returns {Promise<Memory>}
+ */
 async function memoryOf({ pid, port, postmaster, own }) {
   const heap = await heapOf(port);
   const service = shareOf(pid);
@@ -84,7 +94,7 @@ async function memoryOf({ pid, port, postmaster, own }) {
     parts[isBackend ? 'backends' : 'server'] += anonymous;
     if (isBackend) parts.connections += MIB;
   }
-  // Semi-spaces are counted when they are reserved, and take memory when they are written.
+  // V8 counts semi-spaces when it reserves them. They use memory only when they are written.
   const native = service.anonymous + service.shared - heap.young - heap.old - heap.external;
   const { connections, ...bytes } = {
     youngHeap: heap.young,
@@ -100,7 +110,11 @@ async function memoryOf({ pid, port, postmaster, own }) {
   return /** @type {Memory} */ (inMib);
 }
 
-/** Looks every two seconds until it is stopped, and tells of the look that found most. @param {() => Promise<Memory>} look */
+/**
+ * Samples every two seconds until it is stopped, and returns the sample with the largest total.
+ *
+ * @param {() => Promise<Memory>} look
+ */
 function watch(look) {
   let [isStopped, most] = [false, /** @type {Memory | null} */ (null)];
   const watching = (async () => {
@@ -117,7 +131,7 @@ function watch(look) {
   };
 }
 
-/** One process that does everything, at a fixed rate. @type {import('./rows.mjs').Block} */
+/** One process with all roles, at a fixed rate. @type {import('./rows.mjs').Block} */
 export const memory = {
   rows: ['memory'],
   async run(bench, _wanted, report) {

@@ -1,4 +1,7 @@
-/** A healthy destination beside a neighbour that goes on misbehaving: one that flaps, and a tenant whose receivers all hang. */
+/**
+ * A healthy destination beside a neighbour that misbehaves continuously: a flapping one, and a tenant whose receivers
+ * all hang.
+ */
 import net from 'node:net';
 import { template } from './connection.mjs';
 import { median } from './measure.mjs';
@@ -6,15 +9,18 @@ import { receiver, withService } from './subjects.mjs';
 import { measure, sleep } from './window.mjs';
 
 const FLAPS_PER_SECOND = 120;
-/** What was seen to starve everybody else: more than the 1,024 slots of a process take, at fifteen seconds each. */
+/**
+ * This rate once starved all other tenants: at fifteen seconds each, it occupies more than the 1,024 slots of a
+ * process.
+ */
 const HANGS_PER_SECOND = 89;
 const HANG_MS = 15_000;
-/** The first step of the retry schedule, and a little. */
+/** The first step of the retry schedule, plus a margin. */
 const RETRIED_AFTER_MS = 7_000;
 
 /**
- * Sends at a rate until it is stopped, to the processes in turns: over one connection each, past answers that nobody waits for.
- * What the neighbour's own client costs would be taken from the service that shares the machine.
+ * Sends at a fixed rate until it is stopped, to the processes in rotation, over one connection each. It ignores the
+ * answers, because a full client would take CPU time from the service on the same machine.
  *
  * @param {import('./rows.mjs').Service} subject @param {number} perSecond
  * @param {(n: number) => string} destination of the nth message @param {string} [authorization] of another tenant
@@ -40,19 +46,23 @@ function sendOn(
   };
 }
 
-/** Connections are opened and the backlog filled within it. */
+/** Time for opening the connections and filling the backlog. */
 const RAMP_MS = 1000;
 const ROUNDS_MIN = 2;
 
-/** @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, rampMs?: number, to?: import('./window.mjs').To }} Neighbour
- * `begin` resolves, once it has done its worst, with what ends it; `quietAfterMs` after that what it has under way is over.
- * `rampMs`: of every slice, also of those alone, where a second is too short.
+/**
+ * @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, rampMs?: number, to?:
+ * import('./window.mjs').To }} Neighbour `begin` starts the neighbour and resolves with a function that stops it, once
+ * the load is at its highest. `quietAfterMs`: time after the stop until the neighbour's remaining work is done.
+ * `rampMs`: ramp of every slice, including slices without the neighbour, for rows where one second is too short.
  */
 
 /**
- * In short slices, since a machine drifts by more than the rows promise: alone, beside the neighbour, beside it, alone; so in
- * every round, in which one slice more beside it is at half of the rate alone. A round is as long as two slices of either,
- * and there are as many as make `bench.seconds` of each.
+ * Measures in short slices, because a machine drifts by more than the rows promise.
+ *
+ * The order in every round is: alone, beside the neighbour, beside it, alone. Each round has one more slice beside the
+ * neighbour, at half of the rate measured alone. A round is as long as two slices of either kind. The number of rounds
+ * makes `bench.seconds` of each kind.
  *
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report
@@ -73,7 +83,7 @@ export async function takeTurnsBeside(
     report({ name: row, figures, round, half });
     return figures.deliveriesPerSecond;
   };
-  // The first one is the quickest, since nothing has to be tidied up in its tables yet: it is no measure of the others.
+  // The first slice is the fastest, because its tables need no cleanup yet. It is not comparable with the others.
   await measure(bench, subject, to);
   const rounds = Math.max(ROUNDS_MIN, Math.round(bench.seconds / bench.slice / 2));
   for (let round = 0; round < rounds; round++) {
@@ -98,11 +108,12 @@ export async function takeTurnsBeside(
 }
 
 /**
- * The healthy destination of the subject beside somebody who goes on misbehaving.
+ * The healthy destination of the subject beside a neighbour that misbehaves continuously.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: import('./rows.mjs').Service) => Promise<Neighbour>} invite
- * @param {{ more?: Record<string, string>, roles?: import('./posthorn.mjs').Role[] }} [service] `more` of its environment, and its processes
+ * @param {{ more?: Record<string, string>, roles?: import('./posthorn.mjs').Role[] }} [service] `more` of its
+ * environment, and its processes
  * @returns {import('./rows.mjs').Block}
  */
 export function besideWhoGoesOn(name, invite, { more = {}, roles = ['all', 'all'] } = {}) {
@@ -134,7 +145,7 @@ export const flapping = besideWhoGoesOn('beside-flapping', async (bench, subject
   return { begin: async () => sendOn(subject, FLAPS_PER_SECOND, () => destination), quietAfterMs: RETRIED_AFTER_MS };
 });
 
-/** Each URL is a target of its own: no circuit opens before it has failed ten times. */
+/** Each URL is a separate target, so no circuit opens before it has failed ten times. */
 export const hangingTenant = besideWhoGoesOn(
   'beside-hanging-tenant',
   async (bench, subject) => {

@@ -6,11 +6,12 @@ import { BLOCKS } from './rows.mjs';
 
 const RESULTS = fileURLToPath(new URL('results/latest.json', import.meta.url));
 const ROWS = BLOCKS.flatMap((block) => block.rows);
-/** Two pairs of slices a round: enough for 5 % on a machine that does nothing else. */
+/** Two pairs of slices per round. Enough to detect 5 % on an otherwise idle machine. */
 const ROUNDS_AGAINST = '12';
 
 /**
- * `tolerance` as a share; `against`: null without one; `history`: the row to print, and nothing is measured.
+ * `tolerance`: a share. `against`: null without another checkout. `history`: the row to print; nothing is measured
+ * then.
  *
  * @typedef {{
  *   seconds: number, connections: number, rounds: number, slice: number, tolerance: number, spin: number, only: string[],
@@ -47,11 +48,11 @@ export function readOptions(args) {
     rounds: Number(values.rounds ?? (against === undefined ? '1' : ROUNDS_AGAINST)),
   };
   for (const [name, value] of Object.entries(numbers))
-    if (!(value >= 1)) throw new Error(`--${name} is a number from 1.`);
+    if (!(value >= 1)) throw new Error(`--${name} must be a number of at least 1.`);
   const [tolerance, spin] = [Number(values.tolerance) / 100, Number(values.spin)];
-  if (!(tolerance > 0 && tolerance < 1)) throw new Error('--tolerance is a number of percent.');
-  if (!(spin >= 0)) throw new Error('--spin is a number of microseconds.');
-  if (spin > 0 && against === undefined) throw new Error('--spin is a control of --against.');
+  if (!(tolerance > 0 && tolerance < 1)) throw new Error('--tolerance must be a percentage.');
+  if (!(spin >= 0)) throw new Error('--spin must be a number of microseconds.');
+  if (spin > 0 && against === undefined) throw new Error('--spin needs --against.');
   return {
     ...numbers,
     tolerance,

@@ -1,4 +1,7 @@
-/** What is printed of subjects that took turns: each with its spread, and the ratio of their pairs with its interval. */
+/**
+ * Report of subjects that were measured alternately: the spread of each, and the ratio of their pairs with its
+ * interval.
+ */
 import { fairRate } from './report.mjs';
 import { ratioOf, spreadOf, verdictOf } from './statistics.mjs';
 import { pairsOf } from './turns.mjs';
@@ -22,7 +25,13 @@ const CPU = { more: 'costs more', less: 'costs less' };
 /** CPU of the service's processes and of PostgreSQL, microseconds per delivery. @param {Figures} figures */
 export const costOf = ({ cpuMicros }) => (cpuMicros.service ?? 0) + (cpuMicros.postgres ?? 0);
 
-/** @param {readonly Slice[]} slices @param {string} name @param {string} reference @param {number} tolerance @returns {Comparison} */
+/**
+ * @param {readonly Slice[]} slices
+ * @param {string} name
+ * @param {string} reference
+ * @param {number} tolerance
+ * @returns {Comparison}
+ */
 export function compare(slices, name, reference, tolerance) {
   const pairs = pairsOf(slices, name, reference);
   const judge = (/** @type {(figures: Figures) => number} */ figure, /** @type {typeof RATE} */ words) => {
@@ -68,7 +77,7 @@ const HEADER = [
   'dup',
 ];
 
-/** One line for each that took turns. @param {readonly Slice[]} slices */
+/** Returns one line for each contestant. @param {readonly Slice[]} slices */
 export function slicesTable(slices) {
   const lines = [
     HEADER,

@@ -10,9 +10,10 @@ const POLL_MS = 100;
 /** @typedef {'all' | 'api' | 'worker' | 'smtp'} Role */
 
 /**
- * Starts the service, a process per role, on one empty database, and makes the healthy destination.
+ * Starts the service with one process per role on an empty database, and creates the healthy destination.
  *
- * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[], more?: Record<string, string> }} options `more`: of the environment
+ * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[], more?: Record<string, string> }}
+ * options `more`: additional environment variables
  * @returns {Promise<Required<import('./window.mjs').Subject>>}
  */
 export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, more = {} }) {
@@ -38,7 +39,7 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
     processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0, isTree: 'PROCESSES' in more });
     if (role === 'all' || role === 'api') ports.push(port);
     if (role === 'all' || role === 'smtp') smtpPorts.push(smtpPort);
-    // One after the other: the first one migrates.
+    // Starts the processes one after the other, because the first one migrates the database.
     await untilReady(port, child, Number(more['PROCESSES'] ?? 1));
   }
   const headers = { authorization: `Bearer ${key}` };
@@ -96,11 +97,15 @@ function environment(databaseUrl, directory, role, port, key) {
   };
 }
 
-/** @param {number} port @param {import('node:child_process').ChildProcess} child @param {number} count processes that serve behind the port */
+/**
+ * @param {number} port
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} count processes that serve behind the port
+ */
 async function untilReady(port, child, count) {
   for (const giveUpAt = performance.now() + READY_WITHIN_MS; performance.now() < giveUpAt;) {
     const ended = child.exitCode ?? child.signalCode;
-    if (ended !== null) throw new Error(`Posthorn ended at its start (${ended}).`);
+    if (ended !== null) throw new Error(`Posthorn exited during its start (${ended}).`);
     const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => null);
     await response?.arrayBuffer();
     if (response?.status === 200 && (count === 1 || (await processesBehind(port)) === count)) return;

@@ -1,4 +1,4 @@
-/** Processes that the bench starts, and how they end. */
+/** Starts and stops the processes of the bench. */
 import { fork, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
@@ -13,14 +13,14 @@ let isStopping = false;
 function remember(child) {
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // Interrupted, the command may be on its way to the next start.
+  // After an interrupt, the command may already be about to start the next process.
   if (isStopping) child.kill('SIGKILL');
   return child;
 }
 
 /** @typedef {{ child: import('node:child_process').ChildProcess, ask(question: object): Promise<any> }} Helper */
 
-/** A port that nobody listens on at the moment. */
+/** Returns a port that is currently unused. */
 export async function freePort() {
   const server = net.createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
@@ -32,7 +32,7 @@ export async function freePort() {
 /**
  * Starts a module of the bench that answers questions (see `answerQuestions`).
  *
- * @param {string} name its file beside this one @returns {Helper}
+ * @param {string} name file name in this directory @returns {Helper}
  */
 export function startHelper(name) {
   const child = remember(fork(new URL(name, import.meta.url), { serialization: 'advanced' }));
@@ -44,7 +44,7 @@ export function startHelper(name) {
     asked.delete(id);
   });
   child.on('exit', (code, signal) => {
-    for (const { reject } of asked.values()) reject(new Error(`${name} ended early (${code ?? signal}).`));
+    for (const { reject } of asked.values()) reject(new Error(`${name} exited early (${code ?? signal}).`));
   });
   const ask = (/** @type {object} */ question) =>
     new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ export function startHelper(name) {
 
 const START = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start;
 
-/** The limit gets the options of V8 that `npm start` gives the service. */
+/** The limit gets the V8 options that `npm start` gives the service. */
 const V8_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => word.startsWith('--'));
 
 /**
@@ -71,7 +71,7 @@ export function startProgram(file, environment) {
   );
 }
 
-/** Asks a process to end, and ends it when it does not. @param {import('node:child_process').ChildProcess} child */
+/** Asks a process to exit, and kills it if it does not. @param {import('node:child_process').ChildProcess} child */
 export async function stopProcess(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -81,7 +81,7 @@ export async function stopProcess(child) {
   clearTimeout(timer);
 }
 
-/** Ends whatever is still running, and whatever is started from now on. */
+/** Kills everything that still runs, and every process that is started later. */
 export async function stopEverything() {
   isStopping = true;
   await Promise.all([...running].map(stopProcess));

@@ -1,7 +1,9 @@
 /**
- * The promises of the bench, as a table. A promise is a ratio of two figures of one run: to the limit, to a neighbour, to the
- * bare receiver, or within one row. A machine that is slower by any factor changes both figures, so no promise depends on it.
- * Counts (commits, messages, bytes of memory) stand as they are. Pure, tested by test/architecture/bench-promises.spec.ts.
+ * The promises of the bench, as a table.
+ *
+ * A promise is a ratio of two figures of one run: to the limit, to a neighbour, to the bare receiver, or within one
+ * row. A machine that is slower by any factor changes both figures, so no promise depends on the machine. Counts
+ * (commits, messages, bytes of memory) are compared directly. Pure, tested by test/architecture/bench-promises.spec.ts.
  */
 import { costOf } from './paired-report.mjs';
 import { fairRate, isDisturbedBy } from './report.mjs';
@@ -16,7 +18,9 @@ import { pairsOf } from './turns.mjs';
 
 /** Lower bound of a measured latency. A ratio needs numbers above 0. */
 const LATENCY_MIN_MS = 0.01;
-/** Of the rate that the row `memory` asks for: a service that falls behind works less than is asked of it. */
+/**
+ * Minimum share of the rate that the row `memory` requests. A service that falls behind does less work than requested.
+ */
 const RATE_KEPT = 0.98;
 
 /** @type {Figure} */
@@ -35,7 +39,11 @@ const one = () => 1;
 /**
  * A ratio between two rows.
  *
- * @param {string} name @param {[row: string, reference: string]} rows @param {Figure} figure @param {string} bound @returns {PromiseOfBench}
+ * @param {string} name
+ * @param {[row: string, reference: string]} rows
+ * @param {Figure} figure
+ * @param {string} bound
+ * @returns {PromiseOfBench}
  */
 const between = (name, rows, figure, bound) => ({
   name,
@@ -47,7 +55,11 @@ const between = (name, rows, figure, bound) => ({
 /**
  * A ratio between two figures of one row.
  *
- * @param {string} name @param {string} row @param {[figure: Figure, against: Figure]} figures @param {string} bound @returns {PromiseOfBench}
+ * @param {string} name
+ * @param {string} row
+ * @param {[figure: Figure, against: Figure]} figures
+ * @param {string} bound
+ * @returns {PromiseOfBench}
  */
 const within = (name, row, [figure, against], bound) => ({
   name,
@@ -57,9 +69,13 @@ const within = (name, row, [figure, against], bound) => ({
 });
 
 /**
- * A count that no machine changes.
+ * A count that does not depend on the machine.
  *
- * @param {string} name @param {string[]} rows @param {(measured: Measured) => number | undefined} value @param {string} bound @returns {PromiseOfBench}
+ * @param {string} name
+ * @param {string[]} rows
+ * @param {(measured: Measured) => number | undefined} value
+ * @param {string} bound
+ * @returns {PromiseOfBench}
  */
 const count = (name, rows, value, bound) => ({ name, rows, bound, value });
 
@@ -78,7 +94,11 @@ const OPEN = /** @type {const} */ ([
 ]);
 const PROBES = ['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'];
 
-/** The bounds come from what was measured since 21 November 2026 (docs/benchmarks.md), with room for another machine. @type {readonly PromiseOfBench[]} */
+/**
+ * The bounds come from measurements since 21 November 2026 (docs/benchmarks.md), with a margin for other machines.
+ *
+ * @type {readonly PromiseOfBench[]}
+ */
 export const PROMISES = [
   between('service / limit, rate', ['service', 'limit'], fairRate, '>= 0.6'),
   between('service / limit, CPU of a delivery', ['service', 'limit'], costOf, '<= 2.1'),
@@ -155,12 +175,14 @@ export const PROMISES = [
   count('accepted and lost', [], ({ rows }) => lostOf(rows), '<= 0'),
 ];
 
-/** Judges every promise by what was measured. @param {Measured} measured @returns {Judged[]} */
+/** Compares every promise with the measurements. @param {Measured} measured @returns {Judged[]} */
 export const judgeAll = (measured) => PROMISES.map((promise) => judge(promise, measured));
 
 /**
- * A promise is kept or missed if the whole 95 % interval of its ratio says so. Otherwise this run does not show it, which is
- * no failure: more rounds narrow the interval. With fewer than six samples there is no interval.
+ * Judges one promise. It is kept or missed if the whole 95 % interval of its ratio is on that side of the bound.
+ *
+ * Otherwise this run is inconclusive, which is not a failure: more rounds narrow the interval. With fewer than six
+ * samples there is no interval.
  *
  * @param {PromiseOfBench} promise @param {Measured} measured @returns {Judged}
  */
@@ -189,7 +211,13 @@ const exactly = (figure) => ({
   pairs: figure === undefined ? 0 : 1,
 });
 
-/** The slices of a row that took turns, or else the parts of its windows. @param {Measured} measured @param {string} row @returns {any[]} */
+/**
+ * Returns the row's slices if it was measured alternately, or else the parts of its windows.
+ *
+ * @param {Measured} measured
+ * @param {string} row
+ * @returns {any[]}
+ */
 function samplesOf({ slices, rounds }, row) {
   const own = slices.filter(({ name }) => name === row);
   return own.length > 0
@@ -197,7 +225,14 @@ function samplesOf({ slices, rounds }, row) {
     : (rounds.get(row) ?? []).flatMap((figures) => figures.parts ?? [figures]);
 }
 
-/** Slices that belong together, or else samples in their order. @param {Measured} measured @param {string} row @param {string} reference @returns {[any, any][]} */
+/**
+ * Returns the slices that form pairs, or else the samples in their order.
+ *
+ * @param {Measured} measured
+ * @param {string} row
+ * @param {string} reference
+ * @returns {[any, any][]}
+ */
 function samplePairs(measured, row, reference) {
   const turns = pairsOf(measured.slices, row, reference);
   if (turns.length > 0) return turns.map(([{ figures }, { figures: against }]) => [figures, against]);
@@ -220,7 +255,7 @@ function lostOf(rows) {
   return own.length === 0 ? undefined : own.reduce((sum, [, { lost }]) => sum + lost, 0);
 }
 
-/** One line for each promise that was measured, and one for the rest. @param {readonly Judged[]} judged */
+/** Returns one line for each measured promise, and one line for the rest. @param {readonly Judged[]} judged */
 export function promiseLines(judged) {
   const measured = judged.filter(({ verdict }) => verdict !== 'not measured');
   const width = Math.max(0, ...measured.map(({ name }) => name.length));

@@ -1,15 +1,17 @@
-/** What the load generator, the receiver and the command agree on: the form of a message, and how they talk. */
+/**
+ * The protocol between load generator, receiver and command: the form of a message, and the messages between processes.
+ */
 
-/** Stands in front of the message number in a payload; occurs nowhere else in a body. */
+/** Precedes the message number in a payload. Occurs nowhere else in a body. */
 export const MARK = '#';
 
-/** Stands in a path for the number of one of several addresses. */
+/** Placeholder in a path for the number of one of several addresses. */
 export const SPREAD = '%%%%';
 
-/** Digits of a message number. */
+/** Number of digits of a message number. */
 export const DIGITS = 10;
 
-/** Messages that one row of the report can number. */
+/** Maximum number of messages in one row of the report. */
 export const MESSAGES_MAX = 4_000_000;
 
 /** @param {Buffer} buffer @param {number} offset @param {number} number @param {number} digits */
@@ -28,7 +30,7 @@ export function readNumber(buffer, offset) {
 }
 
 /**
- * A payload of exactly `bytes` bytes of JSON, shaped like an event, with a place for the number.
+ * Returns a payload of exactly `bytes` bytes of JSON, shaped like an event, with space for the number.
  *
  * @param {number} bytes
  */
@@ -42,7 +44,7 @@ export function payload(bytes) {
 }
 
 /**
- * Answers the questions of the command, each with the number it came with.
+ * Answers the questions of the command. Each answer carries the id of its question.
  *
  * @param {Record<string, (question: any) => unknown>} answers by the question's `kind`
  */
@@ -50,7 +52,7 @@ export function answerQuestions(answers) {
   process.on('message', async (/** @type {any} */ { id, ...question }) => {
     process.send?.({ id, answer: await answers[question.kind]?.(question) });
   });
-  // The command is gone without a word: nothing may outlive it.
+  // The command has crashed. No helper process may outlive it.
   process.on('disconnect', () => process.exit(0));
   // Ctrl-C reaches the whole process group; the command decides when this process ends.
   process.on('SIGINT', () => undefined);

@@ -1,4 +1,4 @@
-/** What the service takes when little happens, and when nothing does. */
+/** Cost of the service under light load, and when it is idle. */
 import { probeDisk } from './disk-probe.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
 import { startPosthorn } from './posthorn.mjs';
@@ -6,14 +6,17 @@ import { withSubject } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, cpuPerDelivery, measure, PARTS, sleep, watch } from './window.mjs';
 
 const QUIET_PER_SECOND = 400;
-/** Until PostgreSQL has vacuumed what breaking in has left, which is not this rate's. */
+/** Time until PostgreSQL has vacuumed the rows of the warm-up, which must not count for this rate. */
 const VACUUMED_WITHIN_SECONDS = 30;
-/** Until what a start does is done: leases are trusted after ten seconds, the last of the loops has turned, and V8 has compiled what it turns in. */
+/**
+ * Time until the work of the start is done: leases are trusted after ten seconds, every periodic loop has run, and V8
+ * has compiled their code.
+ */
 const CALM_MS = 45_000;
-/** Connections that rest are tried once a minute, and what they counted shows then. */
+/** Idle connections are checked once a minute, and their counts are reported then. */
 const IDLE_SECONDS_MIN = 120;
 
-/** A common quiet rate on a fixed schedule, to one process and to two. @type {import('./rows.mjs').Block} */
+/** A typical light load on a fixed schedule, to one process and to two. @type {import('./rows.mjs').Block} */
 export const quiet = {
   rows: ['service-quiet'],
   async run(bench, _wanted, report) {
@@ -35,7 +38,7 @@ export const quiet = {
   },
 };
 
-/** One process that nobody asks for anything. CPU and commits are per second. @type {import('./rows.mjs').Block} */
+/** One process without requests. CPU and commits are per second. @type {import('./rows.mjs').Block} */
 export const idle = {
   rows: ['idle'],
   run: (bench, _wanted, report) =>
@@ -50,7 +53,11 @@ export const idle = {
     ),
 };
 
-/** @param {import('./rows.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject @returns {Promise<import('./window.mjs').Figures>} */
+/**
+ * @param {import('./rows.mjs').Bench} bench
+ * @param {import('./window.mjs').Subject & { database: string }} subject
+ * @returns {Promise<import('./window.mjs').Figures>}
+ */
 async function measureIdle({ database, directory, seconds: ofRow }, subject) {
   const seconds = Math.max(ofRow, IDLE_SECONDS_MIN);
   const fsyncMs = await probeDisk(directory);

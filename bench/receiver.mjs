@@ -1,10 +1,14 @@
 /**
- * The receiver of the bench, a process of its own: a raw HTTP/1.1 server that answers and counts.
+ * The receiver of the bench, in a separate process: a raw HTTP/1.1 server that answers and counts.
  *
- * `/ok` answers 200 at once and notes when each message number came first, `/copy?3/100` the third of a hundred of them;
- * `/slow?ms=100` does so after a while; `/mute` answers and notes nothing;
- * `/hang`, `/fail` and `/flap` answer 200 until they are told to break (a destination is probed when it is created), and
- * then never, with 500, or with either in turns. A second port, which the command can close, stands for a receiver that refuses.
+ * - `/ok` answers 200 at once and records the first arrival of each message number.
+ * - `/copy?3/100` does the same for the third of a hundred copies.
+ * - `/slow?ms=100` does the same after a delay.
+ * - `/mute` answers and records nothing.
+ * - `/hang`, `/fail` and `/flap` answer 200 until the command `break` (a destination is probed when it is created).
+ *   Then they never answer, answer 500, or alternate between 200 and 500.
+ *
+ * A second port, which the command can close, simulates a receiver that refuses connections.
  */
 import { answerQuestions } from './protocol.mjs';
 import { count, listen, reportCounts, tally } from './tally.mjs';
@@ -19,7 +23,13 @@ const CHUNKED = /\r\ntransfer-encoding:/i;
 let isBroken = false;
 let flaps = 0;
 
-/** @param {import('node:net').Socket} socket @param {string} head @param {Buffer} chunk @param {number} bodyAt @param {number} end */
+/**
+ * @param {import('node:net').Socket} socket
+ * @param {string} head
+ * @param {Buffer} chunk
+ * @param {number} bodyAt
+ * @param {number} end
+ */
 function answer(socket, head, chunk, bodyAt, end) {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' ', head.indexOf(' ') + 1));
   if (path === '/ok') {
@@ -69,12 +79,12 @@ let refusing = null;
 
 answerQuestions({
   ports: () => ({ port: main.port, countsPort: counts.port }),
-  /** Opens the port that is to refuse later. */
+  /** Opens the port that later refuses connections. */
   open: async () => {
     refusing = await listen(converse);
     return refusing.port;
   },
-  /** From now on `/fail` fails, `/hang` hangs, and the second port refuses. */
+  /** From now on `/fail` answers 500, `/hang` never answers, and the second port refuses connections. */
   break: () => {
     isBroken = true;
     refusing?.close();

@@ -14,8 +14,8 @@ const GROUPS = {
 };
 
 /**
- * The median of each figure over the rounds, and all that was lost or came twice in any of them. Samples, which are lists, stay with
- * their rounds.
+ * Returns the median of each figure over the rounds, and the sum of lost and duplicate messages of all rounds. Samples,
+ * which are lists, stay with their rounds.
  *
  * @param {Figures[]} rounds @returns {Figures}
  */
@@ -25,7 +25,7 @@ export function summaryOf(rounds) {
   return { ...medianOf(rounds), lost: sum(({ lost }) => lost), duplicates: sum(({ duplicates }) => duplicates) };
 }
 
-/** The median of each figure over the rounds. @param {any[]} rounds @returns {any} */
+/** Returns the median of each figure over the rounds. @param {any[]} rounds @returns {any} */
 function medianOf(rounds) {
   const [first] = rounds;
   if (typeof first === 'number') return median(rounds.map((value) => value ?? 0));
@@ -34,11 +34,12 @@ function medianOf(rounds) {
   return Object.fromEntries(figures.map((name) => [name, medianOf(rounds.map((round) => round[name] ?? 0))]));
 }
 
-/** Above this share of the machine in other hands a rate says little. */
+/** If other programs used more than this share of the machine, a rate means little. */
 const OTHERS_MAX = 0.1;
 
 /**
- * The rate, scaled to a machine that nobody else uses, so that two rows compare although one of them was disturbed.
+ * Returns the rate, scaled to a machine without other programs, so that two rows compare although one of them was
+ * disturbed.
  *
  * @param {Rows} rows @param {string} name
  */
@@ -47,7 +48,11 @@ function rate(rows, name) {
   return figures === undefined ? Number.NaN : fairRate(figures);
 }
 
-/** The rate, with what was taken by strangers, by the machine's host, and by subjects that waited. @param {Figures} figures */
+/**
+ * The rate, corrected for CPU time used by other programs, by the machine's host, and by waiting subjects.
+ *
+ * @param {Figures} figures
+ */
 export const fairRate = ({ deliveriesPerSecond, others, steal, waiting }) =>
   deliveriesPerSecond / (1 - others - steal - waiting);
 
@@ -99,7 +104,7 @@ export function table(rows, rounds) {
   return aligned.join('\n');
 }
 
-/** Mail has limits of its own. @param {string} name */
+/** Returns the row of the limit. Mail has separate limits. @param {string} name */
 function limitOf(name) {
   const mail = ['smtp-in', 'emails-out'].find((row) => name.startsWith(row));
   return mail === undefined ? 'limit' : `${mail}-limit`;
@@ -137,7 +142,12 @@ function cells(name, figures, rounds, limit) {
   ];
 }
 
-/** CPU of the subject and of PostgreSQL, as a multiple of the bare receiver's: what may be compared between machines. @param {Record<string, number>} cpuMicros */
+/**
+ * Returns the CPU time of the subject and of PostgreSQL as a multiple of the bare receiver's. This figure is comparable
+ * between machines.
+ *
+ * @param {Record<string, number>} cpuMicros
+ */
 function timesReceiver({ receiver = 0, load: _load, waiting: _waiting, ...own }) {
   return receiver === 0 ? '-' : (Object.values(own).reduce((sum, micro) => sum + micro, 0) / receiver).toFixed(1);
 }

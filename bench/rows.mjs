@@ -13,14 +13,21 @@ import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
-/** Processes of the limit; the service has as many. */
+/** Number of processes of the limit. The service has the same number. */
 const LIMIT_PROCESSES = 2;
-/** Of the row `tail`, with two windows each: whether a stall of the disk, a vacuum or a fold fell into a single one says nothing. */
+/**
+ * Rounds of the row `tail`, with two windows each. A stall of the disk, a vacuum or a rollup in a single window would
+ * be chance.
+ */
 const TAIL_ROUNDS = 5;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
-/** `round`, `half`: of rows that take turns. @typedef {{ name: string, figures: import('./window.mjs').Figures, round?: number, half?: number }} Row */
+/**
+ * `round`, `half`: only for rows that are measured alternately.
+ *
+ * @typedef {{ name: string, figures: import('./window.mjs').Figures, round?: number, half?: number }} Row
+ */
 /** @typedef {(row: Row) => void} Report */
 /**
  * Rows that share one start of a subject.
@@ -28,13 +35,16 @@ const TAIL_ROUNDS = 5;
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
 
-/** Of all rows that take turns: no two have the same. */
+/** Number of the next round. Unique over all rows that are measured alternately. */
 let turns = 0;
 
 /**
- * The rows of the service, which are the same processes.
+ * Returns the rows of the service. They all run in the same processes.
  *
- * @param {Bench} bench @param {import('./slices.mjs').Side} side @param {Set<string>} wanted @returns {Promise<import('./slices.mjs').Contestant[]>}
+ * @param {Bench} bench
+ * @param {import('./slices.mjs').Side} side
+ * @param {Set<string>} wanted
+ * @returns {Promise<import('./slices.mjs').Contestant[]>}
  */
 async function serviceRows(bench, side, wanted) {
   const rows = [];
@@ -52,8 +62,10 @@ async function serviceRows(bench, side, wanted) {
 }
 
 /**
- * The limit and the service, which take turns in slices: sustained, the service also with an Idempotency-Key on every
- * request, with a rate limit out of reach, and receiving; then each at half of its own rate, in one window, or in ten that take turns.
+ * The limit and the service, measured in alternating slices.
+ *
+ * First sustained: the service also with an Idempotency-Key on every request, with a rate limit that is never reached,
+ * and receiving. Then each row at half of its own rate, in one window or in ten alternating windows.
  *
  * @type {Block}
  */
@@ -109,10 +121,10 @@ const sustained = {
 };
 
 /**
- * The healthy destination alone, and then beside another one that holds so many waiting deliveries.
+ * The healthy destination alone, and then beside another destination with the given number of waiting deliveries.
  *
  * @param {string} kind @param {number} waiting
- * @param {(bench: Bench, subject: Service) => Promise<string>} neighbour makes the other destination
+ * @param {(bench: Bench, subject: Service) => Promise<string>} neighbour creates the other destination
  * @returns {Block}
  */
 function beside(kind, waiting, neighbour) {
@@ -147,7 +159,7 @@ const limited = beside('limited', 5_000, (bench, subject) =>
   subject.createDestination({ url: `${receiver(bench)}/slow?ms=0`, perSecond: 10 }),
 );
 
-/** The API and the worker in processes of their own. @type {Block} */
+/** The API and the worker in separate processes. @type {Block} */
 const apart = {
   rows: ['roles-apart'],
   run: (bench, _wanted, report) =>
@@ -156,7 +168,7 @@ const apart = {
     }),
 };
 
-/** One program with so many processes behind one port. @type {Block[]} */
+/** One program with the given number of processes behind one port. @type {Block[]} */
 const together = [1, 2, 4].map((count) => ({
   rows: [`processes-${count}`],
   run: (bench, _wanted, report) =>
@@ -170,7 +182,7 @@ const together = [1, 2, 4].map((count) => ({
     ),
 }));
 
-/** In the order of running. */
+/** All blocks, in the order in which they run. */
 export const BLOCKS = [
   sustained,
   quiet,

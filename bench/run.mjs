@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the limit and the service in one call, on one machine, against one PostgreSQL; or this tree and another
- * one. See README.md.
+ * `npm run bench`: measures the limit and the service in one call, on one machine, against one PostgreSQL. Or compares
+ * this tree with another one. See README.md.
  *
  * It reports and judges promises (promises.mjs), but the exit code is 0 unless the bench itself fails.
  */
@@ -23,7 +23,12 @@ import { BLOCKS } from './rows.mjs';
 /** @typedef {import('./slices.mjs').Slice} Slice */
 /** @typedef {Map<string, import('./window.mjs').Figures[]>} Rounds by row */
 
-/** @param {Options} options @param {string} directory @param {Database} database @returns {Promise<import('./window.mjs').Bench>} */
+/**
+ * @param {Options} options
+ * @param {string} directory
+ * @param {Database} database
+ * @returns {Promise<import('./window.mjs').Bench>}
+ */
 async function openBench({ seconds, connections, slice }, directory, database) {
   const load = startHelper('load.mjs');
   const receiver = startHelper('receiver.mjs');
@@ -56,7 +61,12 @@ async function runRows(options, bench) {
   return { measured, slices };
 }
 
-/** What is compared by pairs of slices: with the other checkout, or each row that took turns with the limit. @param {Options} options @param {readonly Slice[]} slices */
+/**
+ * Compares pairs of slices: with the other checkout, or each alternating row with the limit.
+ *
+ * @param {Options} options
+ * @param {readonly Slice[]} slices
+ */
 function compareAll({ against, only, tolerance }, slices) {
   if (against !== null) return only.map(sidesOf).map(({ own, other }) => compare(slices, own, other, tolerance));
   const names = [...new Set(slices.map(({ name }) => name))];
@@ -144,7 +154,7 @@ function headline({ machine, node, postgres, commit, isDirty, against, options }
 /** @param {Options} options */
 async function main(options) {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
-  // PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
+  // PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
   await chmod(directory, 0o755);
   const starting = Database.start(directory);
   const interrupted = new Promise((resolve) => {
@@ -152,7 +162,7 @@ async function main(options) {
   });
   try {
     const run = runBench(options, directory, starting);
-    run.catch(() => undefined); // what fails because of Ctrl-C is not worth a message
+    run.catch(() => undefined); // errors caused by Ctrl-C need no message
     const signal = await Promise.race([run, interrupted]);
     if (signal !== undefined) process.exitCode = 130;
   } finally {

@@ -1,4 +1,6 @@
-/** What a million stored events and a hundred thousand waiting retries cost: lists, claims, accepts, before and after. */
+/**
+ * Cost of lists, claims and accepts before and after a million stored events and a hundred thousand waiting retries.
+ */
 import pg from 'pg';
 import { nowMs } from './clock.mjs';
 import { startPosthorn } from './posthorn.mjs';
@@ -6,14 +8,14 @@ import { breakIn, measure } from './window.mjs';
 
 const STORED = 1_000_000;
 const RETRIES = 100_000;
-/** Enough for a page of each list, dead letters among them, and none that waits. */
+/** Enough for a page of each list, including dead letters, and no waiting deliveries. */
 const FEW = 6_000;
 const LIST_CALLS = 200;
 const CLAIMS = 20;
 const CLAIMED_AT_ONCE = 100;
 const LISTS = { listMs: 'limit=50', listDlqMs: 'limit=50&status=dlq', listTypeMs: 'limit=50&event_type=bench.stored' };
 
-/** As the service's own connections for hot statements. */
+/** The same settings as the service's connections for prepared hot statements. */
 const PLANS = [
   'jit=off',
   'enable_hashjoin=off',
@@ -25,11 +27,11 @@ const PLANS = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-/** An id of the day it stands for, in the order of `n`; the last digits make it unlike any other. */
+/** An ID whose time is that of the event's creation, ascending with `n`. The last digits make it unique. */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - (${STORED} - n) * 1728), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
 const EXPIRES = `(now() - ((${STORED} - n) * 1728) * interval '1 millisecond' + interval '30 days')::date`;
 
-/** Twenty days of events, one in a hundred a dead letter, the newest tenth waiting for a retry in an hour. */
+/** Twenty days of events. One in a hundred is a dead letter, and the newest tenth waits for a retry in an hour. */
 const FILL = [
   `create temp table filled as select n, ${ID} as id, ${EXPIRES} as expires_on from generate_series($1::int, $2::int) n`,
   `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
@@ -64,7 +66,7 @@ export const scale = {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
 
-    // So that a page of every list is full in both: an empty one would cost nothing.
+    // Fills a page of every list in both states. An empty page would cost nothing.
     await fillUp(client, 1, FEW);
     report({ name: 'scale:empty', figures: await probed(bench, measured, database.url) });
     await fillUp(client, FEW + 1, STORED);
@@ -76,7 +78,7 @@ export const scale = {
   },
 };
 
-/** The events from one number to another. @param {pg.Client} client @param {number} from @param {number} to */
+/** Inserts the events from one number to another. @param {pg.Client} client @param {number} from @param {number} to */
 async function fillUp(client, from, to) {
   const { rows } = await client.query('select environment_id, id from destinations limit 1');
   const { environment_id: environmentId, id } = rows[0];
@@ -100,7 +102,12 @@ async function probed(bench, subject, databaseUrl) {
   return { ...(await measure(bench, subject)), probes };
 }
 
-/** Returns the duration of each call for a page, in milliseconds. @param {Required<import('./window.mjs').Subject>} subject @param {string} query */
+/**
+ * Returns the duration of each call for a page, in milliseconds.
+ *
+ * @param {Required<import('./window.mjs').Subject>} subject
+ * @param {string} query
+ */
 async function listMs(subject, query) {
   const times = [];
   for (let i = 0; i < LIST_CALLS; i++) {
@@ -116,9 +123,11 @@ async function listMs(subject, query) {
 }
 
 /**
- * Returns the duration of each claim of a hundred, in milliseconds: the service's own statement on rows that only this transaction
- * sees as due, so that no worker takes them. What waits for a later time stays as it is: a transaction that made it due, too, would rewrite
- * all of it, and claims would step over what that left and write out its pages.
+ * Returns the duration of each claim of a hundred deliveries, in milliseconds.
+ *
+ * Runs the service's own statement on rows that only this transaction sees as due, so that no worker claims them.
+ * Deliveries that wait for a later time stay unchanged. A transaction that made them due would rewrite all of their
+ * rows. Claims would then skip the dead rows and write out their pages.
  *
  * @param {string} databaseUrl
  */

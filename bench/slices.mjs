@@ -1,4 +1,7 @@
-/** Subjects that are all there at once and take turns in short slices: what the machine does meanwhile, it does to all of them. */
+/**
+ * Measures subjects that all run at the same time in short alternating slices, so that changes of the machine affect
+ * all of them alike.
+ */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Database } from './database.mjs';
@@ -6,25 +9,32 @@ import { cpuSnapshot } from './measure.mjs';
 import { orderOf } from './turns.mjs';
 import { measure, sleep, WAITING } from './window.mjs';
 
-/** Connections are opened and the backlog filled within it. */
+/** Time for opening the connections and filling the backlog. */
 const RAMP_MS = 1000;
-/** PostgreSQL's backends hand in their counts, and the service folds its figures, once a second. */
+/** PostgreSQL's backends report their counts once a second. The service aggregates its figures once a second. */
 const REST_MS = 1000;
 const LOOK_MS = 300;
-/** Of one core, by all subjects together: more than two services do when nothing comes, and less than a vacuum. */
+/**
+ * Share of one core that all subjects together may use to count as quiet. It is more than two idle services use, and
+ * less than a vacuum.
+ */
 const QUIET_SHARE = 0.15;
-/** Whoever is not quiet by then is measured all the same, and it shows in the column `waiting`. */
+/** Subjects that are not quiet by then are measured anyway. The column `waiting` shows their share. */
 const QUIET_WITHIN_MS = 8000;
 
 /** @typedef {import('./window.mjs').Subject & { database: string }} Subject */
-/** A subject with a PostgreSQL of its own. @typedef {{ subject: Subject, server: Database }} Side */
-/** `name`: of the row. @typedef {Side & { name: string, to?: import('./window.mjs').To & { perSecond?: number } }} Contestant */
+/** A subject with its own PostgreSQL server. @typedef {{ subject: Subject, server: Database }} Side */
+/**
+ * `name`: name of the row.
+ *
+ * @typedef {Side & { name: string, to?: import('./window.mjs').To & { perSecond?: number } }} Contestant
+ */
 /** @typedef {{ name: string, round: number, half: number, figures: import('./window.mjs').Figures }} Slice */
 
 let sides = 0;
 
 /**
- * Starts a subject on a PostgreSQL of its own, so that what the server does for one is not paid by another.
+ * Starts a subject on its own PostgreSQL server, so that server work for one subject is not charged to another.
  *
  * @template {import('./window.mjs').Subject} T
  * @param {import('./window.mjs').Bench} bench
@@ -47,10 +57,12 @@ export async function stopSide({ subject, server }) {
 }
 
 /**
- * One round of slices, each `seconds` long after a second of ramp. Before a slice all that was accepted is delivered and
- * the subjects are quiet.
+ * Runs one round of slices, each `seconds` long after a ramp of one second. Before each slice it waits until all
+ * accepted messages are delivered and the subjects are quiet.
  *
- * @param {import('./window.mjs').Bench} bench @param {Side[]} all that are there @param {Contestant[]} contestants of one comparison
+ * @param {import('./window.mjs').Bench} bench
+ * @param {Side[]} all running subjects
+ * @param {Contestant[]} contestants of one comparison
  * @param {{ round: number, seconds: number }} span @param {(slice: Slice) => void} report
  */
 export async function takeTurns(bench, all, contestants, { round, seconds }, report) {

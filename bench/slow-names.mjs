@@ -1,4 +1,4 @@
-/** A destination with a name, beside sends to names whose servers never answer. */
+/** A destination with a host name, beside sends to names whose DNS servers never answer. */
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { takeTurnsBeside } from './neighbours.mjs';
@@ -6,12 +6,17 @@ import { startPosthorn } from './posthorn.mjs';
 import { withSubject } from './subjects.mjs';
 
 const NAME = 'receiver.bench.example';
-/** A look-up lasts five seconds: sixty are under way at any time, each of a domain of its own. Each send is tried again, too. */
+/**
+ * A DNS lookup times out after five seconds, so sixty lookups are always in flight, each for another domain. Each send
+ * is also retried.
+ */
 const SLOW_AT_ONCE = 60;
 const SEND_EVERY_MS = 5_000 / SLOW_AT_ONCE;
 const HEADER_BYTES = 12;
 
-/** Answers for one name with 127.0.0.1, for a second at a time, and never for any other. */
+/**
+ * Starts a DNS server that answers one name with 127.0.0.1 and a TTL of one second, and never answers any other name.
+ */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');
   const wanted = Buffer.concat(
@@ -28,7 +33,7 @@ async function startNameServer() {
     head.writeUInt16BE(0x8580, 2);
     head.writeUInt16BE(isA ? 1 : 0, 6);
     head.writeUInt32BE(0, 8);
-    // A pointer to the name, type A, class IN, a TTL of one second, four bytes.
+    // A pointer to the name, type A, class IN, a TTL of one second, and four address bytes.
     const record = Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0, 0, 1]);
     socket.send(isA ? Buffer.concat([head, record]) : head, peer.port, peer.address);
   });

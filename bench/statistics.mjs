@@ -1,4 +1,4 @@
-/** What slices of two subjects say about each other: pure functions, tested by test/architecture/bench-statistics.spec.ts. */
+/** Comparison of the slices of two subjects: pure functions, tested by test/architecture/bench-statistics.spec.ts. */
 
 const CONFIDENCE = 0.95;
 
@@ -10,7 +10,10 @@ export function quantile(values, share) {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** @param {readonly number[]} values @returns {{ median: number, low: number, high: number }} `low` and `high`: the quartiles */
+/**
+ * @param {readonly number[]} values
+ * @returns {{ median: number, low: number, high: number }} `low` and `high`: the quartiles
+ */
 export const spreadOf = (values) => ({
   median: quantile(values, 0.5),
   low: quantile(values, 0.25),
@@ -18,11 +21,13 @@ export const spreadOf = (values) => ({
 });
 
 /**
- * The centre of values that scatter evenly to both sides, with its interval: the median of the means of all pairs
- * (Hodges and Lehmann), and what Wilcoxon's signed-rank test would not refuse at 95 %. A slice that the machine spoilt
- * moves it as little as a median, and undisturbed ones narrow it nearly as much as a mean.
+ * Returns the centre of symmetrically distributed values with its 95 % interval.
  *
- * Below six values no interval of them has 95 %: it is everything then.
+ * The centre is the median of the means of all pairs (Hodges and Lehmann). The interval holds the values that
+ * Wilcoxon's signed-rank test does not reject at 95 %. A slice that the machine disturbed moves the centre as little as
+ * it moves a median. Undisturbed slices narrow the interval nearly as much as they narrow that of a mean.
+ *
+ * With fewer than six values, no interval reaches 95 %. The interval is then infinite.
  *
  * @param {readonly number[]} values @returns {{ centre: number, low: number, high: number }}
  */
@@ -40,8 +45,10 @@ export function centreOf(values) {
 }
 
 /**
- * Which of the sorted means is the lower end: the number of rank sums that are together so improbable that they are left
- * out on one side. By the exact distribution of the sum: each rank counts or does not, with one half each.
+ * Returns the index of the interval's lower end among the sorted means.
+ *
+ * This is the number of rank sums so improbable together that they are left out on one side. Uses the exact
+ * distribution of the sum: each rank counts with a probability of one half.
  *
  * @param {number} count of values
  */
@@ -64,8 +71,10 @@ function ranksOutside(count) {
 }
 
 /**
- * The ratio of pairs measured directly after each other, with its 95 % interval. Taken from logarithms, so that twice and
- * half are equally far from the same. A pair with a slice in which nothing came is left out.
+ * Returns the ratio of pairs that were measured directly after each other, with its 95 % interval.
+ *
+ * Uses logarithms, so that a factor of 2 and a factor of one half are equally far from 1. Leaves out pairs with a slice
+ * in which no message arrived.
  *
  * @param {readonly (readonly [number, number])[]} pairs @returns {import('./statistics.mjs').Ratio}
  */
@@ -78,9 +87,10 @@ export function ratioOf(pairs) {
 /** @typedef {{ more: string, less: string }} Words for a ratio above and below one */
 
 /**
- * What a ratio says, in words. First whether it is the same: a difference too small to matter may be certain all the same.
+ * Describes a ratio in words. Equality is checked first, because a difference that is too small to matter may still be
+ * significant.
  *
- * @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance up to which share two are the same
+ * @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance share up to which the two count as equal
  * @param {Words} words
  * @returns {{ kind: 'same' | 'more' | 'less' | 'unknown', text: string }}
  */
@@ -95,7 +105,8 @@ export function verdictOf({ ratio, low, high, pairs }, tolerance, { more, less }
 /** @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance */
 function needed({ low, high, pairs }, tolerance) {
   if (!Number.isFinite(high)) return 'fewer than 6 pairs, needs more rounds';
-  // An interval narrows with the root of the pairs. To tell the tolerance from nothing it has to be that wide on both sides.
+  // The width of an interval shrinks with the square root of the number of pairs. To separate the tolerance from zero,
+  // it must be that narrow on both sides.
   const times = ((high - low) / 2 / tolerance) ** 2;
   const rounds = Math.round((pairs * Math.max(1.5, times)) / 2);
   return `between ${signed(low)} and ${signed(high)} %, needs more rounds (about ${rounds})`;
@@ -108,10 +119,12 @@ const percent = (share) => String(Number((share * 100).toFixed(1)));
 const signed = (ratio) => `${ratio < 1 ? '-' : '+'}${percent(Math.abs(ratio - 1))}`;
 
 /**
- * Of a window. What is at the receiver before the generator has read its 202 takes nothing from what waits of the others.
+ * Returns the backlog of a window. A message that arrives at the receiver before the generator has read its 202 does
+ * not count as waiting.
  *
- * @param {Float64Array} acceptedAt when each message was answered; 0 for one that was not @param {Float64Array} receivedAt when each of its copies came; 0 for one
- *   that did not @param {number} copies of a message
+ * @param {Float64Array} acceptedAt time of each message's answer; 0 without an answer
+ * @param {Float64Array} receivedAt arrival time of each copy; 0 for a copy
+ *   that did not arrive @param {number} copies of a message
  * @param {readonly [fromMs: number, untilMs: number]} window @returns {import('./statistics.mjs').Backlog}
  */
 export function backlogOf(acceptedAt, receivedAt, copies, [fromMs, untilMs]) {

@@ -1,8 +1,8 @@
-/** Starts a program under test on a database of its own, and ends both. */
+/** Starts a program under test on a separate database, and stops both. */
 import { startPosthorn } from './posthorn.mjs';
 import { breakIn } from './window.mjs';
 
-/** A limit that is never reached: what remains is the limiter's own cost. */
+/** A limit that is never reached. Only the limiter's own cost remains. */
 export const UNREACHED_PER_SECOND = 1_000_000;
 
 /**
@@ -29,7 +29,9 @@ export async function withSubject(bench, start, use, isBrokenIn = true) {
 export const receiver = (bench) => `http://127.0.0.1:${bench.receiverPort}`;
 
 /**
- * @param {import('./rows.mjs').Bench} bench @param {import('./posthorn.mjs').Role[]} roles @param {(subject: import('./rows.mjs').Service) => Promise<void>} use
+ * @param {import('./rows.mjs').Bench} bench
+ * @param {import('./posthorn.mjs').Role[]} roles
+ * @param {(subject: import('./rows.mjs').Service) => Promise<void>} use
  * @param {Record<string, string>} [more] of the environment
  */
 export const withService = (bench, roles, use, more = {}) =>

@@ -1,4 +1,7 @@
-/** What a receiver of the bench does with what came: it counts, tells the load generator, and keeps the times for the command. */
+/**
+ * Counts the messages that a receiver gets, reports the count to the load generator, and keeps the arrival times for
+ * the command.
+ */
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
 import { DIGITS, MARK, MESSAGES_MAX, readNumber } from './protocol.mjs';
@@ -13,7 +16,7 @@ let unique = 0;
 let total = 0;
 
 /**
- * A message that comes in copies has a place for each.
+ * Records the messages in a chunk. A message with several copies has one entry for each copy.
  *
  * @param {Buffer} chunk @param {number} from @param {number} to
  */
@@ -21,7 +24,7 @@ export function count(chunk, from, to, copy = 0, copies = 1) {
   const mark = chunk.indexOf(MARK_BYTE, from);
   if (mark < 0 || mark + DIGITS >= to) return;
   const index = (readNumber(chunk, mark + 1) - first) * copies + copy;
-  // A late message of an earlier row belongs to nobody's figures.
+  // A late message of an earlier row is not counted.
   if (index < 0 || index >= MESSAGES_MAX) return;
   total++;
   if (receivedAt[index] !== 0) return;
@@ -31,7 +34,7 @@ export function count(chunk, from, to, copy = 0, copies = 1) {
 }
 
 /**
- * Tells the load generator the number of messages received, as 4 bytes whenever it has changed.
+ * Sends the load generator the number of received messages, as 4 bytes, whenever it has changed.
  *
  * @param {net.Socket} socket
  */
@@ -66,15 +69,18 @@ export async function listen(serve) {
   return { port, close };
 }
 
-/** Answers to the command about what was counted. */
+/** Answers the questions of the command about the counts. */
 export const tally = {
-  /** Starts a row whose messages are numbered from `first`. */
+  /** Starts a row. Its messages are numbered from `first`. */
   reset: (/** @type {{ first: number }} */ question) => {
     receivedAt = new Float64Array(MESSAGES_MAX);
     ({ first } = question);
     [highest, unique, total] = [-1, 0, 0];
   },
   unique: () => unique,
-  /** The row so far: when each message came first, in the order of their numbers; 0 for one that did not. */
+  /**
+   * Returns the row so far: first arrival time of each message, ordered by message number; 0 for a message that did not
+   * arrive.
+   */
   collect: () => ({ receivedAt: receivedAt.slice(0, highest + 1), unique, total }),
 };

@@ -1,8 +1,12 @@
-/** In which order subjects take their slices, and which slices are compared: pure, tested by test/architecture/bench-statistics.spec.ts. */
+/**
+ * Order of the slices, and the pairs of slices to compare: pure, tested by test/architecture/bench-statistics.spec.ts.
+ */
 
 /**
- * The slices of a round: everyone once, then everyone in the opposite order (A B B A), so that a machine that gets slower
- * or faster meanwhile does it to all alike. Whoever begins a round, and so comes after its checkpoint, begins it in turn.
+ * Returns the slices of a round: every contestant once, then once more in the opposite order (A B B A).
+ *
+ * A machine that gets slower or faster during the round affects all contestants alike. The first slice of a round
+ * follows its checkpoint, so contestants start the rounds in rotation.
  *
  * @template T
  * @param {readonly T[]} contestants @param {number} round from 0 @returns {T[]}
@@ -14,7 +18,8 @@ export function orderOf(contestants, round) {
 }
 
 /**
- * The slices of two that belong together: those of the same half of the same round, next to each other when there are only two.
+ * Returns the pairs of slices of two contestants: those of the same half of the same round. With only two contestants
+ * they are adjacent.
  *
  * @template {{ name: string, round: number, half: number }} T
  * @param {readonly T[]} slices @param {string} name @param {string} reference

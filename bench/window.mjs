@@ -4,24 +4,27 @@ import { cpuSnapshot, databaseCounters, percentiles } from './measure.mjs';
 import { payload } from './protocol.mjs';
 import { backlogOf } from './statistics.mjs';
 
-/** Accepted messages that may wait for delivery while a sustained rate is taken. */
+/** Maximum number of accepted messages that may wait for delivery while a sustained rate is measured. */
 const BACKLOG_MAX = 2000;
 const PAYLOAD_BYTES = 1024;
 export const WARM_UP_MS = 3000;
-/** PostgreSQL's backends hand in their counts once a second. */
+/** PostgreSQL's backends report their counts once a second. */
 export const SETTLE_MS = 1500;
-/** What has not come after so long without any other message coming is lost. */
+/** A missing message counts as lost if no message arrived for this long. */
 const LOST_AFTER_MS = 10_000;
 const POLL_MS = 50;
 const BREAK_IN_MESSAGES = 30_000;
-/** Until V8 has compiled nearly all: with fewer it takes 4 % of the CPU of the first half minute at full speed, and a quarter of it at a quiet rate. */
+/**
+ * Messages until V8 has compiled nearly all code. With fewer, compiling takes 4 % of the CPU of the first half minute
+ * at full speed, and a quarter of it at a quiet rate.
+ */
 export const BREAK_IN_WHOLLY = 120_000;
 const FILL_WITHIN_MS = 300_000;
-/** The group of processes that are there and not measured. */
+/** Group of the processes that run but are not measured. */
 export const WAITING = 'waiting';
-/** Whose recipients emails have: one domain alone would be spared by the throttle that each has. */
+/** Number of recipient domains of emails. A single domain would be limited by its throttle. */
 const EMAIL_DOMAINS = 1000;
-/** Of a window that is not a slice: each is a sample, and six samples make an interval. */
+/** Number of parts of a window that is not a slice. Each part is a sample, and an interval needs six samples. */
 export const PARTS = 8;
 
 /**
@@ -34,12 +37,13 @@ export const PARTS = 8;
  * @property {string} destination the healthy one
  * @property {import('./measure.mjs').Measured[]} processes
  * @property {(options: { url: string, perSecond?: number }) => Promise<string>} [createDestination]
- * @property {(method: string, path: string, json?: unknown) => Promise<any>} [call] a request to its API; throws unless it succeeds
+ * @property {(method: string, path: string, json?: unknown) => Promise<any>} [call] a request to its API; throws unless
+ * it succeeds
  * @property {() => Promise<void>} stop
  */
 
 /**
- * What the rows share.
+ * State shared by all rows.
  *
  * @typedef {object} Bench
  * @property {import('./processes.mjs').Helper} load
@@ -47,9 +51,9 @@ export const PARTS = 8;
  * @property {number} receiverPort
  * @property {number} countsPort
  * @property {import('./database.mjs').Database} database
- * @property {string} directory where the databases lie
+ * @property {string} directory that holds the databases
  * @property {number} seconds
- * @property {number} slice seconds of a slice where subjects take turns
+ * @property {number} slice seconds of a slice in alternating rows
  * @property {number} connections
  * @property {number} nextNumber
  */
@@ -58,21 +62,21 @@ export const PARTS = 8;
 
 /**
  * @typedef {object} Figures
- * @property {number} deliveriesPerSecond messages that came for the first time
+ * @property {number} deliveriesPerSecond messages that arrived for the first time
  * @property {Latency} accept send → 202
  * @property {Latency} receipt 202 → the message is at the receiver
  * @property {Latency} total send → the message is at the receiver
  * @property {Record<string, number>} cpuMicros by group, per delivery
  * @property {number} idle share of the machine's CPU time
- * @property {number} others share of the machine's CPU time that went to processes that are no part of the bench
+ * @property {number} others share of the machine's CPU time that processes outside of the bench used
  * @property {number} steal share that the machine's host took
  * @property {number} waiting share of the other subjects, which wait for their slices
  * @property {{ idle: import('./memory.mjs').Memory, atWork: import('./memory.mjs').Memory }} [memory]
- * @property {{ median: number, max: number }} [fsyncMs] of a small file directly before
+ * @property {{ median: number, max: number }} [fsyncMs] of a small file, directly before the row
  * @property {number} commits per delivery
  * @property {number} walBytes per delivery
  * @property {number} lost accepted and not received
- * @property {import('./statistics.mjs').Backlog} [backlog] where nothing but its answers holds the load generator back
+ * @property {import('./statistics.mjs').Backlog} [backlog] only if the load generator waits for nothing but its answers
  * @property {number} duplicates
  * @property {Record<string, number>} refusals answers other than 202, by status; 0 for a broken connection
  * @property {object[]} [parts] rate, latencies and CPU of each part of the window
@@ -81,9 +85,12 @@ export const PARTS = 8;
 export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * `email`: the body of an email, in place of a send; `%%%%` in it is one of a thousand numbers.
- * `receive`: the receive URL's path and the headers of a provider, in place of a send. `emit`: an application's path, or
- * the one of several with `%%%%` in it, in place of a send; each message comes to the receiver in so many copies.
+ * Kind of request to send. Default: a send.
+ *
+ * - `email`: body of an email; `%%%%` in it stands for one of a thousand numbers.
+ * - `receive`: path of a receive URL and the headers of a provider.
+ * - `emit`: path of an application, or of several with `%%%%` in it. Each message reaches the receiver in `copies`
+ *   copies.
  *
  * @typedef {{
  *   destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> },
@@ -119,8 +126,10 @@ function order(bench, subject, { destination = subject.destination, hasKey = fal
 }
 
 /**
- * Lets a program just started compile what is hot, which takes messages and not seconds: without it the first row
- * would be slower than the second, and whatever stands in the second would look like a gain.
+ * Warms up a freshly started program, so that V8 compiles its hot code.
+ *
+ * The warm-up is a number of messages, not of seconds. Without it the first row would be slower than the second, and
+ * the change measured in the second row would look like an improvement.
  *
  * @param {Bench} bench @param {Subject} subject @param {number} [messages]
  */
@@ -130,7 +139,7 @@ export async function breakIn(bench, subject, messages = BREAK_IN_MESSAGES) {
 }
 
 /**
- * Sends `count` messages and returns when they are accepted, delivered or not.
+ * Sends `count` messages and returns when they are accepted, without waiting for delivery.
  *
  * @param {Bench} bench @param {Subject} subject @param {string} destination @param {number} count
  */
@@ -139,7 +148,7 @@ export async function fill(bench, subject, destination, count) {
 }
 
 /**
- * The same for events that an endpoint receives.
+ * Sends `count` events to an endpoint and returns when they are accepted.
  *
  * @param {Bench} bench @param {Subject} subject @param {NonNullable<To['receive']>} receive @param {number} count
  */
@@ -148,7 +157,7 @@ export async function fillEndpoint(bench, subject, receive, count) {
 }
 
 /**
- * The same for messages to applications.
+ * Sends `count` messages to applications and returns when they are accepted.
  *
  * @param {Bench} bench @param {Subject} subject @param {NonNullable<To['emit']>} emit @param {number} count
  */
@@ -158,7 +167,7 @@ export async function fillApplications(bench, subject, emit, count) {
 }
 
 /**
- * The same for emails.
+ * Sends `count` emails and returns when they are accepted.
  *
  * @param {Bench} bench @param {Subject} subject @param {string} email @param {number} count
  */
@@ -183,18 +192,20 @@ async function send(bench, order, count) {
 }
 
 /**
- * How long a row is, and what else is there: `waiting` are the processes of subjects that wait for their slices. A slice
- * makes no checkpoint, and rests outside of this.
+ * Duration of a row. `waiting` are the processes of subjects that wait for their slices. A slice makes no checkpoint,
+ * and its pauses happen outside of `measure`.
  *
- * @typedef {{ warmUpMs: number, seconds: number, isSlice?: boolean, waiting?: import('./measure.mjs').Measured[] }} Span
+ * @typedef {{ warmUpMs: number, seconds: number, isSlice?: boolean, waiting?: import('./measure.mjs').Measured[] }}
+ * Span
  */
 
 /**
- * One row: warms up, measures for `bench.seconds`, and lets what is accepted arrive.
+ * Measures one row: warms up, measures for `bench.seconds`, and waits until the accepted messages have arrived.
  *
  * @param {Bench} bench @param {Subject & { database: string }} subject
- * @param {To & { perSecond?: number, isOpen?: boolean }} [options] `perSecond` paces it; otherwise it is saturated, and `isOpen` leaves it to the
- *   subject how much of what it has accepted may wait for delivery
+ * @param {To & { perSecond?: number, isOpen?: boolean }} [options] `perSecond` sets the rate; otherwise the subject is
+ * saturated, and with `isOpen`
+ *   the subject itself limits how many accepted messages wait for delivery
  * @param {Span} [span]
  * @returns {Promise<Figures>}
  */
@@ -249,7 +260,14 @@ export async function measure(
 
 /** @typedef {{ atMs: number, cpu: CpuSnapshot }} Mark */
 
-/** Waits until a window is over and notes the CPU at both ends of each part. @param {number} seconds @param {number} parts @param {() => CpuSnapshot} snapshot @returns {Promise<Mark[]>} */
+/**
+ * Waits until a window is over and records the CPU time at both ends of each part.
+ *
+ * @param {number} seconds
+ * @param {number} parts
+ * @param {() => CpuSnapshot} snapshot
+ * @returns {Promise<Mark[]>}
+ */
 export async function watch(seconds, parts, snapshot) {
   const mark = () => ({ atMs: nowMs(), cpu: snapshot() });
   const marks = [mark()];
@@ -261,9 +279,12 @@ export async function watch(seconds, parts, snapshot) {
 }
 
 /**
- * The figures of a window, and of its parts where it has several.
+ * Returns the figures of a window, and of its parts if it has several.
  *
- * @param {Mark[]} marks @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent @param {Float64Array} receivedAt @param {number} copies
+ * @param {Mark[]} marks
+ * @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent
+ * @param {Float64Array} receivedAt
+ * @param {number} copies
  */
 export function windowFigures(marks, sent, receivedAt, copies) {
   const between = (/** @type {Mark} */ from, /** @type {Mark} */ until) => {
@@ -282,8 +303,8 @@ export function windowFigures(marks, sent, receivedAt, copies) {
 }
 
 /**
- * Accepting alone, of messages that are fetched and not sent: `count` of them as fast as they are accepted. The figures are
- * per message.
+ * Measures accepting alone, with messages that are pulled instead of sent. Accepts `count` messages as fast as
+ * possible. The figures are per message.
  *
  * @param {Bench} bench @param {Subject} subject @param {To} to @param {number} count
  * @returns {Promise<Figures>}
@@ -331,7 +352,7 @@ async function drain(receiver, accepted) {
 }
 
 /**
- * Of the messages that left (or were due to leave) within the window.
+ * Returns the latencies of the messages that left, or were due to leave, within the window.
  *
  * @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent @param {Float64Array} receivedAt
  * @param {number} copies @param {[fromMs: number, untilMs: number]} window
@@ -346,7 +367,7 @@ export function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, u
     const arrivedAt = receivedAt[at] ?? 0;
     if (leftAt < fromMs || leftAt >= untilMs || answeredAt === 0 || arrivedAt === 0) continue;
     accept[count] = answeredAt - leftAt;
-    // The message may be there before the generator has read its 202.
+    // The message may arrive before the generator has read its 202.
     receipt[count] = Math.max(0, arrivedAt - answeredAt);
     total[count] = arrivedAt - leftAt;
     count++;

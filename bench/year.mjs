@@ -1,6 +1,8 @@
 /**
- * `node bench/year.mjs`: ten million events of a year's retention beside an empty database: pages of lists, claims, accepts, folds, and the end
- * of a day. Two servers and two services take turns. Prints a table with the ratios and judges nothing else.
+ * `node bench/year.mjs`: compares ten million events of a year's retention with an empty database.
+ *
+ * Covers pages of lists, claims, accepts, rollup folds, and the end of a day. Two servers and two services are measured
+ * alternately. Prints a table with the ratios and checks nothing else.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -20,18 +22,18 @@ import { breakIn } from './window.mjs';
 
 const RETENTION_DAYS = 365;
 const DAY_MS = 86_400_000;
-/** What is promised of each ratio. */
+/** Maximum promised ratio. */
 const BOUND = 1.1;
-/** So that a page of each list is full in both. */
+/** Enough for a full page of each list in both databases. */
 const FEW = 6_000;
-/** Inserted by one statement each. */
+/** Number of events inserted by one statement. */
 const CHUNK = 500_000;
 const RETRIES = 100_000;
 const CLAIM_ROUNDS = 5;
 const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
-/** Each of a commit of ten, as at half load. */
+/** Number of folded parts. Each part has the entries of a commit of ten, as at half load. */
 const PARTS = 600;
 const ENTRIES = 10;
 const ACCEPT_ROUNDS = 4;
@@ -48,15 +50,28 @@ const TABLES = [
 ];
 const TYPE = 'bench.year.7';
 
-/** @typedef {import('./slices.mjs').Side & { subject: Awaited<ReturnType<typeof startPosthorn>>, url: string, client: pg.Client }} Side */
-/** Of one side: how long something took, in milliseconds, or what else is compared; the median is shown. @typedef {(side: Side) => Promise<number[]>} Probe */
+/**
+ * @typedef {import('./slices.mjs').Side & { subject: Awaited<ReturnType<typeof startPosthorn>>, url: string, client:
+ * pg.Client }} Side
+ */
+/**
+ * Measures one side: durations in milliseconds, or another figure. The report shows the median.
+ *
+ * @typedef {(side: Side) => Promise<number[]>} Probe
+ */
 
-/** When number n of $2 was made, evenly over the year until an hour ago; its id, unlike any other; the day on which it expires, as engine/expiry-day.ts says. */
+/**
+ * SQL for event number n of $2: its creation time (evenly spread over the year until an hour ago), its unique id, and
+ * the day on which it expires, as in engine/expiry-day.ts.
+ */
 const MADE_MS = `((extract(epoch from now()) * 1000)::bigint - 3600000 - ($2::bigint - n) * ${(RETENTION_DAYS - 1) * DAY_MS} / $2::bigint)`;
 const ID = `(lpad(to_hex(made_ms), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
 const EXPIRES = `(date '1970-01-01' + (ceil((made_ms / ${DAY_MS} + ${RETENTION_DAYS}) / 12.0) * 12)::int)`;
 
-/** One in a hundred is a dead letter; the newest wait for a retry in a day. Payloads of 20 bytes: what is looked for lies as far apart as with larger ones, and fits on the disk. */
+/**
+ * One event in a hundred is a dead letter. The newest ones wait for a retry in a day. Payloads have 20 bytes: matching
+ * rows are as far apart as with larger payloads, and the data fits on the disk.
+ */
 const FILL = [
   `create temp table filled as
    select n, ${ID} as id, ${EXPIRES} as expires_on, to_timestamp(made_ms / 1000.0) as made_at, n > $2::int - $5::int as is_open, n % 100 = 0 as is_dead
@@ -71,7 +86,11 @@ const FILL = [
    select $1, id, 0, expires_on, $2, now() + interval '1 day', false, 1, 1, now(), false, false from filled where is_open`,
 ];
 
-/** Partitions of each day on which something expires that was made within the year; those that are there already stay. @param {pg.Client} client */
+/**
+ * Creates the partitions of each day on which an event of the year expires. Existing partitions stay.
+ *
+ * @param {pg.Client} client
+ */
 async function makePartitions(client) {
   const { rows } = await client.query(`
     select distinct ${EXPIRES.replaceAll('made_ms', 'm')}::text as day from generate_series((extract(epoch from now()) * 1000)::bigint - ${RETENTION_DAYS * DAY_MS}, (extract(epoch from now()) * 1000)::bigint, ${DAY_MS}) m order by 1`);
@@ -94,7 +113,7 @@ async function fill({ client, subject }, count, retries) {
     rows: [{ environment_id: environmentId }],
   } = await client.query('select environment_id from destinations where id = $1', [destination]);
   const startedAt = nowMs();
-  // What is lost with a crash of this is filled again.
+  // Data lost in a crash can be filled in again.
   await client.query('set synchronous_commit = off');
   for (let from = 1; from <= count; from += CHUNK) {
     const until = Math.min(count, from + CHUNK - 1);
@@ -109,9 +128,13 @@ async function fill({ client, subject }, count, retries) {
 }
 
 /**
- * A server, a service whose environment keeps a year, and so many events of it.
+ * Starts a server, and a service whose environment keeps events for a year, with the given number of events.
  *
- * @param {string} directory @param {string} targetUrl @param {number} count @param {number} retries @returns {Promise<Side>}
+ * @param {string} directory
+ * @param {string} targetUrl
+ * @param {number} count
+ * @param {number} retries
+ * @returns {Promise<Side>}
  */
 async function startSide(directory, targetUrl, count, retries) {
   await mkdir(directory, { recursive: true });
@@ -127,7 +150,7 @@ async function startSide(directory, targetUrl, count, retries) {
   return side;
 }
 
-/** How long a request takes. @param {Side} side @param {string} address */
+/** Returns the duration of a request. @param {Side} side @param {string} address */
 async function askedMs({ subject }, address) {
   const startedAt = nowMs();
   const response = await fetch(`http://127.0.0.1:${subject.ports[0]}${address}`, { headers: subject.headers });
@@ -144,7 +167,7 @@ const asking = (addressOf, times) => async (side) => {
   return all;
 };
 
-/** The second page. @param {string} query */
+/** Measures the second page. @param {string} query */
 const nextPage =
   (query) =>
   async (/** @type {Side} */ { subject }) => {
@@ -152,7 +175,7 @@ const nextPage =
     return `/v1/events?${query}&cursor=${cursor}`;
   };
 
-/** One that was made in the middle of what is stored. @param {Side} side */
+/** Returns an event from the middle of the stored events. @param {Side} side */
 async function someEvent({ client }) {
   const { showId } = await import('../dist/src/kernel/ids.js');
   const {
@@ -164,7 +187,7 @@ async function someEvent({ client }) {
   return `/v1/events/${showId('evt', row.id)}`;
 }
 
-/** The service's own statement, on parts that only this transaction sees. @type {Probe} */
+/** Measures the service's own statement on parts that only this transaction sees. @type {Probe} */
 async function folds({ url, client }) {
   const { RollupsStore } = await import('../dist/src/modules/metrics/rollups.store.js');
   const {
@@ -197,7 +220,12 @@ async function folds({ url, client }) {
   return all;
 }
 
-/** What is still open of days that have passed, which is asked once a day: of a hundred thousand that wait, and of none. @type {Probe} */
+/**
+ * Measures the daily query for open deliveries of passed days: with a hundred thousand waiting deliveries, and with
+ * none.
+ *
+ * @type {Probe}
+ */
 async function opens({ url }) {
   return withPartitions(url, async (store) => {
     const startedAt = nowMs();
@@ -206,7 +234,7 @@ async function opens({ url }) {
   });
 }
 
-/** What the hourly run does while no day has passed. @type {Probe} */
+/** Measures the hourly run of the partition job when no day has passed. @type {Probe} */
 async function looks({ url }) {
   return withPartitions(url, async (store) => {
     const all = [];
@@ -220,7 +248,12 @@ async function looks({ url }) {
   });
 }
 
-/** A day of which each table of the first three has so many rows. @param {pg.Client} client @param {string} day */
+/**
+ * Fills a day so that each of its first three tables has the given number of rows.
+ *
+ * @param {pg.Client} client
+ * @param {string} day
+ */
 async function fillDay(client, day) {
   const {
     rows: [{ environment_id: environmentId, id }],
@@ -243,7 +276,7 @@ async function fillDay(client, day) {
   );
 }
 
-/** Dropping the partitions of a day that has passed, as the service does, without its rests between them. @type {Probe} */
+/** Drops the partitions of a passed day as the service does, without its pauses in between. @type {Probe} */
 async function drops({ client }) {
   const all = [];
   for (let i = 1; i <= PASSED_DAYS; i += 1) {
@@ -303,7 +336,13 @@ const line = (/** @type {string[]} */ cells) =>
   );
 const shown = (/** @type {number} */ ratio) => `${ratio.toFixed(2)}${ratio > BOUND ? '*' : ' '}`;
 
-/** Both sides in turns, so that a machine that gets slower does it to both. @param {string} name @param {Side[]} sides @param {Probe} probe */
+/**
+ * Measures both sides alternately, so that a machine that gets slower affects both.
+ *
+ * @param {string} name
+ * @param {Side[]} sides
+ * @param {Probe} probe
+ */
 async function compare(name, [empty, full], probe) {
   /** @type {[number[], number[]]} */
   const all = [[], []];
@@ -320,7 +359,13 @@ async function compare(name, [empty, full], probe) {
   ]);
 }
 
-/** Accepts and deliveries, saturated. @param {import('./window.mjs').Bench} bench @param {Side[]} sides @param {number} seconds */
+/**
+ * Measures accepts and deliveries at saturation.
+ *
+ * @param {import('./window.mjs').Bench} bench
+ * @param {Side[]} sides
+ * @param {number} seconds
+ */
 async function compareAccepts(bench, sides, seconds) {
   const contestants = sides.map((side, i) => ({ ...side, name: i === 0 ? 'empty' : 'full' }));
   for (const { subject, server } of contestants) {
@@ -402,7 +447,7 @@ const { values } = parseArgs({
   },
 });
 const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
-// PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
+// PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
 await chmod(directory, 0o755);
 try {
   await run(directory, {

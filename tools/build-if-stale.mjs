@@ -1,5 +1,5 @@
-// Builds before start, test and bench, but only what has changed: a build takes seconds, a start must not.
-// `--always` builds everything: that is `npm run build`.
+// Builds before start, test and bench, but only what has changed: a build takes seconds, and a start must not.
+// `--always` builds everything, as `npm run build` does.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
@@ -7,13 +7,13 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 const isAsked = process.argv.includes('--always');
 
-/** Two builds that know nothing of each other: a change of a screen does not compile the server, nor the other way round. */
+/** Two independent builds: a change of a screen does not compile the server, and vice versa. */
 const BUILDS = [
   {
     inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'],
     name: 'Posthorn',
     output: 'dist/src/main.js',
-    // Every build writes every file (`incremental` is off); what had another name before must go.
+    // Every build writes every file (`incremental` is off). Files from earlier builds with other names must be removed.
     folders: ['dist/src', 'dist/migrations'],
     program: ['node_modules/@nestjs/cli/bin/nest.js', 'build'],
   },
@@ -30,7 +30,7 @@ for (const build of BUILDS) {
   if (isAsked || isStale(build)) run(build);
 }
 
-/** Every build writes every file, so one of them tells the age of all. */
+/** Every build writes every file, so the age of one file is the age of the build. */
 function isStale({ inputs, output }) {
   const built = path.join(root, output);
   if (!existsSync(built)) return true;
@@ -38,7 +38,7 @@ function isStale({ inputs, output }) {
   return inputs.some((input) => newestMs(path.join(root, input)) > builtMs);
 }
 
-/** A directory counts too: its time changes when a file in it is added, renamed or removed. */
+/** Includes the directory itself. Its modification time changes when a file in it is added, renamed or removed. */
 function newestMs(file) {
   if (!existsSync(file) || file.endsWith('.spec.ts')) return 0;
   const stat = statSync(file);
@@ -51,14 +51,14 @@ function run({ name, inputs, output, folders, program: [program, ...args] }) {
   const startedAt = performance.now();
   const built = path.join(root, output);
   if (!existsSync(path.join(root, program)) || !existsSync(path.join(root, inputs[0]))) {
-    // Installed without the development packages or the sources: run what was built elsewhere.
+    // Installed without the development packages or the sources: run the existing build.
     if (existsSync(built) || output !== BUILDS[0].output) return;
     console.error(
-      'Posthorn is not built, and the compiler is not installed: run `npm ci` (with the development packages), then `npm run build`.',
+      'Posthorn is not built, and the compiler is not installed. Run `npm ci` (with the development packages), then `npm run build`.',
     );
     process.exit(1);
   }
-  // On standard error: standard output is the program's that follows, which other programs read.
+  // Logs to standard error, because the program that follows owns standard output.
   console.error(`Building ${name}. This happens once after a change, and takes up to a minute.`);
   for (const folder of folders) rmSync(path.join(root, folder), { recursive: true, force: true });
   const { status } = spawnSync(process.execPath, [path.join(root, program), ...args], { cwd: root, stdio: 'inherit' });
@@ -67,6 +67,7 @@ function run({ name, inputs, output, folders, program: [program, ...args] }) {
     process.exit(status || 1);
   }
   console.error(`Built ${name} in ${Math.round((performance.now() - startedAt) / 1000)} s.`);
-  // The age is that of what was read: a file that was saved during the build is newer than the result.
+  // Sets the modification time to the start of the build. A file that was saved during the build is then newer than the
+  // result.
   utimesSync(built, new Date(startedMs), new Date(startedMs));
 }

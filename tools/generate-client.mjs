@@ -1,4 +1,4 @@
-// Writes the types of posthorn/client from the document of a running service, or compares them with it:
+// Generates the types of posthorn/client from the OpenAPI document of a running service, or compares them with it:
 //   node tools/generate-client.mjs http://localhost:3000 [--check]
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,14 +12,14 @@ if (url === undefined) {
 }
 const response = await fetch(new URL('/openapi.json', url));
 const document = await response.json();
-// Where it ran is no part of what it promises.
+// The address of this server is not part of the contract.
 delete document.servers;
 const text = `// Generated from /openapi.json by tools/generate-client.mjs: not edited by hand.\n${astToString(await openapiTypes(document))}`;
 if (option !== '--check') {
   writeFileSync(file, text);
 } else if (readFileSync(file, 'utf8') !== text) {
   console.error(
-    'src/client/openapi.ts is not what the service says. Start it, and run `node tools/generate-client.mjs URL`.',
+    'src/client/openapi.ts differs from the OpenAPI document of the service. Start the service and run `node tools/generate-client.mjs URL`.',
   );
   process.exit(1);
 }

@@ -1,6 +1,6 @@
-// Runs the suites that failed in a run of Jest a second time, alone, and fails only for those that fail again:
+// Runs the suites that failed in a Jest run once more, alone. Fails only for suites that fail again:
 //   npm run test:all -- --json --outputFile=results.json || node tools/repeat-failed.mjs results.json
-// What may be repeated, and why: CONTRIBUTING.md.
+// CONTRIBUTING.md says which suites may be repeated, and why.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,14 +9,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** So many suites are no accident. */
+/** Maximum number of failed suites to repeat. More failures have a common cause. */
 export const REPEATED_MAX = 5;
 
-/** A loss that was found once is found: nothing passes over it. Negative controls look for losses that were made. */
+/**
+ * Whether the suite detects data loss. A detected loss is final, so such a suite is never repeated. Negative controls
+ * cause losses on purpose and may be repeated.
+ */
 const judgesLosses = (suite) => suite.startsWith('test/durability/') && !path.basename(suite).includes('controls');
 
 /**
- * What is to be done about the results of a run, as `jest --json` wrote them: the suites to repeat, or why nothing is.
+ * Decides from the results of `jest --json` which suites to repeat, or why none may be repeated.
  * @returns {{ repeat: string[], refused: string | null }}
  */
 export function plan(results) {
@@ -33,7 +36,7 @@ export function plan(results) {
   return { repeat: failed, refused: null };
 }
 
-/** The names of the tests that failed, each behind its suite; a suite that could not run at all stands alone. */
+/** Returns the names of the failed tests, each after its suite. A suite that could not run is listed alone. */
 export function failuresOf(results) {
   return results.testResults
     .filter(({ status }) => status === 'failed')
@@ -73,7 +76,7 @@ const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
 
 function main(file) {
   if (file === undefined || !existsSync(file)) {
-    console.error('The run of the tests left no results.');
+    console.error('The test run left no results.');
     return 1;
   }
   const results = read(file);

@@ -1,6 +1,8 @@
 /**
- * A control of the bench: loaded into a service (`--import`), it burns BENCH_SPIN_MICROS of CPU for each delivery, so that
- * there is a known difference to find. It looks for the head of a request in what sockets are given to write; nothing in the service knows of it.
+ * A control of the bench: loaded into a service with `--import`, it burns BENCH_SPIN_MICROS of CPU for each delivery.
+ *
+ * This creates a known difference that the bench has to find. It detects the head of a request in the bytes that are
+ * written to sockets. The service itself contains no code for it.
  */
 import { Socket } from 'node:net';
 

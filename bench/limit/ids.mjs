@@ -5,7 +5,7 @@ const RANDOM_BYTES = 8192;
 const pool = Buffer.alloc(RANDOM_BYTES);
 let used = RANDOM_BYTES;
 
-/** 16 bytes that sort by the time they were made (48 bits of milliseconds, 80 random ones), as in a ULID. */
+/** Returns 16 bytes that sort by creation time (48 bits of milliseconds, 80 random bits), as in a ULID. */
 export function newId() {
   if (used === RANDOM_BYTES) {
     randomFillSync(pool);
@@ -18,10 +18,10 @@ export function newId() {
   return id;
 }
 
-/** The 26 characters of a ULID. @param {Buffer} id */
+/** Returns the 26 characters of a ULID. @param {Buffer} id */
 export function showId(id) {
   let text = '';
-  // 130 bits: two leading zeros, then the 128 of the id.
+  // 130 bits: two leading zeros, then the 128 bits of the id.
   for (let i = 0, bits = 2, held = 0, at = 0; i < 26; i++) {
     for (; bits < 5; bits += 8) held = ((held << 8) | id.readUInt8(at++)) & 0xfff;
     bits -= 5;

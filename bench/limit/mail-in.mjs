@@ -1,6 +1,8 @@
 /**
- * The limit of receiving mail: one process of a bare smtp-server that keeps sender, recipient, digest and bytes of each message,
- * and answers 250 when the group it was written with is committed. No aliases, limits, verdicts or repeats.
+ * The limit of receiving mail: one process of a bare smtp-server.
+ *
+ * It stores sender, recipient, digest and bytes of each message and answers 250 when the message's group is committed.
+ * It has no aliases, limits, verdicts or deduplication.
  */
 import { createHash } from 'node:crypto';
 import { SMTPServer } from 'smtp-server';

@@ -1,13 +1,15 @@
 /**
- * The limit of sending mail: one process of a bare pool of nodemailer. It parses the request, answers 202 without keeping anything,
- * and composes, signs (DKIM) and hands over the message. Nothing is committed, tried again, or looked up.
+ * The limit of sending mail: one process with a bare nodemailer pool.
+ *
+ * It parses the request and answers 202 without storing anything. Then it composes, signs (DKIM) and hands over the
+ * message. It commits, retries and looks up nothing.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createTransport } from 'nodemailer';
 
 const { RELAY_PORT = '', PORT = '' } = process.env;
-/** As many as the service has in each process. */
+/** The service has the same number of connections per process. */
 const CONNECTIONS = 10;
 const KEY_BITS = 2048;
 
@@ -40,7 +42,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const { from, to, subject, text } = JSON.parse(Buffer.concat(chunks).toString());
     answer(response, 202);
-    // What is not handed over is missing at the sink, and counted there.
+    // The sink counts arrivals, so a message that was not handed over is missing there.
     pool.sendMail({ from, to, subject, text }).catch(() => undefined);
   });
 });

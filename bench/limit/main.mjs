@@ -1,7 +1,9 @@
 /**
- * The limit: one process of a bare program that does what a delivery cannot do without, and nothing else. It parses
- * and checks the request, commits message and delivery, hands over in memory (the row is born claimed by the process),
- * signs, POSTs, and commits the attempt. No tenants, keys, retries, limits, logs or routes.
+ * The limit: one process of a bare program that does only the steps that every delivery needs.
+ *
+ * It parses and checks the request, commits message and delivery, and hands over in memory (the row is inserted already
+ * claimed by the process). Then it signs, POSTs, and commits the attempt. It has no tenants, keys, retries, limits,
+ * logs or routes.
  */
 import { createServer } from 'node:http';
 import { deliverer } from './deliver.mjs';
@@ -11,7 +13,10 @@ import { acceptor, recorder } from './store.mjs';
 const { DATABASE_URL = '', TARGET_URL = '', PORT = '' } = process.env;
 const BODY_BYTES_MAX = 262_144;
 
-/** @typedef {import('./store.mjs').Message & { webhookId: string, response: import('node:http').ServerResponse }} Accepted */
+/**
+ * @typedef {import('./store.mjs').Message & { webhookId: string, response: import('node:http').ServerResponse }}
+ * Accepted
+ */
 
 const record = await recorder(DATABASE_URL);
 const deliver = deliverer(TARGET_URL, Buffer.alloc(24, 7), record);

@@ -1,8 +1,10 @@
-/** The tables of the limit and its two statements. Arrays go in PostgreSQL's binary format, as the service sends them. */
+/**
+ * The tables of the limit and its two statements. Arrays are sent in PostgreSQL's binary format, as the service does.
+ */
 import pg from 'pg';
 
 const OID = { bytea: 17, int4: 23, text: 25, uuid: 2950 };
-/** Rows of one statement at most. */
+/** Maximum number of rows per statement. */
 const BATCH_MAX = 256;
 
 const SCHEMA = `
@@ -48,7 +50,7 @@ const RECORD = `
     claimed_until = null, due_at = null
   from outcome o where d.id = o.id`;
 
-// The tables grow from nothing faster than their statistics: a plan by key stays right, any other turns wrong.
+// The tables grow from zero faster than their statistics. A plan by key stays right, and every other plan turns wrong.
 const PLANS =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
@@ -71,8 +73,9 @@ async function create(url, schema) {
 }
 
 /**
- * Collects what waits while the last statement runs and writes it as the next one: no timer, so an idle program
- * writes at once and a busy one in large batches.
+ * Group commit: collects values while a statement runs and writes them with the next one.
+ *
+ * There is no timer, so an idle program writes at once and a busy one writes large batches.
  *
  * @template T
  */
@@ -97,7 +100,7 @@ class GroupCommit {
   async #flush() {
     await this.write(this.#waiting.splice(0, BATCH_MAX));
     this.#isBusy = this.#waiting.length > 0;
-    // Not at once: what this turn of the loop has still to read shares the statement.
+    // Not synchronously: requests that are read later in this turn of the event loop share the statement.
     if (this.#isBusy) setImmediate(() => void this.#flush());
   }
 }
@@ -109,7 +112,11 @@ async function connect(url) {
   return client;
 }
 
-/** @param {string} url @param {(committed: Message[]) => void} onCommitted @returns {Promise<(message: Message) => void>} */
+/**
+ * @param {string} url
+ * @param {(committed: Message[]) => void} onCommitted
+ * @returns {Promise<(message: Message) => void>}
+ */
 export async function acceptor(url, onCommitted) {
   const client = await connect(url);
   const group = new GroupCommit(async (/** @type {Message[]} */ batch) => {
@@ -157,7 +164,7 @@ export async function mailKeeper(url, onCommitted) {
 }
 
 /**
- * `array_send`'s header: dimensions, has-null flag, element type, length, lower bound.
+ * Writes the header of `array_send`: dimensions, has-null flag, element type, length, lower bound.
  *
  * @param {Buffer} buffer @param {number} oid @param {number} length
  */

@@ -13,19 +13,19 @@ export async function startLimit({ databaseUrl, targetUrl, count }) {
   return startBare('main.mjs', count, { DATABASE_URL: databaseUrl, TARGET_URL: targetUrl });
 }
 
-/** The same for mail that comes in. @param {{ databaseUrl: string, count: number }} options */
+/** Starts the limit of receiving mail. @param {{ databaseUrl: string, count: number }} options */
 export async function startMailInLimit({ databaseUrl, count }) {
   await createMailTable(databaseUrl);
   const { ports, ...subject } = await startBare('mail-in.mjs', count, { DATABASE_URL: databaseUrl });
   return { ...subject, ports: [], smtpPorts: ports };
 }
 
-/** The same for mail that goes out. @param {{ relayPort: number, count: number }} options */
+/** Starts the limit of sending mail. @param {{ relayPort: number, count: number }} options */
 export const startMailOutLimit = ({ relayPort, count }) =>
   startBare('mail-out.mjs', count, { RELAY_PORT: String(relayPort) });
 
 /**
- * @param {string} name of the program's file @param {number} count @param {Record<string, string>} environment
+ * @param {string} name file name of the program @param {number} count @param {Record<string, string>} environment
  * @returns {Promise<import('../window.mjs').Subject>}
  */
 async function startBare(name, count, environment) {
@@ -40,7 +40,7 @@ async function startBare(name, count, environment) {
     children.push(child);
     await new Promise((resolve, reject) => {
       child.once('message', resolve);
-      child.once('exit', (code) => reject(new Error(`The limit ended at its start (${code}).`)));
+      child.once('exit', (code) => reject(new Error(`The limit exited during its start (${code}).`)));
     });
   }
   return {
