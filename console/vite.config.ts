@@ -4,10 +4,13 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
 const OUTPUT = path.resolve(import.meta.dirname, '..', 'dist', 'console');
-/** Where `vite dev` finds the API: any running service. */
+/** Address of the API for `vite dev`: any running service. */
 const SERVICE = process.env['POSTHORN_URL'] ?? 'http://localhost:3000';
 
-/** Copies beside what is built, once: brotli for https and localhost, gzip for an intranet over plain http. */
+/**
+ * Writes compressed copies of the output at build time: brotli for https and localhost, gzip for an intranet over plain
+ * http.
+ */
 function compressed(): Plugin {
   return {
     name: 'compressed',
@@ -26,7 +29,7 @@ function compressed(): Plugin {
   };
 }
 
-/** The page of the console asks first what it is about to need: by a file of its own, which waits for no other. */
+/** Adds the prefetching script to the console's page. It is a separate file that does not wait for others. */
 function early(): Plugin {
   return {
     name: 'early',
@@ -37,7 +40,7 @@ function early(): Plugin {
           (file) => file.type === 'chunk' && file.isEntry && file.name === 'early',
         );
         if (entry?.type !== 'chunk' || !page.endsWith('/index.html')) return html;
-        // With what it imports, before all others: browsers open few connections at once.
+        // Loads it and its imports before all other files, because browsers open few connections at once.
         const needed = entry.imports.map((file) => ({
           tag: 'link',
           attrs: { rel: 'modulepreload', crossorigin: true, href: `./${file}` },
@@ -56,7 +59,7 @@ function early(): Plugin {
   };
 }
 
-/** One build for any BASE_URL: addresses are relative to the `<base>` that the service puts into the page. */
+/** One build works for any BASE_URL. Addresses are relative to the `<base>` that the service inserts into the page. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
@@ -66,7 +69,7 @@ export default defineConfig({
   build: {
     outDir: OUTPUT,
     emptyOutDir: true,
-    // Which file loads which others: a test adds up what each screen costs.
+    // Lists which file loads which others. A test uses it to sum up the size of each screen.
     manifest: true,
     target: 'es2023',
     assetsInlineLimit: 0,
@@ -78,11 +81,12 @@ export default defineConfig({
         portal: path.resolve(import.meta.dirname, 'portal.html'),
         embed: path.resolve(import.meta.dirname, 'src/embed/portal.ts'),
       },
-      // What mounts the portal in other people's pages is a module with a name of its own, which they import.
+      // The script that mounts the portal in customers' pages is imported by its file name.
       preserveEntrySignatures: 'exports-only',
       output: { entryFileNames: ({ name }) => (name === 'embed' ? 'embed/portal.js' : 'assets/[name]-[hash].js') },
       onLog(level, log, next) {
-        // Libraries say "use client" to frameworks that are not here, and a machine that is busy is no news.
+        // Ignores "use client" directives of libraries, which are for other frameworks, and timing warnings on a busy
+        // machine.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') next(level, log);
       },
     },

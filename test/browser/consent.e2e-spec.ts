@@ -10,10 +10,10 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Nobody waits this long for a page that works. */
+/** A page that works is faster than this. */
 const PATIENCE_MS = 20_000;
 
-(isChromiumInstalled() ? describe : describe.skip)('sign-in, consent and device pages, as a person sees them', () => {
+(isChromiumInstalled() ? describe : describe.skip)('sign-in, consent and device pages in a browser', () => {
   let server: PosthornServer;
   let browser: Browser;
   let client: Receiver;
@@ -36,7 +36,7 @@ const PATIENCE_MS = 20_000;
   });
 
   beforeEach(async () => {
-    // Pages that work without scripts are looked at without them; the checker is no script of the page.
+    // Pages that must work without scripts are tested without them. The checker runs outside the page's policy.
     const context = await browser.newContext({ viewport: { width: 900, height: 1100 } });
     page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
@@ -45,7 +45,7 @@ const PATIENCE_MS = 20_000;
 
   afterEach(() => page.context().close());
 
-  /** What the checker has against the page, in light and dark and on a phone. */
+  /** Returns the violations that the accessibility checker finds, in light and dark and on a phone. */
   async function violations(): Promise<string[]> {
     const found: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -70,7 +70,7 @@ const PATIENCE_MS = 20_000;
     return found;
   }
 
-  /** The session of a member, as the sign-in by code opens it. */
+  /** Returns the session of a member who signed in with a code. */
   async function memberSession(): Promise<string> {
     await server.api('POST', '/v1/members', { email: 'ada@example.com', role: 'read' });
     const token = randomBytes(32).toString('base64url');
@@ -89,7 +89,7 @@ const PATIENCE_MS = 20_000;
     await page.getByRole('button', { name: 'Sign in with the key' }).click();
   }
 
-  it('consent: from the application through the sign-in to the question, and back with a code that is good for a key', async () => {
+  it('consent: from the application through the sign-in to the question, and back with a code that can be exchanged for a key', async () => {
     const redirect = `${client.url}/callback`;
     const clientId = await registered(server, {
       client_name: 'An assistant with a long name that says what it is for',
@@ -135,7 +135,7 @@ const PATIENCE_MS = 20_000;
     expect(complaints).toEqual([]);
   });
 
-  it('consent: a member chooses between the environments', async () => {
+  it('consent: a member chooses one of the environments', async () => {
     const redirect = `${client.url}/callback`;
     const clientId = await registered(server, { redirect_uris: [redirect] });
     const { verifier, challenge } = pkce();
@@ -164,7 +164,7 @@ const PATIENCE_MS = 20_000;
     ).toBe(403);
   });
 
-  it('a request that cannot be asked is shown to the person, after the sign-in', async () => {
+  it('an invalid authorization request shows its error to the user after the sign-in', async () => {
     const address = server.url + authorizePath('AAAAAAAAAAAAAAAAAAAAAA', pkce().challenge);
     await page.goto(address);
     await signIn();
@@ -177,7 +177,7 @@ const PATIENCE_MS = 20_000;
     await screenshot(page, '03-unknown-client');
   });
 
-  it('device: the code typed, a wrong one first, then what it may do, and done', async () => {
+  it('device: a wrong code, the right code, the requested permissions, and the confirmation', async () => {
     const device = (await form(server, '/oauth/device', { client_id: 'posthorn-cli' })).json;
 
     await page.goto(device.verification_uri);
@@ -204,7 +204,7 @@ const PATIENCE_MS = 20_000;
       client_id: 'posthorn-cli',
     });
     expect(json).toMatchObject({ scope: 'write', access_token: expect.stringMatching(/^ek_live_/) });
-    // The wrong code is answered 400, which the console says; nothing else is.
+    // The browser logs the 400 for the wrong code as an error. There are no other errors.
     expect(complaints.filter((line) => !line.includes('400 (Bad Request)'))).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     let dialog: Locator;
 
     beforeAll(async () => {
-      // Without a worker: what is asked of one stays asked.
+      // No worker runs, so jobs stay pending.
       [server, browser, receiver] = await Promise.all([startServer({ ROLE: 'api' }), startBrowser(), startReceiver()]);
       shown = await ConsolePage.open(browser, server, 'console-admin', 'secrets');
       page = shown.page;
@@ -41,7 +41,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await dialog.waitFor({ state: 'detached' });
     };
 
-    it('a secret: made, given another value, its users shown, and deleted once it has none', async () => {
+    it('a secret: created, given a new value, its uses shown, and deleted once it is unused', async () => {
       await page.getByText('No secrets yet.').waitFor();
       expect(await shown.violations('01-secrets-empty')).toEqual([]);
       await page.getByRole('button', { name: 'New secret' }).click();
@@ -95,7 +95,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await page.getByText('No members yet').waitFor();
     });
 
-    it('sessions: that of another browser is ended from here, and knows it within five seconds', async () => {
+    it('sessions: the session of another browser is ended, and that browser is signed out within five seconds', async () => {
       const other = await browser.newContext({ userAgent: `Other ${HOSTILE[0] ?? ''}` });
       const theirs = await other.newPage();
       theirs.setDefaultTimeout(PATIENCE_MS);
@@ -115,7 +115,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await other.close();
     });
 
-    it("the organization: renamed, with another retention, and told where the service's own events go", async () => {
+    it('the organization: renamed, with another retention and a destination for system events', async () => {
       await shown.navigate('Organization');
       await page.getByLabel('Name', { exact: true }).fill(`Acme ${HOSTILE[0] ?? ''}`);
       await page.getByLabel('Days that this environment keeps events').fill('7');
@@ -135,7 +135,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await page.locator('pre').filter({ hasText: '"circuit.opened"' }).waitFor();
     });
 
-    it('the audit log: filtered in the address, before and after of a change, and exported', async () => {
+    it('the audit log: filtered by its address, with the values before and after a change, and exported', async () => {
       await shown.navigate('Audit log');
       await page.getByLabel('What', { exact: true }).fill('PATCH /v1/org');
       await page.keyboard.press('Enter');
@@ -157,7 +157,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       expect(lines.map(({ action }) => action)).toEqual(['PATCH /v1/org']);
     });
 
-    it('a job that waits for a worker is stopped', async () => {
+    it('a pending job is stopped', async () => {
       const { id } = (await server.api('POST', '/v1/destinations', { name: 'Later', type: 'https', url: receiver.url }))
         .json as { id: string };
       await server.api('POST', `/v1/destinations/${id}/recover`, {
@@ -167,12 +167,12 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await page.getByRole('link', { name: 'Recovery' }).click();
       await page.getByRole('button', { name: 'Stop' }).click();
       await confirm('Stop');
-      await page.getByText('It was asked to stop').or(page.getByText('Stopped')).first().waitFor();
+      await page.getByText('It stops soon').or(page.getByText('Stopped')).first().waitFor();
 
       expect(await shown.violations('08-job')).toEqual([]);
     });
 
-    it('pull positions: what waits at a destination, up to where it was acknowledged, and the way to both', async () => {
+    it('pull positions: waiting events of a destination, its acknowledged position, and links to both', async () => {
       await shown.open('pull');
       await page.getByText('No pull destinations yet.').waitFor();
       const destination = (
@@ -193,10 +193,10 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await page.waitForURL(`**/destinations/${destination}`);
     });
 
-    it('a reader is offered none of it, and is told who may', async () => {
+    it('a user with the role read is offered no changes and sees which role can make them', async () => {
       const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
       const reader = await ConsolePage.open(browser, server, 'console-admin-reader', 'secrets', key);
-      await reader.page.getByText('Your role may look.').waitFor();
+      await reader.page.getByText('Your role can only read.').waitFor();
 
       expect(await reader.page.getByRole('button', { name: 'New secret' }).count()).toBe(0);
       expect(await reader.page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts()).toEqual([

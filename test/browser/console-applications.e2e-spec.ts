@@ -59,7 +59,7 @@ const OPENAPI = JSON.stringify({
       .click();
   };
 
-  it('from nothing: a customer is made and an endpoint of theirs, whose secret is shown once', async () => {
+  it('first steps: a customer and an endpoint of theirs are created, and the secret is shown once', async () => {
     await page.getByText('No applications yet').waitFor();
     expect(await shown.violations('01-empty')).toEqual([]);
     await page.getByRole('button', { name: 'New application' }).click();
@@ -87,7 +87,7 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('03-endpoints')).toEqual([]);
   });
 
-  it('what it was sent is listed, and its figures are plotted and in a table', async () => {
+  it('messages of an application are listed, and its figures are shown as bars and as a table', async () => {
     for (let i = 0; i < 3; i += 1)
       await server.api('POST', '/v1/app/customer-42/event', { event_type: 'invoice.paid', payload: { i } });
     await server.api('POST', '/v1/app/customer-42/event', {
@@ -107,7 +107,7 @@ const OPENAPI = JSON.stringify({
     await page.waitForURL('**/applications/*?range=1h');
   });
 
-  it('one endpoint: its attempts, a test event, other types, off and on', async () => {
+  it('one endpoint: attempts, a test event, other event types, disabled and enabled', async () => {
     await tab('Endpoints');
     await page.getByRole('link', { name: '/acme' }).click();
     await page.getByText('HTTP 200').first().waitFor();
@@ -131,7 +131,7 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('06-endpoint')).toEqual([]);
   });
 
-  it('a customer who fails stands out in the list, is found by uid, and is sent again what failed, as a job', async () => {
+  it('a failing customer is highlighted in the list and found by uid, and a job recovers the failed events', async () => {
     await server.api('POST', '/v1/app', { uid: 'broken-inc', name: 'Broken Inc.' });
     await server.api('POST', '/v1/app/broken-inc/endpoints', { url: `${receiver.url}/broken` });
     await server.api('POST', '/v1/app/broken-inc/event', { event_type: 'invoice.paid', payload: {} });
@@ -161,7 +161,7 @@ const OPENAPI = JSON.stringify({
     );
   });
 
-  it('the portal opens as the customer sees it, in a page of its own, where nothing can be changed; and that stands in the audit log', async () => {
+  it('the portal opens on a separate page as the customer sees it, without changes, and the audit log records it', async () => {
     await page.getByRole('button', { name: 'Open the portal as this customer sees it' }).click();
     await page.getByRole('dialog').getByText('ends after 15 minutes').waitFor();
     expect(await shown.violations('08-preview')).toEqual([]);
@@ -179,7 +179,7 @@ const OPENAPI = JSON.stringify({
     expect(entry).toMatchObject({ action: 'POST /v1/app/:app/portal/preview' });
   });
 
-  it('the command menu opens it by its id; it is renamed and deleted by typing its name', async () => {
+  it('the command menu opens an application by its id, and it is renamed and then deleted by typing its name', async () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'An id' }).fill(acme);
     await page.keyboard.press('Enter');
@@ -204,7 +204,7 @@ const OPENAPI = JSON.stringify({
     expect((await server.api('GET', '/v1/app/customer-42')).status).toBe(404);
   });
 
-  it('event types: one is made, its schema written with an example, enforced, and has versions', async () => {
+  it('event types: one is created with a schema and an example, is enforced, and has versions', async () => {
     await shown.navigate('Event types');
     await page.getByText('No event types yet').waitFor();
     await page.getByRole('button', { name: 'New event type' }).click();
@@ -239,7 +239,7 @@ const OPENAPI = JSON.stringify({
     });
   });
 
-  it('who subscribes is seen over all customers, by name, by prefix and to everything', async () => {
+  it('subscribers of all customers are listed: by name, by prefix and to all event types', async () => {
     await server.api('POST', '/v1/app', { uid: 'other', name: `Other ${HOSTILE[0] ?? ''}` });
     await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/users`, event_types: ['user.*'] });
     await server.api('POST', '/v1/app/other/endpoints', {
@@ -265,16 +265,16 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('09-subscribers')).toEqual([]);
   });
 
-  it('what does not fit is told by the service, with its place', async () => {
+  it('an example that does not match its schema is reported by the service, with the position', async () => {
     await page.getByLabel('Example payload').fill('{"amount": "much"}');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.fault code', { hasText: 'example' }).first().waitFor();
 
-    // The browser itself says that an answer was 422.
+    // The browser itself logs the 422.
     expect(shown.wrongs().filter((line) => !line.includes('422'))).toEqual([]);
   });
 
-  it('an OpenAPI document is imported after it was said what would happen; a type is archived', async () => {
+  it('an OpenAPI document is imported after a preview of the changes, and an event type is archived', async () => {
     await shown.navigate('Event types');
     await page.getByRole('button', { name: 'Import' }).click();
     await page
@@ -301,7 +301,7 @@ const OPENAPI = JSON.stringify({
     await page.getByText('1 in all').waitFor({ state: 'detached' });
   });
 
-  it('a reader sees no button that would be refused; in German', async () => {
+  it('a user with the role read sees no button that the API would refuse, in German', async () => {
     const app = (await server.api('GET', '/v1/app/broken-inc')).json.id as string;
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
     const reader = await ConsolePage.open(browser, server, 'console-applications-reader', 'applications', key);

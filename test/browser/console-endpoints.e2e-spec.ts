@@ -49,7 +49,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByRole('navigation', { name: 'Of this endpoint' }).getByRole('link', { name, exact: true }).click();
   };
 
-  it('from nothing: a provider is found, a URL made, and its page says what to do there', async () => {
+  it('first steps: a provider is found, an endpoint created, and its page shows the setup steps', async () => {
     await page.getByText('No inbound endpoints yet').waitFor();
     expect(await shown.violations('01-empty')).toEqual([]);
     await page.getByRole('button', { name: 'New endpoint' }).click();
@@ -71,7 +71,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByRole('button', { name: 'Copied' }).waitFor();
   });
 
-  it('the secret is set and stands nowhere; a sample event comes in and is a request that one reads', async () => {
+  it('the secret is set and never shown, and a sample event is received and can be read', async () => {
     await page.getByRole('button', { name: 'Set the secret' }).click();
     await page.getByRole('dialog').getByLabel('Secret', { exact: true }).fill(SECRET);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -87,7 +87,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect(await shown.violations('04-request')).toEqual([]);
   });
 
-  it('a request that was refused says why, is tried again with the right secret, and hostile headers and bodies are text', async () => {
+  it('a refused request shows its reason, is replayed with the right secret, and hostile headers and bodies are shown as text', async () => {
     const { url } = (await server.api('GET', `/v1/endpoints/${endpoint}`)).json as { url: string };
     const body = JSON.stringify({ action: HOSTILE[1], text: HOSTILE });
     await fetch(url, {
@@ -117,7 +117,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByText('Repeats', { exact: true }).waitFor();
   });
 
-  it('a route is made whose filter is tried on a stored request while it is typed', async () => {
+  it('a route is created, and its filter is tested on a stored request while it is typed', async () => {
     await tab('Routes');
     await page.getByText('No routes yet').waitFor();
     await page.getByRole('button', { name: 'New route' }).click();
@@ -159,7 +159,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     ]);
   });
 
-  it('a transform is written, runs on a stored request in the sandbox, says in which line it fails, and is saved', async () => {
+  it('a transform is written, runs on a stored request in the sandbox, reports the line of an error, and is saved', async () => {
     await tab('Transform');
     await page.getByLabel('What changes events').selectOption('managed');
     const code = page.getByLabel('Code', { exact: true });
@@ -183,7 +183,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
       failMode: 'closed',
     });
 
-    // Tab indents, Escape and Tab leaves: the keyboard is not caught.
+    // Tab indents, and Escape followed by Tab leaves the field, so keyboard users are not trapped.
     await code.focus();
     await page.keyboard.press('Control+Home');
     await page.keyboard.press('Tab');
@@ -193,7 +193,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect(await code.evaluate((element) => element === document.activeElement)).toBe(false);
   });
 
-  it('answers by rules are tried and saved', async () => {
+  it('response rules are tested and saved', async () => {
     await tab('Answers');
     await page.getByRole('button', { name: 'Begin with an example' }).click();
     await page.getByText('No rule answers it').waitFor();
@@ -219,7 +219,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     });
   });
 
-  it("an answer of one's own is written as code, saved with what comes without it, and taken back", async () => {
+  it('a custom response is written as code, saved with its defaults, and removed', async () => {
     const form = page.getByRole('form', { name: 'An answer of your own' });
     await form.getByLabel('Who answers').selectOption('managed');
     await form.getByRole('button', { name: 'Begin with an example' }).click();
@@ -243,7 +243,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseProxy).toBeNull();
   });
 
-  it('settings are changed, and what was set aside is counted, released, and watched as a job', async () => {
+  it('settings are changed, and held requests are counted, released, and followed as a job', async () => {
     await tab('Settings');
     await page.getByLabel('Name', { exact: true }).fill(`Hub ${HOSTILE[3] ?? ''}`);
     await page.getByRole('checkbox', { name: 'POST' }).check();
@@ -276,10 +276,10 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect(data.map(({ id, kind }) => [id, kind])).toEqual([[job.split('/').at(-1), 'range']]);
   });
 
-  it('it is paused, found in the list by its name, and deleted by typing that', async () => {
+  it('an endpoint is paused, found in the list by its name, and deleted by typing the name', async () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('what comes is answered and set aside').waitFor();
+    await page.getByText('requests are answered and set aside').waitFor();
     await server.api('POST', '/v1/endpoints', { slug: 'other', preset: 'stripe' });
     await shown.navigate('Inbound endpoints');
     await page.getByText('2 in all').waitFor();
@@ -299,7 +299,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).status).toBe(404);
   });
 
-  it('a reader sees no button that would be refused; in German', async () => {
+  it('a user with the role read sees no button that the API would refuse, in German', async () => {
     const { id } = (
       await server.api('POST', '/v1/endpoints', {
         slug: 'read',

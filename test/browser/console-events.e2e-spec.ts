@@ -10,12 +10,12 @@ import { PrefixProxy } from '../support/prefix-proxy.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** A name as in an intranet, over plain http, below a path: no clipboard, no randomUUID, no locks. */
+/** A host name as in an intranet, over plain http and below a path prefix: no clipboard, no randomUUID, no locks. */
 const HOST = 'posthorn.intranet';
 const PREFIX = '/hooks';
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-/** What is said of an attempt that succeeded. */
+/** Text shown for an attempt that succeeded. */
 const KEPT = 'Headers that were sent and answered are kept of attempts that failed.';
 
 (isChromiumInstalled() ? describe : describe.skip)('events in the console, over plain http below a path', () => {
@@ -67,7 +67,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(shown.wrongs()).toEqual([]);
   });
 
-  /** What the suite asks by itself: names of an intranet are known to the browser alone. */
+  /** Requests of the suite itself. Only the browser resolves the host name of the intranet. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   async function api(method: string, path: string, body: unknown): Promise<any> {
     const response = await fetch(proxy.target + path, {
@@ -87,7 +87,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     return (await api('POST', '/v1/send', body)).message_id as string;
   }
 
-  /** Sends a payload in these very characters. */
+  /** Sends a payload without changing its characters. */
   async function sendRaw(eventType: string, payload: string): Promise<string> {
     return (await api('POST', '/v1/send', `{"destination":"${good}","event_type":"${eventType}","payload":${payload}}`))
       .message_id as string;
@@ -105,7 +105,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
   const types = (name: string) => page.getByRole('link', { name, exact: true });
   const violations = (name: string): Promise<string[]> => shown.violations(name);
 
-  it('filters by several states, direction, error, id and destination by its name; everything stands in the address, and rows say how far they are', async () => {
+  it('filters by several states, direction, error, id and destination name: all filters are in the address, and rows show their progress', async () => {
     await Promise.all([
       send({ destination: good, event_type: 'invoice.paid', payload: {} }),
       send({ destination: broken, event_type: 'invoice.failed', payload: {} }),
@@ -147,7 +147,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.waitForURL((url) => url.searchParams.get('q') === id);
   });
 
-  it('columns are chosen, and a view keeps them with the filters under a name', async () => {
+  it('columns are chosen, and a named view stores them with the filters', async () => {
     await shown.open('events?status=retrying,dlq&since=-1h');
     await types('invoice.failed').waitFor();
     await page.locator('.heading summary', { hasText: 'Columns' }).click();
@@ -182,7 +182,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByRole('columnheader', { name: 'Id' }).waitFor();
   });
 
-  it('what is marked, or all that match, is exported as JSON lines, and as CSV in which nothing is a formula', async () => {
+  it('selected events, or all that match, are exported as JSON lines, and as CSV without formulas', async () => {
     await sql.rows(
       "update events set event_type = '=HYPERLINK(\"http://evil.example\")' where event_type = 'invoice.paid'",
     );
@@ -213,7 +213,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect([text.trim().split('\r\n').length, download.suggestedFilename()]).toEqual([3, 'events-live.csv']);
   });
 
-  it('all that match are replayed and cancelled by a job, after it said how many they are', async () => {
+  it('all matching events are replayed and cancelled by a job, after their number is shown', async () => {
     await Promise.all(Array.from({ length: 3 }, () => send({ destination: broken, event_type: 'bulk', payload: {} })));
     await shown.open('events?event_type=bulk');
     await types('bulk').nth(2).waitFor();
@@ -254,7 +254,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByRole('button', { name: 'Close' }).click();
   });
 
-  it('one event says why it waits and until when, at which step of its schedule it is, and is copied as a command', async () => {
+  it('an event shows why and until when it waits and its step of the schedule, and is copied as a command', async () => {
     await shown.open('events?status=retrying');
     await types('invoice.failed').click();
     await page.getByText('The next attempt is due').waitFor();
@@ -284,7 +284,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     );
   });
 
-  /** What is on the clipboard, by the only way that a page without one has. */
+  /** Returns the content of the clipboard. A page without the clipboard API can only paste. */
   async function pasted(): Promise<string> {
     await page.evaluate(() =>
       Object.assign(document.body.appendChild(document.createElement('div')), {
@@ -338,7 +338,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     }
   });
 
-  it('bytes that are no text are shown as bytes, copied as base 64 and downloaded as they came; a received body is compared with what its transform made of it', async () => {
+  it('binary bytes are shown as bytes, copied as base 64 and downloaded unchanged, and a received body is compared with the result of its transform', async () => {
     const bytes = Buffer.from([0, 255, 0xc3, 0x28, ...Array.from({ length: 5_000 }, (_, i) => i % 256)]);
     const endpoint = await api('POST', '/v1/endpoints', { slug: 'bytes', destinations: [good] });
     await fetch(`${proxy.target}${new URL(endpoint.url as string).pathname.replace(PREFIX, '')}`, {
@@ -348,7 +348,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     });
     await shown.open('events?direction=inbound');
     await page.locator('[data-id] a').first().click();
-    await page.getByText('These bytes are no UTF-8 text').waitFor();
+    await page.getByText('These bytes are not UTF-8 text').waitFor();
 
     expect(await page.locator('.text-row').first().innerText()).toBe(
       `000000  00 ff c3 28 00 01 02 03 04 05 06 07 08 09 0a 0b  ...(............`,
@@ -376,7 +376,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(await violations('06-compare')).toEqual([]);
   });
 
-  it('sixty hostile texts in types, headers, payloads and answers are texts', async () => {
+  it('sixty hostile texts in types, headers, payloads and responses are shown as text', async () => {
     const message = await send({
       destination: broken,
       event_type: 'hostile',
@@ -415,7 +415,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(await violations('07-hostile')).toEqual([]);
   });
 
-  it('five hundred that arrive at once are each shown once; while one reads they wait, and are counted', async () => {
+  it('five hundred events that arrive at once are each shown once, and wait and are counted while the user reads', async () => {
     await shown.open('events?event_type=burst');
     await page.getByText('No event matches these filters.').waitFor();
     await Promise.all(Array.from({ length: 500 }, () => send({ destination: good, event_type: 'burst', payload: {} })));
@@ -430,7 +430,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(await page.getByText('not shown').count()).toBe(0);
   });
 
-  it('asks who is signed in, and for the first rows, while its other files are still on their way, and neither of them twice', async () => {
+  it('requests the session and the first rows while its other files still load, each only once', async () => {
     await send({ destination: good, event_type: 'early', payload: {} });
     const asked: string[] = [];
     const list = page.waitForRequest(/\/v1\/events\?/);
@@ -457,7 +457,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     ]);
   });
 
-  it('while it looks through very many for few it says how far it has come, and looks no further when one says so', async () => {
+  it('a long search for rare events shows how far it has come, and stops when the user asks for it', async () => {
     const empty = { data: [], next_cursor: 'x', searched_to: '2026-11-01T08:00:00.000Z' };
     proxy.instead = (path) =>
       path.startsWith(`${PREFIX}/v1/events?`) && !path.includes('since=')
@@ -475,22 +475,22 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     });
   });
 
-  it('with the service away it keeps what it shows, says since when, and comes back by itself', async () => {
+  it('while the service is down, the page keeps its content, shows since when it is down, and recovers by itself', async () => {
     await shown.open('events?event_type=compared');
     await types('compared').first().waitFor();
     proxy.goDown();
-    await page.getByText('The service does not answer. What is shown is from').waitFor();
+    await page.getByText('The service does not answer. This page shows the state of').waitFor();
     expect(await types('compared').count()).toBe(2);
     await shown.screenshot('08-away');
     await send({ destination: good, event_type: 'compared', payload: {} });
     proxy.comeBack();
     await page.getByText('The service does not answer.').waitFor({ state: 'detached' });
     await types('compared').nth(2).waitFor();
-    // Browsers tell every request that got no answer as an error.
+    // Browsers log every request without an answer as an error.
     expect(shown.wrongs().filter((line) => !/net::ERR_/.test(line))).toEqual([]);
   });
 
-  it('at 429 it waits as it is told, and says so', async () => {
+  it('429: waits as long as the service requests, and shows it', async () => {
     let refused = 0;
     proxy.instead = (path) =>
       path.startsWith(`${PREFIX}/v1/events?`) && refused++ < 1
@@ -509,12 +509,12 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(shown.wrongs().filter((line) => !line.includes('429'))).toEqual([]);
   });
 
-  it('after a deploy that replaced the files it says so, and the next click loads the new page', async () => {
+  it('after a deployment that replaced the files, shows a notice, and the next click loads the new page', async () => {
     await shown.open('events');
     await page.locator('[data-id]').first().waitFor();
     proxy.goDown();
     await page.getByText('The service does not answer.').waitFor();
-    // Its page names other files now, and those of before are gone.
+    // The page now names other files, and the earlier files are gone.
     proxy.instead = (path) =>
       path === `${PREFIX}/console/`
         ? {
@@ -535,7 +535,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(shown.wrongs().filter((line) => !/net::ERR_/.test(line))).toEqual([]);
   });
 
-  it("with a clock that is ten minutes off, a range is of the service's time", async () => {
+  it("with a clock that is ten minutes off, a range uses the service's time", async () => {
     const asked: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/v1/events?')) asked.push(request.url());

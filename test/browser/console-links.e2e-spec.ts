@@ -9,7 +9,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 
 const PREFIX = '/hooks';
 const ASSETS = path.resolve(import.meta.dirname, '../../dist/console/assets');
-/** Every screen with a list, as its address names it and as its heading does. */
+/** Every screen with a list: its address and its heading. */
 const LISTS = [
   ['overview', 'Overview'],
   ['events', 'Events'],
@@ -51,7 +51,7 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     await open('console-links', 'events?status=bogus&since=2026-13-45');
   }, 180_000);
 
-  /** A browser that has no file of the console yet. */
+  /** Opens a screen in a browser that has no file of the console cached. */
   async function open(suite: string, place: string): Promise<void> {
     shown = await ConsolePage.open(
       browser,
@@ -79,7 +79,7 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
   const file = (name: string): string =>
     readdirSync(ASSETS).find((each) => each.startsWith(`${name}-`) && each.endsWith('.js')) ?? '';
 
-  it('a link is followed through the sign-in with all that it says, and the hint can be closed', async () => {
+  it('a link keeps all its parameters through the sign-in, and the hint can be closed', async () => {
     await heading('Events');
 
     expect(await hint()).toMatch(/status=bogus.*since=2026-13-45/);
@@ -110,7 +110,7 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     expect(shown.wrongs()).toEqual([]);
   });
 
-  it.each(LISTS)('%s, with what no screen reads', async (place, name) => {
+  it.each(LISTS)('%s, with parameters that no screen reads', async (place, name) => {
     await shown.open(
       `${place}?since=2026-13-45&status=bogus&utm_source=x&range=5y&state=bogus&origin=bogus&circuit=bogus`,
     );
@@ -121,7 +121,7 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     expect(shown.wrongs()).toEqual([]);
   });
 
-  it('a link without such parts has no hint, and the next screen has none either', async () => {
+  it('a link without unknown parameters shows no hint, and neither does the next screen', async () => {
     await shown.open('events?status=dlq,failed&since=-1h');
     await heading('Events');
     expect(await page.getByText(HINT).count()).toBe(0);
@@ -135,7 +135,7 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     expect(shown.wrongs()).toEqual([]);
   });
 
-  it('a click while the service restarts keeps the page, which shows the screen when the service is back', async () => {
+  it('a click while the service restarts keeps the page, which shows the screen once the service is back', async () => {
     await open('console-away', 'events');
     await heading('Events');
     await page.evaluate(() => Object.assign(globalThis, { isSame: true }));
@@ -150,11 +150,11 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     await heading('Secrets');
 
     expect(await page.evaluate(() => 'isSame' in globalThis)).toBe(true);
-    // Browsers tell every request without an answer as an error, and the router the screen that was not shown.
+    // Browsers log every request without an answer as an error, and the router logs the screen that could not be shown.
     expect(shown.wrongs().filter((line) => !/net::ERR_|could not be loaded/.test(line))).toEqual([]);
   }, 180_000);
 
-  it('a file that is never there: the page reloads once, then offers to try again', async () => {
+  it('a file that is permanently missing: the page reloads once, then offers to try again', async () => {
     const missing = file('MembersScreen');
     let reloads = 0;
     await open('console-gone', 'events');
@@ -176,7 +176,7 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     shown.wrongs();
   }, 180_000);
 
-  it('after an upgrade, whose files have other names, a click leads to the screen of the new version', async () => {
+  it('after an upgrade with other file names, a click opens the screen of the new version', async () => {
     await open('console-upgraded', 'events');
     await heading('Events');
     await page.evaluate(() => Object.assign(globalThis, { isOld: true }));

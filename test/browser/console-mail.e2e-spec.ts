@@ -14,7 +14,7 @@ const HOST = 'simulator.posthorn.example';
 const FROM = `Shop <shop@${HOST}>`;
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** HTML that does everything that a stranger could think of, with the tracker's address. */
+/** HTML with every attack that an attacker could try, pointing to the tracker's address. */
 const evil = (
   tracker: string,
 ): string => `<!doctype html><html manifest="${tracker}/m"><head><meta http-equiv="refresh" content="0;url=${tracker}/refresh"><base href="${tracker}/"><link rel="stylesheet" href="${tracker}/css">
@@ -66,7 +66,7 @@ const evil = (
   const confirm = (name: string): Promise<void> => dialog().getByRole('button', { name, exact: true }).click();
   const closed = (): Promise<void> => dialog().waitFor({ state: 'detached' });
 
-  it('emails: from none to one that bounced, with what became of its recipient and what the server said', async () => {
+  it('emails: from an empty list to a bounced email, with the state of its recipient and the reply of the server', async () => {
     await page.getByText('No email matches these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('heading', { name: 'No emails yet' }).waitFor();
@@ -94,7 +94,7 @@ const evil = (
     await page.getByText('DKIM-Signature: v=1').waitFor();
   });
 
-  it('an email with a picture of its own and a file: the picture is shown, the file is fetched', async () => {
+  it('an email with an embedded picture and a file: the picture is shown, the file is downloaded', async () => {
     const name = `${HOSTILE[0] ?? ''}.png`;
     const id = await sendEmail(server, {
       from: FROM,
@@ -123,7 +123,7 @@ const evil = (
     await page.getByText('kind: order').waitFor();
   });
 
-  it('the list: filtered by its address, by the keyboard; one that is scheduled is cancelled', async () => {
+  it('the list: filtered by its address, used by keyboard, and a scheduled email is cancelled', async () => {
     const id = await sendEmail(server, {
       from: FROM,
       to: `delivered@${HOST}`,
@@ -145,7 +145,7 @@ const evil = (
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Later' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('It is composed when it leaves').waitFor();
+    await page.getByText('It is composed when it is sent').waitFor();
     await page.getByRole('button', { name: 'Cancel email' }).click();
     await confirm('Cancel email');
     await page.getByRole('heading', { name: 'Emails' }).waitFor();
@@ -153,7 +153,7 @@ const evil = (
     expect((await server.api('GET', `/v1/emails/${id}`)).status).toBe(404);
   });
 
-  it('a domain: its records copied one by one, what was seen instead said, verified, converted, deleted', async () => {
+  it('a domain: its records are copied one by one, wrong records are shown, and it is verified, converted and deleted', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('w');
     await page.getByRole('heading', { name: 'No domains yet' }).waitFor();
@@ -162,7 +162,7 @@ const evil = (
     await page.getByLabel('Name').fill('shop.customer.example');
     expect(await shown.violations('05-new-domain')).toEqual([]);
     await confirm('Create');
-    await page.getByText('It waits for its records.').waitFor();
+    await page.getByText('The domain waits for its records.').waitFor();
     const [domain] = (await server.api('GET', '/v1/domains')).json.data;
     const [ownership, ...others] = domain.records;
     scene.publish(others);
@@ -191,14 +191,14 @@ const evil = (
     }
     scene.publish([ownership]);
     await check();
-    await page.getByText('Every record that it needs was seen.').waitFor();
+    await page.getByText('All required records were found.').waitFor();
 
     scene.zone.set('shop.customer.example', 'MX', ['10 mail.elsewhere.example']);
     await page.getByRole('button', { name: 'Convert' }).click();
     await confirm('Convert');
     await dialog().getByRole('listitem').getByText('mail.elsewhere.example').waitFor();
-    await dialog().getByLabel('Its mail may be taken away from there.').check();
-    // As anything else that answers with an error, the browser tells of the 409.
+    await dialog().getByLabel('Its mail may be redirected.').check();
+    // The browser logs the 409 like any other error response.
     expect(shown.wrongs().filter((line) => !line.includes('409'))).toEqual([]);
     await confirm('Convert');
     await closed();
@@ -210,7 +210,7 @@ const evil = (
     expect(await shown.violations('07-domains')).toEqual([]);
   });
 
-  it('an alias: made with a filter, edited, written to, read, sent again', async () => {
+  it('an alias: created with a filter, edited, mailed to, read, replayed', async () => {
     const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Support', type: 'pull' }), 201).json
       .id as string;
     await shown.navigate('Inbox');
@@ -231,7 +231,7 @@ const evil = (
     await page.getByLabel('Only what matches').fill('{"path": "$.subject", "op": "starts_with", "value": "Order"}');
     expect(await shown.violations('08-new-alias')).toEqual([]);
     await confirm('Create');
-    await page.getByText('Nothing came yet.').waitFor();
+    await page.getByText('No messages yet.').waitFor();
     await page.getByText('filtered').waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Who may write').fill('@b.example');
@@ -244,7 +244,8 @@ const evil = (
     });
 
     await deliver(smtp, alias.address, letter('Order-1'));
-    // Where another recipient takes it, the alias sets it aside; alone it would refuse it.
+    // If another recipient accepts the message, the alias holds it. If the alias is the only recipient, it rejects the
+    // message.
     const { address: open } = await aliasTo(server, []);
     await deliver(
       smtp,
@@ -271,7 +272,7 @@ const evil = (
     await page.getByRole('link', { name: 'Order-1' }).click();
     await page.getByText('Where is it?').waitFor();
     await page.getByText('It is not signed.').waitFor();
-    await page.getByText('The domain of its author has no policy: nobody can tell.').waitFor();
+    await page.getByText('The domain of its author has no policy, so the result is unknown.').waitFor();
     await page.getByRole('button', { name: 'Replay' }).click();
     await confirm('Replay');
     await closed();
@@ -284,7 +285,7 @@ const evil = (
     await confirm('Close');
   });
 
-  it('hostile mail runs nothing and asks nobody, is read as text, and leaves the page as it is', async () => {
+  it('hostile mail runs no code and sends no requests, is shown as text, and does not change the page', async () => {
     const { id, address: to } = expectStatus(
       await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'hostile' }),
       201,
@@ -344,14 +345,14 @@ const evil = (
     await page.getByRole('button', { name: 'HTML source' }).click();
     await page.getByText('http-equiv="refresh"').waitFor();
     expect(called).toBe(0);
-    // What was stopped is told, and so is what was asked for and never left: it is the proof that it was tried.
+    // The browser logs blocked requests as errors. They prove that the page tried to send them.
     const stopped = shown.wrongs().filter((line) => !line.startsWith(address()));
     expect(stopped.length).toBeGreaterThan(5);
     expect(stopped.filter((line) => !/Content Security Policy|sandboxed/.test(line))).toEqual([]);
     expect(await shown.violations('11-source')).toEqual([]);
   });
 
-  it('a megabyte of HTML, and bytes that are no UTF-8, are shown and leave the page alive', async () => {
+  it('a megabyte of HTML, and bytes that are not UTF-8, are shown and leave the page responsive', async () => {
     const { id, address: to } = expectStatus(
       await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'large' }),
       201,
@@ -396,7 +397,7 @@ const evil = (
     await page.getByText('Nothing is suppressed.').waitFor();
   });
 
-  it('a reader looks, and is offered nothing that would be refused; in German, too', async () => {
+  it('a user with the role read is offered nothing that the API would refuse, also in German', async () => {
     const { key } = expectStatus(await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' }), 201).json as {
       key: string;
     };

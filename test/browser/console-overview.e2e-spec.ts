@@ -39,7 +39,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(shown.wrongs()).toEqual([]);
   });
 
-  /** Lets the page's time pass until something is there. */
+  /** Advances the page's clock until an element is there. */
   async function pass(until: Locator): Promise<void> {
     for (let turn = 0; turn < TURNS_MAX; turn += 1) {
       await page.clock.runFor(2_500);
@@ -69,7 +69,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     ).json.id as string;
   }
 
-  it('first steps: the commands work as they stand, and each is ticked when it has happened', async () => {
+  it('first steps: the commands run unchanged, and each step is ticked when it is done', async () => {
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
     expect(page.url()).toBe(`${server.url}/console/live/overview`);
     expect(await page.locator('.steps .done').count()).toBe(0);
@@ -94,7 +94,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByText('All is well').waitFor();
   });
 
-  it('figures of a range, as plots and as tables; what is broken, since when, and one click to it', async () => {
+  it('figures of a range are shown as plots and tables, and current problems with their start times and links', async () => {
     const [good, broken] = [
       await destination('Good', 'good'),
       await destination(HOSTILE_NAME, 'broken', {
@@ -127,7 +127,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
-  it('the range stands in the address; one cursor over all plots, and what is dragged over opens in the events', async () => {
+  it('the range is part of the address, all plots share a cursor, and a dragged range opens the event list', async () => {
     await page.getByRole('link', { name: '1 h', exact: true }).click();
     await page.waitForURL('**/overview?range=1h');
     const canvas = page.locator('.plot-canvas .u-over').first();
@@ -153,7 +153,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(await page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('other');
   });
 
-  it('open it costs the API at most one call in five seconds, and none while it is hidden', async () => {
+  it('an open screen costs the API at most one call every five seconds, and none while it is hidden', async () => {
     await shown.open('overview');
     await page.getByRole('heading', { name: 'Accepted' }).or(page.locator('.total').first()).first().waitFor();
     await page.waitForLoadState('networkidle');
@@ -163,7 +163,8 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     };
     page.on('request', note);
 
-    // The clock of the page is not the one of the server: what is asked in one second is answered before the next one comes.
+    // The page's clock is not the server's. The answer to a request must arrive before the next second of the page
+    // starts.
     const unanswered = new Set<unknown>();
     page.on('request', (request) => request.url().includes('/v1/') && unanswered.add(request));
     for (const end of ['requestfinished', 'requestfailed'] as const)
@@ -194,7 +195,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(asked).toHaveLength(1);
   });
 
-  it('destinations: found by name and circuit, with the last day of each; one has plots, its schedule, when it is probed next, recovery and cancellation', async () => {
+  it('destinations: found by name and circuit, with the last day of each, and one with plots, schedule, next probe, recovery and cancellation', async () => {
     await shown.open('destinations');
     await page.getByLabel('Name begins with').fill('Brok');
     await pass(page.locator('tbody tr:only-child').filter({ hasText: HOSTILE_NAME }));
@@ -220,7 +221,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.keyboard.press('Escape');
   });
 
-  it('jobs: a recovery from beginning to end, in the list and on its page', async () => {
+  it('jobs: a recovery from start to end, in the list and on its page', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('j');
     await page.waitForURL('**/jobs');
@@ -239,7 +240,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('heading', { name: 'Recovery' }).waitFor();
 
     expect(page.url()).toBe(`${server.url}/console/live/jobs/${id}`);
-    // What was seen of the job before may be shown for some seconds.
+    // The page may show an earlier state of the job for some seconds.
     await page
       .getByText('Sent again')
       .locator('xpath=following-sibling::dd')

@@ -8,14 +8,14 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 const OUTPUT = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console');
-/** The screens that draw figures over time. */
+/** Screens with charts. */
 const WITH_PLOTS = ['OverviewScreen', 'DestinationScreen'];
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
-/** What a parser of numbers, escapes or keys would change. */
+/** Contains numbers, escapes and keys that parsing would change. */
 const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400}';
 
-(isChromiumInstalled() ? describe : describe.skip)('the console, as a person uses it', () => {
+(isChromiumInstalled() ? describe : describe.skip)('the console in a browser', () => {
   let server: PosthornServer;
   let browser: Browser;
   let receiver: Receiver;
@@ -59,7 +59,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   const navigate = (name: string): Promise<void> => shown.navigate(name);
   const open = (place: string): Promise<void> => shown.open(place);
 
-  it('comes back from the sign-in to where one wanted to go, and an empty environment says how to begin', async () => {
+  it('after the sign-in the requested page opens, and an empty environment shows the first steps', async () => {
     expect(page.url()).toBe(`${server.url}/console/live/events?status=dlq`);
     await page.getByText('No event matches these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
@@ -69,7 +69,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(await violations('01-empty')).toEqual([]);
   });
 
-  it('a destination: made with a check, tried, its secret shown and gone again, rotated, switched off and on', async () => {
+  it('a destination: created with a URL check, tested, its secret shown and hidden again, rotated, disabled and enabled', async () => {
     await navigate('Destinations');
     await page.getByText('No destinations yet.').waitFor();
     await page.getByRole('button', { name: 'New destination' }).click();
@@ -110,7 +110,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(await violations('04-destinations')).toEqual([]);
   });
 
-  it('events: filtered by address, rows that are links, live, and what is new waits while one reads', async () => {
+  it('events: filtered by the address, rows are links, updates are live, and new events wait while the user reads', async () => {
     const good = await destination('Good', 'good');
     for (let i = 0; i < 3; i += 1) await send({ destination: good, event_type: 'invoice.paid', payload: { i } });
     await open('events?event_type=invoice.paid&since=-1h');
@@ -130,7 +130,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(await violations('05-events')).toEqual([]);
   });
 
-  it('one event by the keyboard alone: j, Enter, j, Escape, and the focus is where one came from', async () => {
+  it('one event with the keyboard alone: j, Enter, j, Escape, and the focus returns to the opened row', async () => {
     await page.keyboard.press('j');
     await page.locator('[data-id] a:focus').waitFor();
     await page.keyboard.press('Enter');
@@ -146,7 +146,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(page.url()).toContain('event_type=invoice.paid');
   });
 
-  it('an event that failed says why, is read as text whatever is in it, and is sent again', async () => {
+  it('a failed event shows its reason, is shown as text whatever it contains, and is replayed', async () => {
     const broken = await destination('Broken', 'broken');
     const message = await send({
       destination: broken,
@@ -171,7 +171,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByText('it was cancelled').first().waitFor();
   });
 
-  it('a payload is shown, copied and downloaded in the characters that it was sent with', async () => {
+  it('a payload is shown, copied and downloaded with its original characters', async () => {
     const response = await fetch(`${server.url}/v1/send`, {
       method: 'POST',
       headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
@@ -189,7 +189,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
       page.getByRole('button', { name: 'Download' }).click(),
     ]);
     expect(readFileSync(await download.path(), 'utf8')).toBe(EXACT);
-    // As over plain http on an intranet, where browsers have no clipboard.
+    // As over plain http on an intranet, where browsers have no clipboard API.
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
     await page.locator('section[aria-labelledby=payload]').getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -204,7 +204,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.evaluate(() => document.getElementById('paste')?.remove());
   });
 
-  it('several events are marked with shift and sent again at once', async () => {
+  it('several events are selected with shift and replayed at once', async () => {
     await open('events?event_type=invoice.paid');
     await page.getByRole('checkbox').nth(0).click();
     await page
@@ -238,7 +238,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
   });
 
-  it('a key: made, shown once, rotated, revoked', async () => {
+  it('a key: created, shown once, rotated, revoked', async () => {
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('Billing');
     await page.getByLabel('May').selectOption('read');
@@ -250,7 +250,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(await page.content()).not.toContain(made);
     expect(await violations('09-keys')).toEqual([]);
     await page.getByRole('button', { name: 'Rotate Billing' }).click();
-    await page.getByLabel('The old one goes on for').selectOption('0');
+    await page.getByLabel('The old one stays valid for').selectOption('0');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const next = await page.locator('code.secret').innerText();
     await page.getByRole('button', { name: 'Close' }).click();
@@ -262,7 +262,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
       expect((await server.api('GET', '/v1/events', undefined, { authorization: `Bearer ${gone}` })).status).toBe(401);
   });
 
-  it("in German and dark by choice; times in the reader's zone with UTC beside them", async () => {
+  it("German and dark by choice, with times in the user's time zone and in UTC", async () => {
     await navigate('Events');
     const time = page.locator('time').first();
     const [iso = '', told, utc] = [
@@ -288,7 +288,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByRole('heading', { name: 'Events' }).waitFor();
   });
 
-  it('a reader sees no button that would be refused, and signs out', async () => {
+  it('a user with the role read sees no button that the API would refuse, and signs out', async () => {
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB' });
     const reader = await context.newPage();
@@ -298,7 +298,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await reader.getByRole('button', { name: 'Sign in with the key' }).click();
     await reader.getByRole('link', { name: 'Events', exact: true }).click();
     await reader.getByRole('link', { name: 'invoice.paid' }).first().click();
-    await reader.getByText('Your role may look.').waitFor();
+    await reader.getByText('Your role can only read.').waitFor();
 
     expect(await reader.getByRole('button', { name: 'Replay' }).count()).toBe(0);
     expect(await reader.getByRole('link', { name: 'API keys' }).count()).toBe(0);
@@ -309,7 +309,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await context.close();
   });
 
-  it('a script of a tenant does not run on our origin', async () => {
+  it("a tenant's script does not run on Posthorn's origin", async () => {
     const slug = 'tenant-script';
     await server.api('POST', '/v1/endpoints', {
       slug,
@@ -326,7 +326,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(shown.wrongs().join(' ')).toMatch(/Trusted|TrustedScriptURL|script-src/);
   });
 
-  it(`the first load of any screen, with all that it can load later, is at most ${FIRST_LOAD_BYTES_MAX} bytes of script as gzip; plots are loaded where they are drawn`, () => {
+  it(`the first load of any screen, with all that it can load later, is at most ${FIRST_LOAD_BYTES_MAX} bytes of script as gzip, and only screens with charts load the chart library`, () => {
     const screens = screensOf(OUTPUT);
 
     expect(screens.map(({ name }) => name)).toEqual(

@@ -8,14 +8,17 @@ import { type PosthornServer, startServer } from '../support/server.js';
 
 const PATIENCE_MS = 20_000;
 
-/** What a try of another page's script came to. */
+/** Result of one attempt by the script of another page. */
 interface Outcome {
   what: string;
-  /** What it could read; null for nothing. */
+  /** Data that the script could read; null for none. */
   read: string | null;
 }
 
-/** Everything that a page of another origin can make a browser send: it runs there, and is told where the service is. */
+/**
+ * Tries everything that a page of another origin can make a browser send. Runs in that page and gets the address of the
+ * service.
+ */
 async function attack(service: string): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const note = async (what: string, work: () => Promise<string | null>): Promise<void> =>
@@ -81,7 +84,7 @@ async function attack(service: string): Promise<Outcome[]> {
 
   const destination = JSON.stringify({ name: 'from another site', type: 'pull' });
   const ours = { 'x-posthorn-console': '1', 'x-posthorn-environment': 'live' };
-  // Each path by itself: much of it is waiting for what never comes.
+  // In parallel, because most of the requests only time out.
   await Promise.all(
     ['/v1/session', '/v1/org', '/v1/keys', '/v1/events/stream?environment=live', '/signin'].map(async (path) => {
       await note(`fetch GET ${path}`, () => text({}, path));
@@ -134,7 +137,7 @@ async function attack(service: string): Promise<Outcome[]> {
   return outcomes;
 }
 
-(isChromiumInstalled() ? describe : describe.skip)('a session, and pages of others', () => {
+(isChromiumInstalled() ? describe : describe.skip)('the session cookie, and pages of other sites', () => {
   let server: PosthornServer;
   let service: string;
   let browser: Browser;
@@ -162,7 +165,7 @@ async function attack(service: string): Promise<Outcome[]> {
     await own.getByLabel('API key of your organization').fill(server.apiKey);
     await own.getByRole('button', { name: 'Sign in with the key' }).click();
     await own.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    // A page of our own origin whose policy lets scripts call it, as the console's does.
+    // A page on Posthorn's origin whose policy lets scripts call the API, as the console's policy does.
     await own.goto(`${service}/docs`);
   }, 120_000);
 
@@ -186,7 +189,7 @@ async function attack(service: string): Promise<Outcome[]> {
       [method, path, body],
     );
 
-  it('a page of ours is let in: it reads, writes and listens with nothing but the cookie, which no script sees', async () => {
+  it("a page on Posthorn's origin reads, writes and streams with only the cookie, which no script can read", async () => {
     const [cookie] = await context.cookies();
 
     expect(cookie).toMatchObject({
@@ -221,7 +224,7 @@ async function attack(service: string): Promise<Outcome[]> {
 
   it.each([
     ['of another site', '127.0.0.1'],
-    ['of another port of this host, which is of the same site and gets the cookie', 'localhost'],
+    ['on another port of this host, which is the same site and gets the cookie', 'localhost'],
   ])(
     'a page %s reads nothing and changes nothing',
     async (_what, host) => {
@@ -237,7 +240,7 @@ async function attack(service: string): Promise<Outcome[]> {
 
       expect(outcomes.filter(({ read }) => read !== null)).toEqual([]);
       expect(outcomes.length).toBeGreaterThan(60);
-      // Where a browser went there for a person, he sees no more than a stranger would.
+      // Windows that the attack opened show only the response for an unauthenticated user.
       const windows = context.pages().filter((each) => each.url().includes('/v1/'));
       expect(windows.length).toBeGreaterThan(2);
       for (const each of windows)
@@ -256,7 +259,7 @@ async function attack(service: string): Promise<Outcome[]> {
     180_000,
   );
 
-  it('a page of ours that signs out is out, also in its other tabs', async () => {
+  it("signing out on Posthorn's origin also signs out the other tabs", async () => {
     expect((await asPage('DELETE', '/v1/session')).status).toBe(204);
 
     expect(await context.cookies()).toEqual([]);

@@ -5,14 +5,14 @@ import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '
 import { type PosthornServer, startServer } from '../support/server.js';
 import { jobOf, SwaggerPage, tourOf } from '../support/swagger-ui.js';
 
-/** What an executed operation showed. */
+/** Result of an executed operation, as the page shows it. */
 interface Shown {
   status: number;
   json: { [field: string]: unknown };
   text: string;
 }
 
-/** Of the operations that name an id, those that are tried here; test/conformance/docs-tour tries all. */
+/** Operations with ids that are tested here. test/conformance/docs-tour tests all of them. */
 const NEED_IDS = new Set([
   'getDestination',
   'createApplicationEndpoint',
@@ -29,14 +29,14 @@ const NEED_IDS = new Set([
   'deleteSecret',
   'revokeKey',
 ]);
-/** Its view is good for a minute, and this machine may be slower. */
+/** Its view expires after a minute, and this machine may be slower. */
 const TOO_LATE = 'showMail';
 
-/** Nobody waits this long for a page that works. */
+/** A page that works is faster than this. */
 const PATIENCE_MS = 60_000;
 
 (isChromiumInstalled() ? describe : describe.skip)(
-  'Swagger UI, with nothing but Authorize, Try it out and Execute',
+  'Swagger UI, used only through Authorize, Try it out and Execute',
   () => {
     let server: PosthornServer;
     let browser: Browser;
@@ -76,10 +76,10 @@ const PATIENCE_MS = 60_000;
     const routeOf = (operationId: string): Route =>
       routesOf(document).find(({ operation }) => operation.operationId === operationId) as Route;
 
-    /** The block of an operation, opened and ready to be executed. */
+    /** Opens the block of an operation, ready to be executed. */
     async function tried(operationId: string): Promise<Locator> {
       const block = page.locator(`.opblock[id$="-${operationId}"]`);
-      // Each open one makes the page slower.
+      // Each open block slows the page down.
       const before = page.locator(`.opblock[id$="-${opened}"] .opblock-body`);
       if (opened !== operationId && (await before.count()) > 0)
         await page.locator(`.opblock[id$="-${opened}"] .opblock-summary-control`).click();
@@ -94,7 +94,7 @@ const PATIENCE_MS = 60_000;
       return block;
     }
 
-    /** Enters the key of the organization and that of the operator. */
+    /** Enters the key of the organization and the key of the operator. */
     async function authorize(): Promise<void> {
       await page.locator('.auth-wrapper .authorize').first().click();
       for (const [scheme, value] of [
@@ -109,7 +109,7 @@ const PATIENCE_MS = 60_000;
       await page.locator('.auth-btn-wrapper .btn-done').first().click();
     }
 
-    /** Presses Execute and reads what came. */
+    /** Presses Execute and reads the response. */
     async function execute(operationId: string): Promise<Shown> {
       const block = await tried(operationId);
       const { method, path: template } = routeOf(operationId);
@@ -132,7 +132,7 @@ const PATIENCE_MS = 60_000;
       await block.locator('.examples-select select').first().selectOption(example);
     }
 
-    /** Executes again until the event is as wanted: its delivery is on its way. */
+    /** Executes again until the event has the wanted state, because its delivery is in flight. */
     async function eventUntil(isWanted: (event: Shown['json']) => boolean): Promise<Shown['json']> {
       for (let tries = 0; tries < 50; tries += 1) {
         const { json } = await execute('getEvent');
@@ -141,7 +141,7 @@ const PATIENCE_MS = 60_000;
       throw new Error('The event did not come to be as wanted.');
     }
 
-    it('begins with Destinations, opened, then the order of a first visit', async () => {
+    it('begins with Destinations, opened, then follows the order of a first visit', async () => {
       await page.locator('.opblock').first().waitFor();
       const sections = await page
         .locator('h3.opblock-tag')
@@ -156,14 +156,14 @@ const PATIENCE_MS = 60_000;
       expect([shown.at(0), shown.at(-1)]).toEqual(['createDestination', 'deleteDestination']);
     });
 
-    it('takes a key, and keeps none', async () => {
+    it('accepts a key and does not store it', async () => {
       await authorize();
 
       expect((await execute('getOrganization')).json).toMatchObject({ environment: 'live' });
       expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).not.toContain(server.apiKey);
     }, 60_000);
 
-    it('does the main job: a destination, two sends, the list, the event, a replay', async () => {
+    it('runs the main task: a destination, two sends, the list, the event, a replay', async () => {
       const created = await execute('createDestination');
       await screenshot(page, '03-destination');
       const [first, second] = [await execute('sendWebhook'), await execute('sendWebhook')];
@@ -181,7 +181,7 @@ const PATIENCE_MS = 60_000;
       const again = await eventUntil(({ deliveries }) => (deliveries as unknown[]).length === 2);
 
       expect([created.status, first.status, second.status, replayed.status]).toEqual([201, 202, 202, 202]);
-      // No key of somebody else's: the second send is another message.
+      // The examples set no fixed Idempotency-Key, so the second send is another message.
       expect(second.json['message_id']).not.toBe(first.json['message_id']);
       expect(list.json['data']).toHaveLength(2);
       expect(optional).toEqual(Array.from(optional, () => ''));
@@ -192,7 +192,7 @@ const PATIENCE_MS = 60_000;
       expect(again['id']).toBe(event['id']);
     }, 120_000);
 
-    it('a body that was refused and corrected goes through', async () => {
+    it('a refused body passes after its correction', async () => {
       const block = await tried('sendWebhook');
       const body = block.locator('textarea.body-param__text');
       const good = await body.inputValue();
@@ -209,7 +209,7 @@ const PATIENCE_MS = 60_000;
       });
     }, 60_000);
 
-    it('2xx: what each section begins with and what needs ids, in page order', async () => {
+    it('2xx: the first operation of each section, and operations that need ids, in page order', async () => {
       const { tried: tour } = tourOf(document, (await SwaggerPage.open(server.url)).routes());
       const isFirst = new Set(
         document.tags.map(
@@ -245,7 +245,7 @@ const PATIENCE_MS = 60_000;
       expect((await execute('createDestination')).status).toBe(201);
     }, 60_000);
 
-    it('fills in nothing that is optional, in no operation', async () => {
+    it('fills in no optional value, in any operation', async () => {
       const script = await (await fetch(`${server.url}/docs/swagger-ui-init.js`)).text();
       const shown = JSON.parse(
         /"swaggerDoc": (\{[\s\S]*\n {2}\}),\n {2}"customOptions"/.exec(script)?.[1] ?? '{}',
@@ -275,7 +275,7 @@ const PATIENCE_MS = 60_000;
       expect(body).toMatchObject({ type: 'sqs', config: { region: 'eu-west-1' } });
     }, 60_000);
 
-    it('nothing on the page failed but the calls that were refused', () => {
+    it('only refused calls caused errors on the page', () => {
       expect(complaints.filter((text) => !/\b4(01|22)\b/.test(text))).toEqual([]);
     });
   },

@@ -11,7 +11,7 @@ import { isChromiumInstalled, screenshotsOf, startBrowser } from '../support/bro
 import { command, type Running, start } from '../support/command.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** `posthorn login` against the service itself, and a person with a browser. */
+/** `posthorn login` against the service itself, with a user in a browser. */
 (isChromiumInstalled() ? describe : describe.skip)('posthorn login', () => {
   let server: PosthornServer;
   let current: PosthornServer;
@@ -41,7 +41,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
   const envOf = (user: string): Record<string, string> => ({ HOME: folder, XDG_CONFIG_HOME: path.join(folder, user) });
   const fileOf = (user: string): string => path.join(folder, user, 'posthorn', 'credentials.json');
 
-  /** Begins a login, and says where its person is to look. */
+  /** Starts a login and returns the address that the user has to open. */
   async function login(user: string): Promise<{ running: Running; address: string; code: string }> {
     const running = start(envOf(user), ['login', '--url', server.url, '--scope', 'write']);
     await running.said(/compare the code: [A-Z]{4}-[A-Z]{4}/);
@@ -49,7 +49,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
     return { running, address, code };
   }
 
-  /** The person opens the address, signs in where he has to, compares the code and decides. */
+  /** Acts as the user: opens the address, signs in if necessary, compares the code and decides. */
   async function decide(
     { address, code }: { address: string; code: string },
     decision: 'Allow' | 'Refuse',
@@ -85,15 +85,15 @@ import { type PosthornServer, startServer } from '../support/server.js';
       WITHIN_MS,
     );
 
-  it('approved in the browser: the key is kept for the user alone, whoami knows it, and logout revokes it; the service goes away and asks for patience meanwhile', async () => {
-    // A folder and a file of before, open to all.
+  it('approved in the browser: the key is stored for the user only, whoami accepts it, logout revokes it, and the login survives a restart and slow_down', async () => {
+    // A folder and a file from an earlier version, readable by all users.
     mkdirSync(path.dirname(fileOf('ada')), { recursive: true });
     writeFileSync(fileOf('ada'), '{"current":null,"sessions":{}}');
     chmodSync(path.dirname(fileOf('ada')), 0o777);
     chmodSync(fileOf('ada'), 0o666);
     const begun = await login('ada');
     await polled();
-    // The next question comes too soon: slow_down.
+    // The next poll comes too soon: slow_down.
     await sql.rows(`update oauth_devices set polled_at = now() + interval '3 seconds'`);
     await decide(begun, 'Allow');
     await until(
@@ -101,7 +101,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
       ([row]) => row?.s === 10,
       WITHIN_MS,
     );
-    // The question after that finds nobody.
+    // The poll after that finds no service.
     await current.kill('SIGKILL');
     const nobody = net.createServer((socket) => socket.destroy()).listen(Number(server.env['PORT']), '127.0.0.1');
     await once(nobody, 'connection');
@@ -137,7 +137,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
     expect((await command(envOf('ada'), ['whoami', '--url', server.url])).code).toBe(3);
   }, 180_000);
 
-  it('refused in the browser, and expired: 3, and nothing is kept', async () => {
+  it('refused in the browser, and expired: exit code 3, and no key is stored', async () => {
     const refused = await login('ben');
     await decide(refused, 'Refuse');
     const late = await login('cleo');
@@ -152,7 +152,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
       expect((await command(envOf(user), ['whoami', '--url', server.url])).code).toBe(3);
   }, 120_000);
 
-  it('logout from a service that is away: the key is forgotten here, and that it is still good is said', async () => {
+  it('logout from an unreachable service: the local key is deleted, and a warning says that it is still valid', async () => {
     expect(await command(envOf('dora'), ['login', '--with-key', '--url', server.url], server.apiKey)).toMatchObject({
       code: 0,
     });

@@ -42,7 +42,7 @@ interface Example {
     service = server.url.replace('127.0.0.1', 'localhost');
     key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     testKey = as(key);
-    // Cookies and storage of other sites are blocked, as browsers are set to more and more.
+    // Cookies and storage of other sites are blocked, as more and more browsers do by default.
     profile = mkdtempSync(path.join(tmpdir(), 'posthorn-portal-'));
     mkdirSync(path.join(profile, 'Default'));
     writeFileSync(
@@ -67,7 +67,7 @@ interface Example {
     await targets.close();
   });
 
-  /** A portal of the test environment, at the address that browsers are sent to. */
+  /** Opens a portal of the test environment, at the address for browsers. */
   async function opened(application: string, fields: object = {}): Promise<{ id: string; token: string; url: string }> {
     const { url, ...rest } = await openPortal(server, application, fields, testKey);
     return { ...rest, url: url.replace('127.0.0.1', 'localhost') };
@@ -76,7 +76,7 @@ interface Example {
   const made = async (fields: object = {}): Promise<string> =>
     expectStatus(await server.api('POST', '/v1/app', { name: 'Globex', ...fields }, testKey), 201).json.id as string;
 
-  /** The page by itself, with what it complains of and whom it asks beside the service. */
+  /** Opens the page alone, and records its errors and its requests to other hosts. */
   async function page(url: string): Promise<{ page: Page; wrongs: () => string[] }> {
     const shown = await context.newPage();
     const complaints = complaintsOf(shown);
@@ -88,7 +88,7 @@ interface Example {
     return { page: shown, wrongs: () => complaints.splice(0) };
   }
 
-  /** A page of somebody else, at the other name of this computer: another site. */
+  /** Starts a page of another site, at the other host name of this computer. */
   async function hostAt(name: 'localhost' | '127.0.0.1', serve: Server): Promise<string> {
     serve.listen(0, '127.0.0.1');
     await once(serve, 'listening');
@@ -96,7 +96,7 @@ interface Example {
     return `http://${name}:${(serve.address() as AddressInfo).port}`;
   }
 
-  it('from nothing to a delivery that is sent again: endpoint with types, test, secret, filter, deliveries, recovery, disable, delete', async () => {
+  it('first steps to a resent delivery: endpoint with types, test, secret, filter, deliveries, recovery, disable, delete', async () => {
     const application = await made();
     for (const [name, example] of [
       ['invoice.paid', { amount: 4200 }],
@@ -153,7 +153,7 @@ interface Example {
     await shown.getByLabel('Headers').fill('x-team: billing');
     expect(await violations(shown, 'new')).toEqual([]);
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
-    await shown.getByText('The endpoint is there.').waitFor();
+    await shown.getByText('The endpoint was created.').waitFor();
     const [endpoint] = (await server.api('GET', `/v1/app/${application}/endpoints`, undefined, testKey)).json.data;
     expect(endpoint).toMatchObject({
       url: target.url,
@@ -203,7 +203,7 @@ interface Example {
     await shown.getByText('HTTP 410').waitFor();
     await shown.getByText('"amount": 13').waitFor();
     expect(await violations(shown, 'delivery')).toEqual([]);
-    // It said 410, which disabled it: its customer enables it, and sends again what failed.
+    // Its receiver answered 410, which disabled it. The customer enables it and resends the failed events.
     target.answerBy(() => ({ status: 200, body: 'back' }));
     await shown.getByRole('navigation').getByRole('button', { name: 'Endpoints' }).click();
     await click('Production');
@@ -213,7 +213,7 @@ interface Example {
     await shown.getByRole('main').getByRole('button', { name: 'Deliveries' }).click();
     await shown.locator('tbody tr').first().getByRole('button').click();
     await click('Send again');
-    await shown.getByText('It is on its way again.').waitFor();
+    await shown.getByText('It is being sent again.').waitFor();
     await shown.getByText('HTTP 200').waitFor();
     expect((await target.arrived(4)).at(-1)?.headers['webhook-id']).toBe(failing.message_id);
     await shown.getByRole('navigation').getByRole('button', { name: 'Endpoints' }).click();
@@ -239,7 +239,7 @@ interface Example {
     await shown.close();
   });
 
-  it('F5 and Back keep the portal and the place in it; its token is in this tab alone, and gone when the session ends', async () => {
+  it('F5 and Back keep the portal and its screen, and the token is only in this tab and removed when the session ends', async () => {
     const application = await made();
     const endpoint = await endpointAt(
       { ...server, api: (method, where, body) => server.api(method, where, body, testKey) },
@@ -300,12 +300,12 @@ interface Example {
     await Promise.all([shown.close(), other.close()]);
   }, 180_000);
 
-  it('Back does not lead to the form of an endpoint that was made', async () => {
+  it('Back does not lead to the form of an endpoint that was created', async () => {
     const { page: shown } = await page((await opened(await made())).url);
     await shown.getByRole('button', { name: 'Add endpoint' }).click();
     await shown.getByLabel('Address').fill(targets.open().url);
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
-    await shown.getByText('The endpoint is there.').waitFor();
+    await shown.getByText('The endpoint was created.').waitFor();
 
     await shown.goBack();
     await shown.getByRole('heading', { name: 'Endpoints', exact: true }).waitFor();
@@ -313,7 +313,7 @@ interface Example {
     await shown.close();
   });
 
-  it('shows what it may, in the language of the call, and nothing to somebody who looks', async () => {
+  it('shows only permitted actions, in the language of the call, and none to a read-only user', async () => {
     const application = await made({ name: HOSTILE[3] });
     await endpointAt(
       { ...server, api: (method, where, body) => server.api(method, where, body, testKey) },
@@ -342,7 +342,7 @@ interface Example {
     await Promise.all([german.close(), looking.close()]);
   });
 
-  it('in a frame of the example: on an allowed origin alone, as high as its content, renewed without a reload, without cookies or storage', async () => {
+  it('in the frame of the example: only on an allowed origin, as high as its content, renewed without a reload, without cookies or storage', async () => {
     const application = await made();
     const { createHost } = (await import(
       path.resolve(import.meta.dirname, '../../examples/portal/server.mjs')
@@ -357,7 +357,7 @@ interface Example {
     await host.goto(allowed);
     const frame = await portalFrame(host);
     await frame.getByText('No endpoint yet').waitFor();
-    // What a host page can't know, and what a browser that blocks other sites keeps from this one.
+    // Values that a host page cannot read, and storage that a browser denies to other sites.
     const storage = await frame.evaluate(() => {
       try {
         return sessionStorage.length;
@@ -377,7 +377,7 @@ interface Example {
     );
     await take(host, 'framed');
 
-    // Its session is closed: another one is opened behind its back, and what was entered is still there.
+    // Its session is closed and another one is opened in the background, and the entered values are kept.
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`, undefined, testKey), 204);
     await frame.getByRole('button', { name: 'Check the address' }).click();
     await until(
@@ -389,7 +389,7 @@ interface Example {
     await frame.getByRole('button', { name: 'Check the address' }).click();
     await frame.getByText('It cannot be reached yet.').waitFor();
     expect(await frame.getByLabel('Address').inputValue()).toBe('https://a.example/');
-    // The browser tells of the one 401 as an error; of nothing else.
+    // The browser logs only the 401 as an error.
     expect(complaints.filter((line) => !line.includes('401'))).toEqual([]);
 
     const elsewhere = await context.newPage();
@@ -404,7 +404,7 @@ interface Example {
     await Promise.all([host.close(), elsewhere.close()]);
   });
 
-  it('takes a token from the page around it alone, and of the same application; tells its origin alone', async () => {
+  it('accepts tokens only from the embedding page and for the same application, and sends messages only to its origin', async () => {
     const [application, other] = [await made({ name: 'Ours' }), await made({ name: 'Theirs' })];
     const [first, foreign, next] = [
       await opened(application),
@@ -445,7 +445,7 @@ interface Example {
     expect(new Set((await heard()).map(([{ source }, origin]) => `${source} ${origin}`))).toEqual(
       new Set([`posthorn-portal ${service}`]),
     );
-    // Another application's token, one that it tells itself, one without its name: nothing comes of them.
+    // Ignores a token of another application, a token from the frame itself, and a message without a source.
     await say({ source: 'posthorn-host', type: 'token', token: foreign.token });
     await frame.evaluate((token) => window.postMessage({ source: 'posthorn-host', type: 'token', token }), next.token);
     await say({ type: 'token', token: next.token });
@@ -479,7 +479,7 @@ interface Example {
     expect(Math.max(read('embed/portal.js').length, gzipSync(read('embed/portal.js')).length)).toBeLessThan(2_048);
   });
 
-  /** What axe has against it, in light and dark, wide and on a phone; with a picture of each. */
+  /** Returns the violations that axe finds, in light and dark, wide and on a phone, and takes a screenshot of each. */
   async function violations(shown: Page, name: string): Promise<string[]> {
     const found: string[] = [];
     for (const [width, height] of [

@@ -58,7 +58,10 @@ const PATIENCE_MS = 20_000;
     return { context, page, complaints: complaintsOf(page) };
   }
 
-  /** What the checker finds; it is put in past the page's policy, which lets nothing run. */
+  /**
+   * Returns the violations that the checker finds. The checker is injected past the page's policy, which allows no
+   * scripts.
+   */
   async function violations(page: Page): Promise<string[]> {
     const session = await page.context().newCDPSession(page);
     const evaluate = async (expression: string): Promise<unknown> => {
@@ -76,7 +79,7 @@ const PATIENCE_MS = 20_000;
     )) as string[];
   }
 
-  it('a member comes in with a code and goes out again, without JavaScript', async () => {
+  it('a member signs in with a code and out again, without JavaScript', async () => {
     const { context, page, complaints } = await open({ javaScriptEnabled: false });
     await page.goto(`${server.url}/signin?return_to=%2Fsignin%3Fwelcome%3D1`);
     await screenshot(page, 'sign-in');
@@ -105,7 +108,7 @@ const PATIENCE_MS = 20_000;
   });
 
   it.each(['light', 'dark'] as const)(
-    '%s: the accessibility checker finds nothing, on any of the pages',
+    '%s: the accessibility checker finds nothing on any of the pages',
     async (colorScheme) => {
       const { context, page } = await open({ colorScheme, viewport: { width: 320, height: 700 } });
       const found: string[] = [];
@@ -134,7 +137,7 @@ const PATIENCE_MS = 20_000;
     },
   );
 
-  it('the form has its labels, its order and its focus from the keyboard alone', async () => {
+  it('the form has labels, tab order and focus for the keyboard', async () => {
     const { context, page } = await open();
     await page.goto(`${server.url}/signin`);
     const stops: string[] = [];
@@ -157,7 +160,7 @@ const PATIENCE_MS = 20_000;
     await context.close();
   });
 
-  it('is shown in no frame of another page', async () => {
+  it('no other page can show it in a frame', async () => {
     const { context, page } = await open();
     await page.route('http://frames.example/', (route) =>
       route.fulfill({ contentType: 'text/html', body: `<iframe src="${server.url}/signin"></iframe>` }),

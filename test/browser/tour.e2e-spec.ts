@@ -12,16 +12,16 @@ import {
   TourShell,
 } from '../support/readme-tour.js';
 
-/** The first start that the README names before the tour, as a program beside the tour's shell. */
+/** The first start that the README describes before the tour, as a program beside the tour's shell. */
 const FIRST_START = {
   script:
     'PORT=0 SMTP_PORT=0 npm start > "$TMPDIR/first.log" 2>&1 &\nexport FIRST=$!\nuntil grep -q "^Swagger UI" "$TMPDIR/first.log" || ! kill -0 $FIRST; do sleep 1; done\ncat "$TMPDIR/first.log"',
 };
 const FIRST_STOP = { script: 'kill $FIRST\nwait $FIRST\nrm "$TMPDIR/first.log"' };
-/** What the README shows in place of an address with a free port. */
+/** Address in the README that stands for an address with a free port. */
 const SHOWN = 'http://127.0.0.1:41234';
 
-/** The tour of the README, as somebody new does it: in a shell, and then in the console by the names that the README says. */
+/** The tour of the README as a newcomer does it: in a shell, and then in the console by the names in the README. */
 describe('the tour of the README', () => {
   const tour = readTour();
   const hasBrowser = isChromiumInstalled();
@@ -39,7 +39,7 @@ describe('the tour of the README', () => {
     await shell?.close();
   });
 
-  it('after a first start that has ended, goes through the shell and the console, and leaves nothing', async () => {
+  it('after a first start that has ended, runs the shell and the console part, and leaves no files', async () => {
     shell = new TourShell(place);
     const started = await shell.run(FIRST_START);
     await shell.run(FIRST_STOP);
@@ -56,7 +56,7 @@ describe('the tour of the README', () => {
     expectNothingLeft(before);
   }, 600_000);
 
-  it('while the first start still runs, goes through the shell, leaves nothing, and the first start goes on', async () => {
+  it('while the first start still runs, runs the shell part, leaves no files, and the first start continues', async () => {
     shell = new TourShell(place);
     const url = /listening on (\S+)/.exec(await shell.run(FIRST_START))?.[1] ?? '';
     const before = filesOf(place);
@@ -71,7 +71,7 @@ describe('the tour of the README', () => {
     await shell.run(FIRST_STOP);
   }, 600_000);
 
-  it('twice, in a shell that exports settings of another installation and a used data directory, goes through the shell and leaves nothing', async () => {
+  it('twice, in a shell with settings of another installation and a used data directory, runs the shell part and leaves no files', async () => {
     const exported = {
       DATA_DIR: path.join(place.temporary, 'used'),
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
@@ -125,13 +125,14 @@ describe('the tour of the README', () => {
     for (const [i, step] of tour.steps.entries()) {
       const left = new Words(step, url);
       await steps[i]?.(left);
-      // A name that the README says and nobody looked for may be gone from the page.
+      // A name in the README that the test did not use may be missing on the page.
       expect({ step: step.text, left: left.rest() }).toEqual({ step: step.text, left: [] });
       await take(page, `${i + 1}`);
     }
 
     expect(await violationsOf(page)).toEqual([]);
-    // Being signed out at first is told by the browser as an error, and over plain http what the page of the sign-in asks of it; nothing else is.
+    // The browser logs the initial 401 as an error, and over plain http the Cross-Origin-Opener-Policy header of the
+    // sign-in page. There are no other errors.
     expect(complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy'))).toEqual(
       [],
     );
@@ -160,7 +161,10 @@ describe('the tour of the README', () => {
   }
 });
 
-/** The files of the clone and the temporary ones: not those of PostgreSQL, which come and go, and not behind links. */
+/**
+ * Returns the files of the clone and the temporary folder, without those of PostgreSQL, which come and go, and without
+ * following links.
+ */
 function filesOf({ clone, temporary }: TourPlace): string[] {
   return [clone, temporary]
     .flatMap((folder) =>
@@ -170,7 +174,7 @@ function filesOf({ clone, temporary }: TourPlace): string[] {
     .sort();
 }
 
-/** The words of a step, each of which is taken once and in their order. */
+/** The quoted words of a step. Each is used once, in order. */
 class Words {
   private readonly names: string[];
   private readonly values: string[];
@@ -180,12 +184,12 @@ class Words {
     this.values = values.map((value) => value.replace(SHOWN, url));
   }
 
-  /** The next name of a button, a field, a link or a heading. */
+  /** Returns the next name of a button, field, link or heading. */
   name(): string {
     return this.names.shift() ?? 'a name that the README does not say';
   }
 
-  /** The next value. */
+  /** Returns the next value. */
   value(): string {
     return this.values.shift() ?? 'a value that the README does not say';
   }
@@ -195,7 +199,10 @@ class Words {
   }
 }
 
-/** What hands do at each step of the README: that it is a field, a button or a heading is known here, and which one the README says. */
+/**
+ * Actions for each step of the README. The role of an element (field, button, heading) is defined here, and its name
+ * comes from the README.
+ */
 function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
   const region = (name: string) => page.getByRole('region', { name, exact: true });
   return [
@@ -212,7 +219,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
         .getByRole('link', { name: words.name(), exact: true })
         .click();
       const type = words.value();
-      // The one on top: rows of what came before are below it.
+      // The top row. Rows of earlier runs are below it.
       await page.locator('[aria-rowindex="2"]').getByRole('link', { name: type, exact: true }).click();
       await page.getByRole('heading', { name: type, exact: true }).waitFor();
     },
@@ -237,7 +244,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
         .getByRole('listitem')
         .filter({ hasText: words.value() });
       await second.getByText('HTTP 200', { exact: true }).waitFor();
-      // What somebody reads stays as it was.
+      // The content that the user reads has not changed.
       expect(await page.getByRole('button', { name: 'As sent', pressed: true }).count()).toBe(1);
       expect(await region('Attempts').getByRole('list').first().getByRole('listitem').count()).toBe(2);
     },

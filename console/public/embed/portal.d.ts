@@ -1,29 +1,35 @@
-/** How the frame is: `loading` until it shows something, `renewing` while another token is asked for, `failed` when none came. */
+/**
+ * State of the frame: `loading` until it shows content, `renewing` while it waits for a new token, `failed` if it got
+ * no token.
+ */
 export type PortalState = 'loading' | 'ready' | 'renewing' | 'failed';
 
-/** What a portal is mounted with. */
+/** Options of `mountPortal`. */
 export interface PortalOptions {
-  /** Asks your own backend for a portal of the customer who is signed in: the answer of `POST /v1/app/{app}/portal`. */
+  /**
+   * Requests a portal for the signed-in customer from your own backend. Returns the response of `POST
+   * /v1/app/{app}/portal`.
+   */
   open: () => Promise<{ url: string; token: string }>;
-  /** What screen readers call the frame. */
+  /** Accessible name of the frame, for screen readers. */
   title?: string;
-  /** The least height of the frame, in pixels. */
+  /** Minimum height of the frame, in pixels. */
   minHeight?: number;
-  /** What stands in the place of the frame when it could not be opened. */
+  /** Text shown instead of the frame if the portal could not be opened. */
   failedText?: string;
-  /** What its button says. */
+  /** Label of the button that tries again. */
   retryText?: string;
-  /** Told of every change of how the frame is. */
+  /** Called whenever the state of the frame changes. */
   onState?: (state: PortalState) => void;
-  /** Told the id of an endpoint that the customer made, changed or deleted. */
+  /** Called with the id of an endpoint that the customer created, changed or deleted. */
   onChange?: (endpoint: string) => void;
 }
 
-/** A portal that is shown. */
+/** A mounted portal. */
 export interface Portal {
-  /** Takes the frame away. */
+  /** Removes the frame. */
   unmount(): void;
 }
 
-/** Shows the customers' portal in a frame inside an element, sizes it, and renews its token. */
+/** Shows the customer portal in a frame inside an element, adjusts the frame's height, and renews its token. */
 export declare function mountPortal(element: Element, options: PortalOptions): Portal;

@@ -4,20 +4,23 @@ import { answerTo, CONSOLE_HEADER, ENVIRONMENT_HEADER } from './early-answers';
 import { Fault, faultOf } from './fault';
 import { noteAnswer, noteSignedOut, noteSilence } from './reachability';
 
-/** What the API calls its objects. */
+/** Schemas of the API, by name. */
 export type Schemas = components['schemas'];
-/** An event as the list has it. */
+/** An event as the list endpoint returns it. */
 export type EventItem = Schemas['EventPage']['data'][number];
-/** Which of the two environments of the organization a call is about. */
+/** Environment of the organization that a call refers to. */
 export type Environment = 'live' | 'test';
 export type Api = Client<paths>;
 
-/** The service's address, whatever path of its host it stands below; ends with a slash. */
+/** URL of the service including the path prefix on its host. Ends with a slash. */
 export const SERVICE = new URL('..', document.baseURI).href;
 
 const clients = new Map<Environment, Api>();
 
-/** The API in one environment. The header beside the cookie is what no other site's page can send. */
+/**
+ * Returns the API client for one environment. Pages of other sites cannot send its custom header, which protects the
+ * cookie against CSRF.
+ */
 export function apiOf(environment: Environment): Api {
   const known = clients.get(environment);
   if (known !== undefined) return known;
@@ -30,14 +33,14 @@ export function apiOf(environment: Environment): Api {
   return made;
 }
 
-/** What an answer holds. Throws a `Fault` for one that is no success. */
+/** Returns the body of a successful response. Throws a `Fault` for any other response. */
 export async function answered<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call;
   if (!response.ok) throw faultOf(response, error);
   return data as T;
 }
 
-/** The payload of an event, byte for byte. */
+/** Returns the payload of an event, byte for byte. */
 export function payloadOf(
   environment: Environment,
   eventId: string,
@@ -46,7 +49,7 @@ export function payloadOf(
   return bytesOf(environment, `v1/events/${encodeURIComponent(eventId)}/payload`, signal);
 }
 
-/** What a path of the API ("v1/emails/…/raw") answers with, byte for byte. */
+/** Returns the response body of an API path ("v1/emails/…/raw"), byte for byte. */
 export async function bytesOf(
   environment: Environment,
   path: string,
@@ -62,7 +65,7 @@ export async function bytesOf(
   };
 }
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface OwnSession {
   id: string;
   name: string;
@@ -71,7 +74,7 @@ export interface OwnSession {
   environments: Environment[];
 }
 
-/** The session of this browser; null when nobody is signed in. */
+/** Returns the session of this browser, or null if no user is signed in. */
 export async function ownSession(): Promise<OwnSession | null> {
   const response = await watched(new Request(`${SERVICE}v1/session`, { headers: CONSOLE_HEADER }));
   if (response.status === 401) return null;
@@ -85,7 +88,10 @@ export async function signOut(): Promise<void> {
   if (!response.ok && response.status !== 401) throw faultOf(response, await response.json().catch(() => null));
 }
 
-/** Whether the service has the page that this one was loaded as: a page of another version names other files. `unknown` where it does not answer. */
+/**
+ * Returns whether the service still serves the version of this page. A page of another version names other files.
+ * `unknown` if the service does not answer.
+ */
 export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
   const own = ownScripts();
   const page = await fetch(document.baseURI, { cache: 'no-cache', credentials: 'same-origin' }).then(
@@ -96,21 +102,21 @@ export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
   return own.every((name) => page.includes(name)) ? 'same' : 'other';
 }
 
-/** The names of the files that this page was loaded with. */
+/** Returns the names of the script files that this page was loaded with. */
 export function ownScripts(): string[] {
   return [...document.querySelectorAll<HTMLScriptElement>('script[type=module][src]')].flatMap(
     ({ src }) => src.split('/').at(-1) ?? [],
   );
 }
 
-/** Where people sign in, with the way back to where they are. */
+/** Returns the address of the sign-in page, which leads back to the current page. */
 export function signInAddress(here: string): string {
   return `${SERVICE}signin?return_to=${encodeURIComponent(here)}`;
 }
 
 let clockOffMs = 0;
 
-/** The time as the service has it: the clock of this computer may be wrong. */
+/** Returns the service's time. The clock of this computer may be wrong. */
 export function serviceNowMs(): number {
   return Date.now() + clockOffMs;
 }
@@ -123,7 +129,7 @@ async function watched(request: Request): Promise<Response> {
   try {
     const { response, atMs } = await answerTo(request);
     const said = Date.parse(response.headers.get('date') ?? '');
-    // To the second: less is the way there and back.
+    // The header has a resolution of one second, so smaller differences are network latency.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - atMs) > 2_000 ? said - atMs : 0;
     if (response.status === 401) noteSignedOut();
     else noteAnswer(response.status < 500);

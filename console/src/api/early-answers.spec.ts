@@ -5,7 +5,7 @@ const LIST = 'https://example.com/hooks/v1/events';
 const of = (url: string, environment = 'live', init: RequestInit = {}): Request =>
   new Request(url, { ...init, headers: { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment } });
 
-describe('what is asked early', () => {
+describe('early answers', () => {
   let asked: Request[];
   beforeEach(() => {
     asked = [];
@@ -26,7 +26,7 @@ describe('what is asked early', () => {
     return all;
   };
 
-  it('answers whoever asks the same, however its address is written, once', async () => {
+  it('answers one identical request, however its query is written', async () => {
     await askEarly(of(`${LIST}?status=dlq&status=failed&event_type=a%20b&limit=100`));
 
     expect(
@@ -39,24 +39,24 @@ describe('what is asked early', () => {
   });
 
   it.each([
-    ['of another environment', of(`${LIST}?limit=100`, 'test')],
+    ['for another environment', of(`${LIST}?limit=100`, 'test')],
     ['with another filter', of(`${LIST}?limit=100&status=dlq`)],
     ['with another method', of(`${LIST}?limit=100`, 'live', { method: 'DELETE' })],
     ['at another path', of('https://example.com/v1/events?limit=100')],
-  ])('answers no question %s', async (_what, request) => {
+  ])('does not answer a request %s', async (_what, request) => {
     await askEarly(of(`${LIST}?limit=100`));
 
     expect(await texts(request)).toEqual(['answer 2']);
   });
 
-  it('is not kept for long', async () => {
+  it('an early answer expires', async () => {
     await askEarly(of(LIST));
     jest.setSystemTime(1_010_000);
 
     expect(await texts(of(LIST))).toEqual(['answer 2']);
   });
 
-  it('tells when it came, not when it is looked at, and whether it came', async () => {
+  it('reports the time of arrival, and whether the request failed', async () => {
     await askEarly(of(LIST));
     jest.setSystemTime(1_005_000);
     expect((await answerTo(of(LIST))).atMs).toBe(1_000_000);

@@ -1,32 +1,34 @@
-/** What says that a page of ours asks: no other site's can send it. */
+/** Identifies requests of the console. Pages of other sites cannot send this header. */
 export const CONSOLE_HEADER = { 'x-posthorn-console': '1' };
-/** The environment that a call is about. */
+/** Environment that a call refers to. */
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
-/** An answer, and when its head was here, in milliseconds since the epoch. */
+/** A response, and the time at which its head arrived, in milliseconds since the epoch. */
 export interface Arrived {
   response: Response;
   atMs: number;
 }
 
-/** What was asked so long ago is asked again. */
+/** Prefetched responses older than this are requested again. */
 const KEPT_MS = 10_000;
 
 const asked = new Map<string, { answer: Promise<Arrived>; untilMs: number }>();
 
 /**
- * Asks for what a screen is about to ask for: whoever asks the same next, once and soon, has this answer. Without the client, so that it
- * can be done before the rest of the console was loaded.
+ * Prefetches a request that a screen is about to make. The next identical request uses this response if it follows
+ * soon.
+ *
+ * Does not use the API client, so it can run before the rest of the console is loaded.
  */
 export function askEarly(request: Request): Promise<Arrived> {
   const answer = arriving(request);
   asked.set(keyOf(request), { answer, untilMs: Date.now() + KEPT_MS });
-  // Nobody may come for it.
+  // Avoids an unhandled rejection if the response is never used.
   answer.catch(() => undefined);
   return answer;
 }
 
-/** The answer to a request: the one that was asked for early, or one of its own. */
+/** Returns the response to a request: the prefetched one, or that of a new request. */
 export function answerTo(request: Request): Promise<Arrived> {
   const key = keyOf(request);
   const early = asked.get(key);
@@ -39,7 +41,7 @@ async function arriving(request: Request): Promise<Arrived> {
   return { response, atMs: Date.now() };
 }
 
-/** Whatever the order of the parameters of an address and the way in which they are escaped. */
+/** Returns a key that does not depend on the order and escaping of the query parameters. */
 function keyOf({ method, url, headers }: Request): string {
   const { origin, pathname, searchParams } = new URL(url);
   searchParams.sort();

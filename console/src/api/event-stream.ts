@@ -1,26 +1,32 @@
 import { type Environment, type EventItem, ownSession, SERVICE } from './client';
 import { noteAnswer, noteSilence } from './reachability';
 
-/** What happened to an event, and the event as it is then. */
+/** A change of an event, and the event after the change. */
 export interface ToldChange extends Omit<EventItem, 'attempt_count' | 'last_attempt' | 'next_attempt_at'> {
   attempt?: { number: number; status: number | null; error: string | null; at: string; next_attempt_at: string | null };
 }
 
-/** What the stream tells: changes of events, and that something between two times is not told. */
+/** Callbacks for the stream: changes of events, and gaps in which changes were not sent. */
 export interface StreamListeners {
-  /** The stream has begun, or begun again: what happened before is for a list to say. */
+  /** The stream has started or restarted. Earlier changes must be loaded with a list. */
   ready: () => void;
   changed: (kind: 'accepted' | 'attempt' | 'status', change: ToldChange) => void;
   gap: (between: { since: string | null; until: string }) => void;
 }
 
-/** A stream that ended for good (too many are open, a proxy's page instead of it) is opened again after this, and twice as long each time. */
+/**
+ * A stream that failed for good is reopened after this time, which doubles with each failure. Reasons are too many open
+ * streams, or a proxy's error page instead of a stream.
+ */
 const AGAIN_MS = 2_000;
 const AGAIN_MS_MAX = 60_000;
-/** A restart of the service is no silence: browsers come back within this. */
+/** A restart of the service does not count as an outage, because browsers reconnect within this time. */
 const SILENT_MS = 4_000;
 
-/** Listens to events until what it answers with is called. Only while somebody looks: browsers open six connections to a host. */
+/**
+ * Opens the event stream and returns a function that closes it. It is open only while the page is visible, because
+ * browsers open at most six connections to a host.
+ */
 export function listenToEvents(
   environment: Environment,
   filter: Readonly<Record<string, string>>,
@@ -46,7 +52,7 @@ export function listenToEvents(
         silence ??= setTimeout(noteSilence, SILENT_MS);
         return;
       }
-      // It does not say why; another call is told.
+      // The stream gives no reason for a failure. Another call reports the reason.
       ownSession().catch(() => undefined);
       again = setTimeout(open, againMs);
       againMs = Math.min(againMs * 2, AGAIN_MS_MAX);

@@ -1,28 +1,28 @@
-/** An answer of the API that is no success, or no answer at all (`status` 0). */
+/** An unsuccessful response of the API, or a missing response (`status` 0). */
 export class Fault extends Error {
   override readonly name = 'Fault';
 
   constructor(
     readonly status: number,
-    /** The type of the envelope, or `unreachable`. */
+    /** Type of the error envelope, or `unreachable`. */
     readonly type: string,
     message: string,
     readonly requestId: string | null,
     readonly details: Readonly<Record<string, unknown>>,
-    /** How long to wait before the next try; null when nobody says. */
+    /** Wait before the next attempt; null if unknown. */
     readonly retryAfterSeconds: number | null,
   ) {
     super(message);
   }
 
-  /** What is wrong with each field of a form. */
+  /** Errors of individual form fields. */
   get fields(): readonly { path: string; message: string }[] {
     const { fields } = this.details;
     return Array.isArray(fields) ? (fields as { path: string; message: string }[]) : [];
   }
 }
 
-/** The fault that an answer tells of, whoever gave it: a proxy in between has no envelope. */
+/** Returns the fault that a response describes. A proxy's response has no error envelope. */
 export function faultOf(response: Response, body: unknown): Fault {
   const said = (
     body as

@@ -3,23 +3,26 @@ import type { paths } from '../../../src/client/openapi';
 import { answered, type Api, type Schemas, SERVICE } from './client';
 import { Fault } from './fault';
 
-/** The session of a portal, as the service tells it. */
+/** The session of a portal, as the service returns it. */
 export type OwnPortal = Schemas['OwnPortalItem'];
 export type Permission = OwnPortal['permissions'][number];
-/** Where a portal's own application is in the API. */
+/** The portal's own application in the API. */
 export interface Mine {
   app: string;
 }
 
 const FORM = /^pt_[A-Za-z0-9_-]{43}$/;
 
-/** In the memory of this page, and in the session storage of its tab: not in its address, its title, a cookie or a store that others share. */
+/**
+ * The token. Kept in the memory of this page and in the session storage of its tab. Never in its address, title,
+ * cookies or a shared store.
+ */
 let token: string | null = null;
 const ended = new Set<() => void>();
 
 /**
- * Reads the token behind `#` once, and takes it out of the address before anything else can see it. Without one, the page was reloaded or
- * returned to: the tab still has the token of this session.
+ * Reads the token behind `#` once, and removes it from the address before any other code can read it. If there is none,
+ * the page was reloaded or revisited, and the tab still has the session's token.
  */
 export function takeToken(): void {
   const text = location.hash.slice(1);
@@ -29,10 +32,13 @@ export function takeToken(): void {
   keepToken(token);
 }
 
-/** The place of this session's token. Its id is in the path, so that one tab never opens a portal with the token of another. */
+/**
+ * Storage key of this session's token. The path contains the session's id, so no tab opens a portal with the token of
+ * another.
+ */
 const place = (): string => `posthorn.portal ${location.pathname}`;
 
-/** In a frame nothing is kept: the page around it brings a token after each load. */
+/** Inside a frame the token is not stored. The embedding page passes a token after each load. */
 const isKept = (): boolean => window.parent === window;
 
 function keptToken(): string | null {
@@ -49,7 +55,7 @@ function keepToken(kept: string | null): void {
     if (kept === null) sessionStorage.removeItem(place());
     else sessionStorage.setItem(place(), kept);
   } catch {
-    // A browser that keeps nothing closes the portal at a reload.
+    // Without session storage, a reload closes the portal.
   }
 }
 
@@ -57,24 +63,24 @@ export function hasToken(): boolean {
   return token !== null;
 }
 
-/** Calls back when an answer says that the session has ended; answers with what ends that. */
+/** Calls the listener when a response reports that the session has ended. Returns a function that unsubscribes. */
 export function onEnded(listener: () => void): () => void {
   ended.add(listener);
   return () => void ended.delete(listener);
 }
 
-/** The API as the token of this page reaches it. */
+/** API client that uses the token of this page. */
 export const portalApi: Api = createClient<paths>({
   baseUrl: SERVICE.replace(/\/$/, ''),
   fetch: (request) => asked(request, token, true),
 });
 
-/** Who this page is for. Throws a `Fault`. */
+/** Returns the session of this portal. Throws a `Fault`. */
 export function ownPortal(): Promise<OwnPortal> {
   return answered(portalApi.GET('/v1/portal'));
 }
 
-/** Goes on with another token, where it is of the same application; null for one that is not, or that is none. */
+/** Replaces the token. Returns null if the new token is invalid or belongs to another application. */
 export async function renew(next: string, application: string | null): Promise<OwnPortal | null> {
   if (!FORM.test(next)) return null;
   const candidate = createClient<paths>({
@@ -89,7 +95,7 @@ export async function renew(next: string, application: string | null): Promise<O
 
 let clockOffMs = 0;
 
-/** The time as the service has it: the clock of this computer may be wrong. */
+/** Returns the service's time. The clock of this computer may be wrong. */
 export function portalNowMs(): number {
   return Date.now() + clockOffMs;
 }
@@ -97,10 +103,10 @@ export function portalNowMs(): number {
 async function asked(request: Request, bearer: string | null, isOwn: boolean): Promise<Response> {
   if (bearer !== null) request.headers.set('authorization', `Bearer ${bearer}`);
   try {
-    // No cookie: who is signed in to the console in this browser is nobody here.
+    // Sends no cookie. A console session in this browser must not affect the portal.
     const response = await fetch(request, { credentials: 'omit', referrerPolicy: 'no-referrer' });
     const said = Date.parse(response.headers.get('date') ?? '');
-    // To the second: less is the way there and back.
+    // The header has a resolution of one second, so smaller differences are network latency.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - Date.now()) > 2_000 ? said - Date.now() : 0;
     if (response.status === 401 && isOwn && bearer === token) {
       keepToken(null);

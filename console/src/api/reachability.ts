@@ -1,9 +1,9 @@
-/** Whether the service answers, and whether it still knows who we are. */
+/** Whether the service answers, and whether the session is still valid. */
 export interface Reachability {
-  /** Since when it has not answered; null while it does. */
+  /** Start of the current outage; null while the service answers. */
   silentSince: number | null;
   isSignedOut: boolean;
-  /** Another version of the console was deployed: the files of this one are gone, or will be. */
+  /** Another version of the console was deployed. The files of this version are gone or will be. */
   isReplaced: boolean;
 }
 
@@ -14,13 +14,13 @@ export function reachability(): Reachability {
   return now;
 }
 
-/** Calls back with every change; answers with what ends that. */
+/** Calls the listener after every change. Returns a function that unsubscribes. */
 export function onReachability(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-/** The service answered; `isWell` is false for an answer that says that it cannot. */
+/** Records an answer of the service. `isWell` is false for an answer that reports unavailability. */
 export function noteAnswer(isWell: boolean): void {
   if (isWell) change({ ...now, silentSince: null, isSignedOut: false });
   else noteSilence();

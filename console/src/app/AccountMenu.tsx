@@ -4,7 +4,7 @@ import { t, word } from '../kit/messages/t';
 import { prefer, type Preferences, usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
 
-/** Who is signed in, how things look, and the way out. */
+/** Menu with the signed-in user, the display preferences, and signing out. */
 export function AccountMenu({ onHelp }: { onHelp: () => void }): ReactNode {
   const { session } = useSigned();
   const { scheme, language } = usePreferences();

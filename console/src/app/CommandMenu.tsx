@@ -8,7 +8,7 @@ import { useSigned } from '../session/session';
 import { type Place, placeOfId } from './jump';
 import { SCREENS } from './navigation';
 
-/** Somewhere to go. */
+/** A target of the command menu. */
 interface Command {
   id: string;
   label: string;
@@ -19,7 +19,7 @@ interface Command {
 
 const SHOWN_MAX = 12;
 
-/** Opens any id, any screen, and any destination or application by its name. */
+/** Command menu that opens any id, any screen, and any destination or application by its name. */
 export function CommandMenu({ onClose }: { onClose: () => void }): ReactNode {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);

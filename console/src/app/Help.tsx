@@ -3,7 +3,7 @@ import { Dialog } from '../kit/dialog/Dialog';
 import { t } from '../kit/messages/t';
 import { keysOf, type ShortcutId, SHORTCUTS } from '../kit/shortcuts/registry';
 
-/** Every shortcut that there is. */
+/** List of all keyboard shortcuts. */
 export function Help({ onClose }: { onClose: () => void }): ReactNode {
   return (
     <Dialog title={t('shortcut.help')} onClose={onClose}>

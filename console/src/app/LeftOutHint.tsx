@@ -7,10 +7,13 @@ import { leftOut } from './search';
 const SHOWN_MAX = 5;
 const CHARACTERS_MAX = 60;
 
-/** Whether somebody closed the hint: it stays closed when the page is drawn anew in another language. */
+/**
+ * Whether the user closed the hint. Kept outside the component, so that it stays closed when a language change
+ * rerenders the page.
+ */
 let isClosed = false;
 
-/** Names what the address that the page was opened with says and its screen does not read, until that screen is left. */
+/** Shows the parameters of the opened address that its screen does not read, until the user leaves that screen. */
 export function LeftOutHint(): ReactNode {
   const router = useRouter();
   const { pathname, search } = useLocation();

@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { PartNotLoaded } from '../kit/load/lazy-part';
 import { t } from '../kit/messages/t';
 
-/** There is no such place. */
+/** Page for an unknown address. */
 export function Missing(): ReactNode {
   return (
     <main className="page">
@@ -18,7 +18,7 @@ export function Missing(): ReactNode {
   );
 }
 
-/** A page of which nothing could be shown. */
+/** Error page for failures that prevent the whole page from rendering. */
 export function Wrong({ error }: { error: unknown }): ReactNode {
   return (
     <main className="page">
@@ -27,7 +27,7 @@ export function Wrong({ error }: { error: unknown }): ReactNode {
   );
 }
 
-/** A screen that could not be shown, within the rest of the page. */
+/** Error shown in place of a screen, within the rest of the page. */
 export function WrongScreen({ error }: { error: unknown }): ReactNode {
   const router = useRouter();
   const { silentSince } = useSyncExternalStore(onReachability, reachability);

@@ -4,7 +4,10 @@ import { onReachability, reachability } from '../api/reachability';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 
-/** Says that what is shown may be old: the service does not answer, or knows us no more. */
+/**
+ * Notice that the page may be outdated: the service does not answer, the session has expired, or a new version was
+ * deployed.
+ */
 export function Reachable(): ReactNode {
   const { silentSince, isSignedOut, isReplaced } = useSyncExternalStore(onReachability, reachability);
   if (isSignedOut) {

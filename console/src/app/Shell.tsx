@@ -14,7 +14,7 @@ import { LeftOutHint } from './LeftOutHint';
 import { SCREENS } from './navigation';
 import { Reachable } from './Reachable';
 
-/** What stands around every screen. */
+/** Frame around every screen. */
 export function Shell(): ReactNode {
   const { env } = useParams({ from: '/$env' });
   const { session } = useRouteContext({ from: '/$env' });
@@ -58,7 +58,10 @@ function Top(): ReactNode {
   );
 }
 
-/** Live is told by a word, a colour and a line around the page: nobody shall replay a thousand events in the wrong one. */
+/**
+ * Marks the live environment with a word, a colour and a line around the page, so that no one replays a thousand events
+ * in the wrong environment.
+ */
 function EnvironmentSwitch(): ReactNode {
   const { session, environment } = useSigned();
   const { pathname } = useLocation();

@@ -1,2 +1,2 @@
-/** The address that the page was opened with: the router takes out of it what no screen reads. */
+/** Address that the page was opened with. The router removes parameters that no screen reads. */
 export const ARRIVED = { pathname: location.pathname, search: location.search };

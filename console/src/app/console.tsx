@@ -12,7 +12,7 @@ import { listenToKeys } from '../kit/shortcuts/use-shortcut';
 import { afterLoadedFile, afterMissingFile, followService } from './deployed';
 import { queries, router } from './routes';
 
-/** Everything; drawn anew in another language. */
+/** The whole console. Rerenders when the language changes. */
 function Console(): ReactNode {
   const { language } = usePreferences();
   return (
@@ -29,7 +29,7 @@ followService(() => {
   void queries.refetchQueries({ predicate: ({ state }) => state.status === 'error' || state.fetchFailureCount > 0 });
   if (router.state.matches.some(({ status }) => status === 'error')) void router.invalidate();
 });
-// The files of the screen come while it is asked who is signed in.
+// Load the files of the screen while the session is requested.
 for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0])
   router.loadRouteChunk(route)?.catch(() => undefined);
 const place = document.getElementById('root');

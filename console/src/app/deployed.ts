@@ -1,12 +1,15 @@
 import { deployment, ownScripts, ownSession } from '../api/client';
 import { noteReplaced, noteSilence, onReachability, reachability } from '../api/reachability';
 
-/** So often a service that does not answer is asked whether it does again. */
+/** Interval of the requests that check whether an unreachable service answers again. */
 const ASK_EVERY_MS = 4_000;
-/** A page that nobody looked at for so long asks whether it is still the one. */
+/** A page that was hidden for longer than this checks whether its version is still current. */
 const AWAY_MS = 60_000;
 
-/** Follows the service: asks whether it is back, then whether it is still the same version, and lets the next click load a new one. */
+/**
+ * Watches the service: checks whether it answers again and whether its version has changed. After a change of version,
+ * the next click loads the new page.
+ */
 export function followService(cameBack: () => void): void {
   let wasSilent = false;
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -34,11 +37,14 @@ export function followService(cameBack: () => void): void {
   document.addEventListener('click', loadInstead, true);
 }
 
-/** A link that is clicked while the page is of an old version is followed by the browser itself; a form that somebody fills in is left alone. */
+/**
+ * While the page is outdated, lets the browser load the target of a clicked link. Forms that a user fills in are not
+ * interrupted.
+ */
 function loadInstead(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
   const { isReplaced, silentSince } = reachability();
-  // A page that cannot be loaded would be the browser's own error page.
+  // During an outage the browser would show its own error page.
   if (!isReplaced || silentSince !== null || link === null || link.origin !== location.origin || link.target !== '')
     return;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -47,12 +53,14 @@ function loadInstead(event: MouseEvent): void {
   location.assign(link.href);
 }
 
-/** The build for which this tab was reloaded because a file was missing. */
+/** Storage key of the build for which this tab was reloaded because a file was missing. */
 const RELOADED = 'posthorn.reloaded';
 
 /**
- * Decides what a file that could not be loaded means. While the service is away, the page waits for it. A file that is gone with its version
- * needs the new page. So does a failure that stays although the service answers: some browsers remember it.
+ * Handles a file that could not be loaded.
+ *
+ * During an outage, the page waits for the service. After a change of version, the page is reloaded. It is also
+ * reloaded if loading keeps failing although the service answers, because some browsers cache the failure.
  */
 export async function afterMissingFile(isLastTry: boolean): Promise<void> {
   const state = await deployment();
@@ -60,16 +68,16 @@ export async function afterMissingFile(isLastTry: boolean): Promise<void> {
   if (state === 'other' || isLastTry) await reloadOnce();
 }
 
-/** Allows the next reload: a file was loaded. */
+/** Allows the next reload, because a file was loaded. */
 export function afterLoadedFile(): void {
   try {
     sessionStorage.removeItem(RELOADED);
   } catch {
-    // A browser that keeps nothing never reloads by itself.
+    // Without session storage, the page never reloads by itself.
   }
 }
 
-/** Reloads the page, unless that was done for this build since a file was loaded: no page may reload for ever. */
+/** Reloads the page, at most once per build until a file was loaded. This prevents endless reloads. */
 async function reloadOnce(): Promise<void> {
   const build = ownScripts().join(' ');
   try {
@@ -79,6 +87,6 @@ async function reloadOnce(): Promise<void> {
     return;
   }
   location.reload();
-  // The page is about to go.
+  // The page is about to be replaced.
   await new Promise<never>(() => undefined);
 }

@@ -1,6 +1,6 @@
 /**
- * Asks who is signed in, and for the first rows of the list of events, while the rest of the console is still on its way. A file of its
- * own in the page, which imports next to nothing.
+ * Prefetches the session and the first rows of the event list while the rest of the console is still loading. A
+ * separate file of the page, with hardly any imports.
  */
 import { askEarly, CONSOLE_HEADER, ENVIRONMENT_HEADER } from '../api/early-answers';
 import { firstPageQuery } from '../events/first-page';

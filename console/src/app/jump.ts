@@ -1,12 +1,12 @@
 import type { Environment } from '../api/client';
 
-/** A place of the console, without the path that it stands below. */
+/** Path within the console, without the prefix of its host. */
 export type Place = `/${Environment}/${string}`;
 
-/** 26 characters of Crockford's base 32, as every id of the API ends. */
+/** 26 characters of Crockford's base 32, the end of every id of the API. */
 const ID = /^(evt|msg|req|dst|rpj|app|dom|al)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
 
-/** The screen of an id; null for what is no id that has one. A received request and its event have one ULID. */
+/** Returns the screen of an id, or null for any other text. A received request and its event have the same ULID. */
 export function placeOfId(text: string, environment: Environment): Place | null {
   const [, prefix = '', ulid = ''] = ID.exec(text.trim()) ?? [];
   switch (prefix.toLowerCase()) {
@@ -30,7 +30,10 @@ export function placeOfId(text: string, environment: Environment): Place | null 
   }
 }
 
-/** The same place in the other environment: its list, since ids are of one environment. */
+/**
+ * Returns the path of the same section in the other environment. Uses the section's list, because ids belong to one
+ * environment.
+ */
 export function inEnvironment(path: string, environment: Environment): Place {
   const [, , section = 'overview'] = path.split('/');
   return `/${environment}/${section}`;

@@ -1,7 +1,7 @@
 import type { MessageKey } from '../kit/messages/t';
 import type { ShortcutId } from '../kit/shortcuts/registry';
 
-/** The screens that there are, in the order in which they are shown. */
+/** All screens, in the order of the navigation. */
 export const SCREENS = [
   { id: 'overview', path: '/$env/overview', label: 'nav.overview', scope: 'read' },
   { id: 'events', path: '/$env/events', label: 'nav.events', scope: 'read' },

@@ -6,11 +6,11 @@ import { takeToken } from '../api/portal';
 import { apply } from '../kit/preferences';
 import { Portal } from '../portal/Portal';
 
-// Before anything else: the token leaves the address.
+// Must run first: removes the token from the address.
 takeToken();
 apply();
 
-/** No answer, or one that may be another in a moment. */
+/** Whether a failure is temporary: no answer, or a 5xx status. */
 function isPassing(fault: unknown): boolean {
   const { status = 0 } = fault as { status?: number };
   return status === 0 || status >= 500;

@@ -21,7 +21,7 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What was refused is refused again; 429 says how long to wait.
+      // A refused request would be refused again. With 429 the response names the wait.
       retry: (count, error) =>
         count < 3 && error instanceof Fault && (error.status === 0 || error.status >= 500 || error.status === 429),
       retryDelay: (count, error) =>
@@ -32,10 +32,10 @@ export const queries = new QueryClient({
   },
 });
 
-/** The path of BASE_URL and `/console`, without a trailing slash. */
+/** Path of BASE_URL plus `/console`, without a trailing slash. */
 export const BASE_PATH = new URL(document.baseURI).pathname.replace(/\/+$/, '');
 
-/** Asked once: every call tells when it has ended. */
+/** Session request, shared by all callers. Later calls report the end of the session. */
 let asked: Promise<OwnSession> | null = null;
 
 async function signedIn(): Promise<OwnSession> {
@@ -48,7 +48,7 @@ async function signedIn(): Promise<OwnSession> {
           : location.pathname + location.search,
       ),
     );
-    // The page is about to go.
+    // The page is about to be replaced.
     return new Promise<never>(() => undefined);
   });
   asked.catch(() => void (asked = null));

@@ -4,7 +4,7 @@ const readStatus = ({ status }: Readonly<Record<string, unknown>>): { status?: s
   status === 'dlq' ? { status } : {};
 
 describe('only', () => {
-  it('sets to undefined what the screen does not read', () => {
+  it('sets parameters that the screen does not read to undefined', () => {
     expect({ status: 'bogus', utm_source: 'x', ...only(readStatus)({ status: 'bogus', utm_source: 'x' }) }).toEqual({
       status: undefined,
       utm_source: undefined,

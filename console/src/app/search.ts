@@ -1,23 +1,25 @@
 type Search = Readonly<Record<string, unknown>>;
 
-/** A parameter of an address that its screen does not read, or only a part of it. */
+/** A parameter of an address that its screen does not read, or reads only in part. */
 export interface LeftOut {
   name: string;
   value: string;
 }
 
 /**
- * Returns a reader whose result holds nothing but what `read` keeps. The router merges what a reader returns into what the address says, so
- * each other parameter is set to undefined, which also takes it out of the address.
+ * Returns a reader whose result contains only the parameters that `read` keeps.
+ *
+ * The router merges the result of a reader into the parameters of the address. Therefore all other parameters are set
+ * to undefined, which also removes them from the address.
  */
 export function only<Kept extends object>(read: (search: Search) => Kept): (search: Search) => Kept {
   return (search) => ({ ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])), ...read(search) });
 }
 
-/** The reader of screens without parameters. */
+/** Reader of screens without parameters. */
 export const none = only(() => ({}));
 
-/** Returns the parameters of an address that are not in what was kept. A list with commas is compared by its parts. */
+/** Returns the parameters of an address that are not in `kept`. Lists with commas are compared item by item. */
 export function leftOut(said: Search, kept: Search): LeftOut[] {
   return Object.entries(said).flatMap(([name, value]) => {
     const known = new Set(

@@ -20,7 +20,7 @@ const TABS = [
   ['/$env/applications/$id/repair', 'application.repair'],
 ] as const;
 
-/** One customer: what stands above all its tabs. */
+/** Header and tabs of one application. */
 export function ApplicationLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { environment: env } = useSigned();
@@ -74,7 +74,7 @@ export function ApplicationLayout(): ReactNode {
   );
 }
 
-/** The portal of this customer in a page of its own, to look at. */
+/** Opens a preview of this customer's portal in a new page. */
 function Preview({ of }: { of: ApplicationDetail }): ReactNode {
   const { api } = useSigned();
   const { language } = usePreferences();

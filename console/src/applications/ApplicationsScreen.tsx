@@ -10,7 +10,7 @@ import { useSigned } from '../session/session';
 import { useApplications, useFailingApplications } from './application-queries';
 import { NewApplication } from './NewApplication';
 
-/** The company's own customers. */
+/** List of applications, which are the customers of the signed-in company. */
 export function ApplicationsScreen(): ReactNode {
   const filters = useSearch({ from: '/$env/applications' });
   const { environment: env, can } = useSigned();
@@ -116,7 +116,7 @@ export function ApplicationsScreen(): ReactNode {
   );
 }
 
-/** Whose endpoints fail; nothing when all is well. */
+/** Applications with failing endpoints. Renders nothing if there are none. */
 function Failing(): ReactNode {
   const { environment: env } = useSigned();
   const { language } = usePreferences();

@@ -11,7 +11,7 @@ import { useSigned } from '../session/session';
 import { OVERVIEW_RANGES, type OverviewRange } from './application-filters';
 import { useApplication, useApplicationOverview } from './application-queries';
 
-/** What an application was sent, and what arrived. */
+/** Messages sent to an application, and the results of their deliveries. */
 export function FiguresTab(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { range = '24h' } = useSearch({ from: '/$env/applications/$id/' });
@@ -116,7 +116,7 @@ function Totals({ of: { total, waiting }, id }: { of: Schemas['OverviewItem']; i
   );
 }
 
-/** Deliveries of each window as bars, with the same figures as a table. */
+/** Deliveries of each time window as bars, and the same figures as a table. */
 function Bars({ of: { data } }: { of: Schemas['OverviewItem'] }): ReactNode {
   const most = Math.max(1, ...data.map(({ delivered, failed, dlq }) => delivered + failed + dlq));
   const busy = data.filter(({ received, attempts }) => received + attempts > 0);

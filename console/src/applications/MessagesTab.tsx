@@ -7,7 +7,7 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { useMessages } from './application-queries';
 
-/** What an application was sent, whether or not an endpoint subscribed. */
+/** Messages sent to an application, including those without a subscribed endpoint. */
 export function MessagesTab(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { environment: env } = useSigned();

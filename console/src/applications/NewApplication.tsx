@@ -7,7 +7,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
-/** A new application. */
+/** Form for a new application. */
 export function NewApplication({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

@@ -13,7 +13,7 @@ import type { OwnEndpoint } from './application-queries';
 
 type Asked = 'status' | 'types' | 'test' | 'recover' | 'delete';
 
-/** What one does to an endpoint of a customer; each asks first. */
+/** Actions on an endpoint of a customer. Each action asks for confirmation. */
 export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

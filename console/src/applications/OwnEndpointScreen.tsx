@@ -14,7 +14,7 @@ import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoint, useOwnEndpointHistory } from './application-queries';
 import { OwnEndpointActions } from './OwnEndpointActions';
 
-/** One endpoint of a customer: how it is, what happened to it, and what helps it. */
+/** One endpoint of a customer: state, history, and actions to repair it. */
 export function OwnEndpointScreen(): ReactNode {
   const { id, endpoint } = useParams({ from: '/$env/applications/$id/endpoints/$endpoint' });
   const { environment: env, can } = useSigned();

@@ -7,7 +7,7 @@ import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoints } from './application-queries';
 import { NewOwnEndpoint } from './NewOwnEndpoint';
 
-/** Where a customer is sent to. */
+/** Endpoints of a customer. */
 export function OwnEndpointsTab(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { can } = useSigned();

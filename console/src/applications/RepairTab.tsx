@@ -7,7 +7,7 @@ import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
 
-/** Sends a customer again what failed, or everything, since a time. */
+/** Resends a customer's failed events, or all events, since a given time. */
 export function RepairTab(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { can } = useSigned();

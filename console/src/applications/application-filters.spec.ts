@@ -1,6 +1,6 @@
 import { readApplicationFilters, readRange, readTypes } from './application-filters';
 
-describe('what addresses and fields of applications say', () => {
+describe('filters and fields of applications', () => {
   it.each([
     [{ search: ' acm ' }, { search: 'acm' }],
     [{ search: 42 }, { search: '42' }],

@@ -1,20 +1,20 @@
-/** How far back figures go. */
+/** Selectable ranges of the figures. */
 export const OVERVIEW_RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type OverviewRange = (typeof OVERVIEW_RANGES)[number];
 
-/** Which applications the list shows, as its address says it. */
+/** Reads the filters of the application list from its address. */
 export function readApplicationFilters({ search }: Readonly<Record<string, unknown>>): { search?: string } {
   if ((typeof search !== 'string' && typeof search !== 'number') || String(search).trim() === '') return {};
   return { search: String(search).trim() };
 }
 
-/** How far back the figures of one go, as its address says it. */
+/** Reads the range of an application's figures from its address. */
 export function readRange({ range }: Readonly<Record<string, unknown>>): { range?: OverviewRange } {
   const known = OVERVIEW_RANGES.find((each) => each === range);
   return known === undefined ? {} : { range: known };
 }
 
-/** Event types as they are typed: by commas, blanks or lines; none for all. */
+/** Parses event types separated by commas, spaces or line breaks. An empty text means all types. */
 export function readTypes(text: string): string[] {
   return [...new Set(text.split(/[\s,]+/).filter((each) => each !== ''))];
 }

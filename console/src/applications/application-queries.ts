@@ -9,7 +9,7 @@ export type OwnEndpoint = Schemas['ApplicationEndpointDetail'];
 
 const PAGE = 50;
 
-/** Applications, newest first, a page at a time, with how many there are. */
+/** Queries applications, newest first, in pages, with the total number. */
 export function useApplications(filters: { search?: string }) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
@@ -26,7 +26,7 @@ export function useApplications(filters: { search?: string }) {
   });
 }
 
-/** Customers with failures in the last day, the worst first. */
+/** Queries customers with failures in the last day, most failures first. */
 export function useFailingApplications() {
   const { api, environment } = useSigned();
   return useQuery({
@@ -54,7 +54,7 @@ export function useApplicationOverview(application: string, range: OverviewRange
   });
 }
 
-/** What an application was sent, newest first. */
+/** Queries the messages sent to an application, newest first. */
 export function useMessages(app: string) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
@@ -98,7 +98,7 @@ export function useOwnEndpoint(app: string, endpoint: string) {
   });
 }
 
-/** What happened to an endpoint in the last day, and its newest attempts. */
+/** Queries the last day of an endpoint, and its newest attempts. */
 export function useOwnEndpointHistory(app: string, endpoint: string) {
   const { api, environment } = useSigned();
   const params = { path: { app, endpoint } };

@@ -15,7 +15,7 @@ const TEXTS = [
   ['resource', 'audit.filter-resource'],
 ] as const;
 
-/** Who did what, when, and what it changed. */
+/** The audit log: actor, action, time and changes. */
 export function AuditScreen(): ReactNode {
   const filters = useSearch({ from: '/$env/audit' });
   const { api, environment, can } = useSigned();
@@ -24,7 +24,7 @@ export function AuditScreen(): ReactNode {
     initialPageParam: null as { cursor: string; query: AuditFilters } | null,
     enabled: can('admin'),
     queryFn: async ({ pageParam, signal }) => {
-      // A cursor goes on with the filters that it was given for: a relative time must not move on.
+      // A cursor is bound to the filters of its first page, so a relative time must keep its value.
       const query = pageParam?.query ?? asAuditQuery(filters, serviceNowMs());
       const page = await answered(
         api.GET('/v1/audit', {
@@ -113,7 +113,7 @@ function Filters({ of: filters }: { of: AuditFilters }): ReactNode {
   );
 }
 
-/** Takes effect with Enter or when it is left. */
+/** Text filter that applies on Enter or when it loses the focus. */
 function TextFilter({
   label,
   value,

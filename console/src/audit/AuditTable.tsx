@@ -6,7 +6,7 @@ import { Time } from '../kit/time/Time';
 
 type Entry = Schemas['AuditItem'];
 
-/** Entries, newest first; what changed opens below each. */
+/** Audit entries, newest first. The changes of each entry can be expanded. */
 export function AuditTable({ rows }: { rows: readonly Entry[] }): ReactNode {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.audit')}>

@@ -8,7 +8,7 @@ import { asAuditQuery, type AuditFilters } from './audit-filters';
 
 const TYPES = { jsonl: 'application/x-ndjson', csv: 'text/csv' } as const;
 
-/** What the filters show, as a file. */
+/** Exports the filtered entries as a file. */
 export function Export({ filters }: { filters: AuditFilters }): ReactNode {
   const { api, environment } = useSigned();
   const [fault, setFault] = useState<unknown>(null);

@@ -1,18 +1,18 @@
 import { isRangeTime, rangeTime } from '../kit/time/range';
 
-/** Which entries of the audit log are shown, as the address says it. */
+/** Filters of the audit log, as in the address. */
 export interface AuditFilters {
   actor?: string;
   action?: string;
   resource?: string;
-  /** A time, or how long back: `-1d` stays relative in a link that is kept. */
+  /** Absolute time, or time relative to now. `-1d` stays relative in a saved link. */
   since?: string;
 }
 
 export const AUDIT_RANGES = ['-1h', '-1d', '-7d', '-30d'] as const;
 const TEXTS = ['actor', 'action', 'resource'] as const;
 
-/** The filters of an address; what is none is left out. */
+/** Reads the filters from an address. Ignores invalid values. */
 export function readAuditFilters(search: Readonly<Record<string, unknown>>): AuditFilters {
   const filters: AuditFilters = {};
   for (const name of TEXTS) {
@@ -24,7 +24,7 @@ export function readAuditFilters(search: Readonly<Record<string, unknown>>): Aud
   return filters;
 }
 
-/** The filters as the API takes them at a moment. */
+/** Returns the filters for the API, with relative times resolved at `nowMs`. */
 export function asAuditQuery({ since, ...rest }: AuditFilters, nowMs: number): AuditFilters {
   return since === undefined ? rest : { ...rest, since: rangeTime(since, nowMs) };
 }

@@ -20,7 +20,7 @@ import { Schedule } from './Schedule';
 import { Secret } from './Secret';
 import { TestEvent } from './TestEvent';
 
-/** One destination: how it is, how it is sent to, its secret. */
+/** One destination: its state, delivery settings and secret. */
 export function DestinationScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/destinations/$id' });
   const { environment: env, can } = useSigned();

@@ -11,7 +11,7 @@ import { useDestinations } from './destination-queries';
 import { Filters } from './Filters';
 import { NewDestination } from './NewDestination';
 
-/** Where events are sent. */
+/** List of destinations. */
 export function DestinationsScreen(): ReactNode {
   const { environment: env, can } = useSigned();
   const filters = useSearch({ from: '/$env/destinations' });

@@ -13,7 +13,7 @@ import { useFigures } from './destination-queries';
 
 type Rollup = Schemas['RollupItem'];
 
-/** What a destination took over time, and how fast. */
+/** Deliveries of a destination over time, and their latency. */
 export function Figures({ id }: { id: string }): ReactNode {
   const { range = '24h' } = useSearch({ from: '/$env/destinations/$id' });
   const { environment: env } = useSigned();

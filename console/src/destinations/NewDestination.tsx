@@ -8,10 +8,10 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
 const TYPES = ['https', 'mirror', 'pull'] as const;
-/** Somebody who stops typing for so long wants to know. */
+/** Pause in typing after which the URL is checked. */
 const CHECK_AFTER_MS = 600;
 
-/** A new destination, whose URL is tried as it is typed. */
+/** Form for a new destination. Checks the URL while the user types. */
 export function NewDestination({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
@@ -111,7 +111,7 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
   );
 }
 
-/** What a check of the URL said; null before there is one. */
+/** Returns the result of the URL check; null before the first check. */
 function useCheck(type: string, url: string): Schemas['CheckResult'] | 'asking' | null {
   const { api } = useSigned();
   const [result, setResult] = useState<Schemas['CheckResult'] | 'asking' | null>(null);

@@ -4,10 +4,10 @@ import { usePreferences } from '../kit/preferences';
 import { tellDuration } from '../kit/time/format';
 import { type Step, stepsOf } from './schedule';
 
-/** More attempts than this are told, not drawn. */
+/** Maximum number of drawn attempts. Further attempts are described in text. */
 const DRAWN_MAX = 12;
 
-/** The attempts that a destination gets, along a line. */
+/** Retry attempts of a destination on a time line. */
 export function Schedule({ retry }: { retry: { schedule: readonly number[]; max_attempts: number } }): ReactNode {
   const { language } = usePreferences();
   const tell = (seconds: number): string => tellDuration(seconds * 1_000, language);

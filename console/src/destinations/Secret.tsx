@@ -14,7 +14,7 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
-/** The signing secret: asked for by a click, gone after a minute or when one looks away, and kept nowhere else. */
+/** The signing secret. Loaded by a click, hidden after a minute or when the page is hidden, and never cached. */
 export function Secret({ id, name }: { id: string; name: string }): ReactNode {
   const { api } = useSigned();
   const [shown, setShown] = useState<string | null>(null);

@@ -8,7 +8,7 @@ import { usePreferences } from '../kit/preferences';
 import { tellDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 
-/** Sends a test event, and shows what was answered. */
+/** Sends a test event and shows the response. */
 export function TestEvent({ id }: { id: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const { language } = usePreferences();

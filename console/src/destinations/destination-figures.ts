@@ -1,4 +1,4 @@
-/** What the plots of a destination show, as its address says it. */
+/** Range of a destination's charts, as in the address. */
 export interface FiguresSearch {
   range?: FiguresRange;
 }
@@ -12,19 +12,19 @@ export const FIGURES = {
 export type FiguresRange = keyof typeof FIGURES;
 export const FIGURES_RANGES = Object.keys(FIGURES) as FiguresRange[];
 
-/** The range of an address; what is none is left out. */
+/** Reads the range from an address. Ignores invalid values. */
 export function readFigures(search: Readonly<Record<string, unknown>>): FiguresSearch {
   const range = FIGURES_RANGES.find((each) => each === search['range']);
   return range === undefined ? {} : { range };
 }
 
-/** When the first window of a range begins: the last one is that which runs now. */
+/** Returns the start of the first window of a range. The last window is the current one. */
 export function figuresSince(range: FiguresRange, nowMs: number): string {
   const { windowMs, windows } = FIGURES[range];
   return new Date(Math.floor(nowMs / windowMs) * windowMs - (windows - 1) * windowMs).toISOString();
 }
 
-/** Which destinations are listed, as the address says it. */
+/** Filters of the destination list, as in the address. */
 export interface DestinationFilters {
   search?: string;
   status?: 'active' | 'disabled';
@@ -34,7 +34,7 @@ export interface DestinationFilters {
 export const STATES = ['active', 'disabled'] as const;
 export const CIRCUITS = ['open', 'half_open', 'closed'] as const;
 
-/** The filters of an address; what is none is left out. */
+/** Reads the filters from an address. Ignores invalid values. */
 export function readDestinationFilters(search: Readonly<Record<string, unknown>>): DestinationFilters {
   const name = search['search'];
   const status = STATES.find((each) => each === search['status']);

@@ -6,7 +6,7 @@ import { type DestinationFilters, FIGURES, type FiguresRange, figuresSince } fro
 export type DestinationItem = Schemas['DestinationItem'];
 export type DestinationDetail = Schemas['DestinationDetail'];
 
-/** Destinations that match the filters, newest first, a page at a time. */
+/** Queries the destinations that match the filters, newest first, in pages. */
 export function useDestinations(filters: DestinationFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
@@ -24,7 +24,7 @@ export function useDestinations(filters: DestinationFilters) {
   });
 }
 
-/** One destination; its circuit opens and closes while one looks. */
+/** Queries one destination. Refetches, because its circuit opens and closes meanwhile. */
 export function useDestination(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -34,7 +34,7 @@ export function useDestination(id: string) {
   });
 }
 
-/** Rollups of a destination; the window that runs now grows while one looks. */
+/** Queries the rollups of a destination. Refetches, because the current window still grows. */
 export function useFigures(id: string, range: FiguresRange) {
   const { api, environment } = useSigned();
   return useQuery({

@@ -1,7 +1,7 @@
 import { stepsOf } from './schedule';
 
 describe('stepsOf', () => {
-  it('adds the waits up, and repeats the last one', () => {
+  it('sums up the waits, and repeats the last one', () => {
     expect(stepsOf({ schedule: [0, 5, 300], max_attempts: 4 })).toEqual([
       { attempt: 1, waitSeconds: 0, afterSeconds: 0 },
       { attempt: 2, waitSeconds: 5, afterSeconds: 5 },
@@ -10,7 +10,7 @@ describe('stepsOf', () => {
     ]);
   });
 
-  it('ends with the attempts that are allowed, also before the schedule does', () => {
+  it('ends after the maximum number of attempts, even before the end of the schedule', () => {
     expect(stepsOf({ schedule: [0, 5, 300], max_attempts: 1 })).toHaveLength(1);
     expect(stepsOf({ schedule: [], max_attempts: 2 }).map(({ afterSeconds }) => afterSeconds)).toEqual([0, 0]);
   });

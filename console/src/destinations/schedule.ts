@@ -1,14 +1,14 @@
-/** One attempt of a retry schedule, at the latest that it may be made. */
+/** One attempt of a retry schedule, at its latest possible time. */
 export interface Step {
-  /** Counted from 1. */
+  /** Number of the attempt, starting at 1. */
   attempt: number;
-  /** The longest wait before it. */
+  /** Longest wait before the attempt. */
   waitSeconds: number;
-  /** How long after the first attempt it is. */
+  /** Time since the first attempt. */
   afterSeconds: number;
 }
 
-/** Every attempt that a policy allows: the last wait of the schedule repeats. */
+/** Returns every attempt that a policy allows. The last wait of the schedule repeats. */
 export function stepsOf({
   schedule,
   max_attempts: attempts,

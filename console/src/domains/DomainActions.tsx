@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { type Domain, useKnownDomain } from './domain-queries';
 import { MxConflict, mxOf } from './MxConflict';
 
-/** What can be made of a domain; who may not is told who may. */
+/** Actions on a domain. Users without the permission see who has it. */
 export function DomainActions({ domain }: { domain: Domain }): ReactNode {
   const { can } = useSigned();
   const [asked, setAsked] = useState<'convert' | 'delete' | null>(null);
@@ -86,7 +86,7 @@ function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): R
   );
 }
 
-/** The same fault, with what uses the domain in its sentence. */
+/** Returns the fault with the users of the domain added to its message. */
 function withUsers(fault: unknown): unknown {
   if (!(fault instanceof Fault)) return fault;
   const users = fault.details['used_by'];

@@ -10,7 +10,7 @@ import { useSigned } from '../session/session';
 import { type Domain, useDomains, useIngestHosts } from './domain-queries';
 import { NewDomain } from './NewDomain';
 
-/** Names of one's own, and the hosts that endpoints receive on. */
+/** The organization's domains, and the hosts of its endpoints. */
 export function DomainsScreen(): ReactNode {
   const { can } = useSigned();
   const { data, error, isPending, hasNextPage, fetchNextPage } = useDomains();

@@ -2,7 +2,10 @@ import type { ReactNode } from 'react';
 import { Fault } from '../api/fault';
 import { t } from '../kit/messages/t';
 
-/** Where the mail of a domain goes now, when that is why something was refused, empty where nobody can tell; null otherwise. */
+/**
+ * Returns the current mail servers of a domain if they are the reason for a refusal. Returns an empty list if they are
+ * unknown, and null for other faults.
+ */
 export function mxOf(fault: unknown): string[] | null {
   if (!(fault instanceof Fault) || fault.type !== 'conflict') return null;
   const { mx } = fault.details;
@@ -10,7 +13,7 @@ export function mxOf(fault: unknown): string[] | null {
   return Array.isArray(mx) ? mx.map((each: unknown) => (each as { exchange: string }).exchange) : [];
 }
 
-/** Says where mail goes, and asks whether it may be taken away from there. */
+/** Shows where mail is currently delivered, and asks whether to redirect it. */
 export function MxConflict({
   mx,
   isAcknowledged,

@@ -10,7 +10,7 @@ import { MxConflict, mxOf } from './MxConflict';
 
 const KINDS = ['email-send', 'email', 'webhook'] as const;
 
-/** A new domain; mail is taken away from where it goes only by who says so. */
+/** Form for a new domain. Existing mail is redirected only after confirmation. */
 export function NewDomain({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const navigate = useNavigate();

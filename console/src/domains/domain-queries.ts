@@ -5,7 +5,7 @@ import { useSigned } from '../session/session';
 export type Domain = Schemas['DomainDetail'];
 export type DomainRecord = Schemas['DomainRecordItem'];
 
-/** Domains, newest first, a page at a time. */
+/** Queries domains, newest first, in pages. */
 export function useDomains() {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
@@ -19,7 +19,7 @@ export function useDomains() {
   });
 }
 
-/** One domain; it is looked at by itself while one waits for its records. */
+/** Queries one domain. Refetches while its DNS records are pending. */
 export function useDomain(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -29,7 +29,7 @@ export function useDomain(id: string) {
   });
 }
 
-/** Where endpoints receive. */
+/** Queries the hosts of endpoints. */
 export function useIngestHosts() {
   const { api, environment } = useSigned();
   return useQuery({
@@ -38,7 +38,7 @@ export function useIngestHosts() {
   });
 }
 
-/** Puts what a call answered in place of what is known of the domain. */
+/** Puts the domain that a call returned into the cache. */
 export function useKnownDomain(): (domain: Domain) => Promise<void> {
   const { environment } = useSigned();
   const queries = useQueryClient();

@@ -1,14 +1,17 @@
 import type { mountPortal as Mount, Portal, PortalOptions, PortalState } from '../../public/embed/portal';
 
-/** Answers with a portal that was opened just now: what the host's backend got of `POST /v1/app/{app}/portal`. */
+/** A freshly opened portal: the response of `POST /v1/app/{app}/portal` to the host's backend. */
 type Opened = { url: string; token: string };
 
 const RETRY_MS = [1_000, 5_000, 15_000];
 
 /**
- * Shows the customers' portal in a frame inside `element`. `open` asks the host's own backend, now and whenever the token is about to end.
- * The frame grows with what it shows. When no token comes at first, a sentence and a button stand in its place; when none comes later, the frame
- * keeps what it has and says that its time has ended. `onState` is told of both.
+ * Shows the customer portal in a frame inside `element`.
+ *
+ * Calls `open` now and whenever the token is about to expire. `open` requests a token from the host's own backend. The
+ * frame grows with its content. If the first token cannot be obtained, a sentence and a button replace the frame. If a
+ * later one cannot be obtained, the frame keeps its content and reports that its session has ended. `onState` is called
+ * in both cases.
  */
 export const mountPortal: typeof Mount = (
   element,

@@ -24,7 +24,9 @@ const EXAMPLE = {
   ],
 };
 
-/** What the provider is answered: by rules, which are tried on a request that came, and else in one way. */
+/**
+ * Responses to the provider: by rules, which can be tested on a received request, and otherwise the default response.
+ */
 export function AnswersTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();

@@ -21,7 +21,7 @@ const TABS = [
   ['/$env/endpoints/$id/settings', 'endpoint.settings'],
 ] as const;
 
-/** One endpoint: what stands above all its tabs. */
+/** Header and tabs of one inbound endpoint. */
 export function EndpointLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { environment: env } = useSigned();

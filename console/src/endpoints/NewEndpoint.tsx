@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { useDestinations, useIngestDomains } from './endpoint-queries';
 import { PresetPicker } from './PresetPicker';
 
-/** A new endpoint: for which provider, and where. Its own page says what to do at the provider's. */
+/** Form for a new endpoint: provider and URL. The endpoint's own page explains the setup at the provider. */
 export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

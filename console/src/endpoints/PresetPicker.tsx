@@ -2,7 +2,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { t } from '../kit/messages/t';
 import { usePresets } from './endpoint-queries';
 
-/** Every provider, found by typing; none for a sender of one's own. */
+/** Searchable list of all providers. No choice stands for a custom sender. */
 export function PresetPicker({
   chosen,
   onChoose,

@@ -4,7 +4,7 @@ import { hasValue, type Leaf, LEAF_TYPES, OPERATORS, subjectOf } from './conditi
 
 const FIRST: Leaf = { type: 'json', of: '$.type', op: 'eq', value: '' };
 
-/** One question in words, to be added to a filter: nobody need know the grammar to begin. */
+/** Adds one condition to a filter, without knowledge of the filter grammar. */
 export function QuickCondition({ onAdd }: { onAdd: (leaf: Leaf) => void }): ReactNode {
   const [leaf, setLeaf] = useState(FIRST);
   const set = (changes: Partial<Leaf>): void => setLeaf({ ...leaf, ...changes });

@@ -14,7 +14,10 @@ type DryRun = Schemas['DryRunResult'];
 type Job = Schemas['ReplayJobItem'];
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
-/** Sends again what came in a time, or lets in what was set aside; counted before, with a job to watch after. */
+/**
+ * Replays the events of a time range, or releases held requests. Shows the number of affected events first, and the job
+ * afterwards.
+ */
 export function ReplayTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();

@@ -11,7 +11,7 @@ import { type RequestItem, useRequests } from './endpoint-queries';
 
 const RANGES = ['-1h', '-1d', '-7d', '-30d'] as const;
 
-/** What the provider sent, as it came, refused requests too. */
+/** Raw requests from the provider, including refused ones. */
 export function RequestsTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const filters = useSearch({ from: '/$env/endpoints/$id/requests' });

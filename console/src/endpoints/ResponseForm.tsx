@@ -17,7 +17,7 @@ const TYPES = [
   'ebay-challenge',
   'asana-handshake',
 ] as const;
-/** What each handshake is told that nobody reads back. */
+/** Name of each handshake's secret, which the API never returns. */
 const SECRETS: Readonly<Record<string, 'verifyToken' | 'secret' | 'verificationToken'>> = {
   'meta-challenge': 'verifyToken',
   'ebay-challenge': 'verificationToken',
@@ -27,7 +27,7 @@ const SECRETS: Readonly<Record<string, 'verifyToken' | 'secret' | 'verificationT
   'twitch-challenge': 'secret',
 };
 
-/** The answer where no rule gives one: the provider's handshake, or the same for everything. */
+/** Response if no rule gives one: the provider's handshake, or a fixed response. */
 export function ResponseForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const change = useChangeEndpoint(endpoint.id);
   const before = endpoint.response;

@@ -11,17 +11,17 @@ import { type Route, useDestinations, useTrial } from './endpoint-queries';
 import { QuickCondition } from './QuickCondition';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
-/** What an editor of a route is given. */
+/** Props of `RouteEditor`. */
 interface RouteEditorProps {
   id: string;
-  /** Null for a new one. */
+  /** Null for a new route. */
   route: Route | null;
-  /** The endpoint's routes: it has one to each destination. */
+  /** Existing routes of the endpoint. Each destination has at most one. */
   taken: readonly Route[];
   onDone: () => void;
 }
 
-/** A route with its filter, which is tried on a stored request while it is typed. */
+/** Editor of a route and its filter. Tests the filter on a stored request while the user types. */
 export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
@@ -92,7 +92,7 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
   );
 }
 
-/** Whether the filter lets a stored request through; `undefined` while it is no JSON. */
+/** Shows whether the filter matches a stored request. `filter` is `undefined` while the text is not valid JSON. */
 function FilterTrial({ id, filter }: { id: string; filter: Record<string, unknown> | null | undefined }): ReactNode {
   const tried = useTriedRequest(id);
   const { data, error, isFetching } = useTrial(id, tried, filter === undefined ? null : { routes: [{ filter }] });

@@ -12,7 +12,7 @@ import { type Route, useDestinations, useEndpoint, useTrial } from './endpoint-q
 import { RouteEditor } from './RouteEditor';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
-/** Where events go, and which of them; tried on a request that came. */
+/** Routes of an endpoint with their filters, which can be tested on a received request. */
 export function RoutesTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();

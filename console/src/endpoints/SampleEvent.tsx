@@ -7,7 +7,7 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import type { EndpointDetail } from './endpoint-queries';
 
-/** Sends the endpoint an event of its provider, signed with its secret, and shows what came of it. */
+/** Sends the endpoint a sample event of its provider, signed with the endpoint's secret, and shows the result. */
 export function SampleEvent({ endpoint: { id } }: { endpoint: EndpointDetail }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

@@ -8,7 +8,7 @@ import { useSigned } from '../session/session';
 import { type EndpointDetail, useChangeEndpoint, useEndpoint, usePresets } from './endpoint-queries';
 import { changesOf, METHODS, type SettingsDraft, settingsDraftOf, VERIFICATIONS } from './settings-draft';
 
-/** How an endpoint is set up. */
+/** Settings of an endpoint. */
 export function SettingsTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();

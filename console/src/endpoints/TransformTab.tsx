@@ -11,7 +11,7 @@ import { draftOf, FIRST_CODE, settingsOf, type TransformDraft } from './transfor
 import { TransformResult } from './TransformResult';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
-/** What changes events before they are routed, run on an event that came. */
+/** Transform of events before routing, which can be run on a received event. */
 export function TransformTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();
@@ -29,7 +29,7 @@ export function TransformTab(): ReactNode {
         rows={20}
       />
     );
-  // Drawn anew with what was saved.
+  // The key remounts the editor after saving, so that it shows the stored transform.
   return <Editor key={`${endpoint.id} ${endpoint.version}`} endpoint={endpoint} />;
 }
 

@@ -8,7 +8,10 @@ import { useNewestRequests, useRequest } from './endpoint-queries';
 
 const SHOWN_MAX = 20_000;
 
-/** The stored request that settings are tried on: the one of the address, else the newest; empty while there is none. */
+/**
+ * Returns the id of the stored request for testing settings: from the address, otherwise the newest. Empty if there is
+ * none.
+ */
 export function useTriedRequest(id: string): string {
   const search: { request?: string } = useSearch({ strict: false });
   const { request } = search;
@@ -16,7 +19,7 @@ export function useTriedRequest(id: string): string {
   return request?.replace(/^evt_/, 'req_') ?? data?.data.find(({ status }) => status !== 'duplicate')?.id ?? '';
 }
 
-/** Chooses it among the newest, and shows what it says. */
+/** Selects one of the newest requests and shows its content. */
 export function TriedRequest({ id, chosen }: { id: string; chosen: string }): ReactNode {
   const { language } = usePreferences();
   const navigate = useNavigate();

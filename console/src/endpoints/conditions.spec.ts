@@ -17,7 +17,7 @@ describe('conditions', () => {
     expect(conditionOf(leaf)).toEqual(condition);
   });
 
-  it('one more is added to what is there, and a list of all grows', () => {
+  it('a new condition is added to the filter, and an existing list of all conditions grows', () => {
     const one = withCondition(null, JSON_LEAF);
     const two = withCondition(one, { ...JSON_LEAF, op: 'ne' });
 

@@ -1,10 +1,10 @@
 /** A condition in the grammar of filters. */
 export type Condition = Readonly<Record<string, unknown>>;
 
-/** A single question, as the form has it. */
+/** A single condition, as the form edits it. */
 export interface Leaf {
   type: (typeof LEAF_TYPES)[number];
-  /** The JSONPath of `json`, the name of `header`, `query` and `form`; nothing for the others. */
+  /** JSONPath for `json`; name for `header`, `query` and `form`; empty for other types. */
   of: string;
   op: (typeof OPERATORS)[number];
   value: string;
@@ -40,17 +40,17 @@ export const OPERATORS = [
 
 const NAMED: ReadonlySet<string> = new Set(['header', 'query', 'form']);
 
-/** What the question is about beside its type: a path, a name, or nothing. */
+/** Returns which subject a condition of this type needs: a path, a name, or none. */
 export function subjectOf(type: Leaf['type']): 'path' | 'name' | null {
   return type === 'json' ? 'path' : NAMED.has(type) ? 'name' : null;
 }
 
-/** Whether the operator compares with something. */
+/** Whether the operator needs a value to compare with. */
 export function hasValue(op: Leaf['op']): boolean {
   return op !== 'exists' && op !== 'absent';
 }
 
-/** The question as the API takes it. */
+/** Returns the condition in the API's format. */
 export function conditionOf({ type, of, op, value }: Leaf): Condition {
   const subject = subjectOf(type);
   return {
@@ -61,7 +61,7 @@ export function conditionOf({ type, of, op, value }: Leaf): Condition {
   };
 }
 
-/** A filter that asks one thing more: all of it has to hold. */
+/** Adds a condition to a filter. All conditions must match. */
 export function withCondition(filter: Condition | null, leaf: Leaf): Condition {
   const condition = conditionOf(leaf);
   if (filter === null || Object.keys(filter).length === 0) return condition;

@@ -1,6 +1,6 @@
 import { isRangeTime, rangeTime } from '../kit/time/range';
 
-/** Which endpoints the list shows, as its address says it. */
+/** Filters of the endpoint list, as in its address. */
 export interface EndpointFilters {
   search?: string;
   status?: EndpointStatus;
@@ -10,7 +10,7 @@ export interface EndpointFilters {
 export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
-/** Which raw requests are shown, as the address says it. */
+/** Filters of the raw requests, as in the address. */
 export interface RequestFilters {
   status?: RequestStatus;
   method?: string;
@@ -20,7 +20,7 @@ export interface RequestFilters {
 export const REQUEST_STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-/** What is no filter is left out, so that an address typed by hand shows something. */
+/** Reads the filters from an address. Ignores invalid values, so that a mistyped address still shows a list. */
 export function readEndpointFilters(search: Readonly<Record<string, unknown>>): EndpointFilters {
   const status = ENDPOINT_STATUSES.find((each) => each === search['status']);
   return { ...text(search, 'search'), ...text(search, 'preset'), ...(status !== undefined && { status }) };
@@ -36,13 +36,13 @@ export function readRequestFilters(search: Readonly<Record<string, unknown>>): R
   };
 }
 
-/** The raw request that settings are tried on, where an address names one. */
+/** Reads the id of the raw request for testing settings from an address. */
 export function readTried(search: Readonly<Record<string, unknown>>): { request?: string } {
   const { request } = search;
   return typeof request === 'string' && /^(req|evt)_[0-9A-Za-z]{26}$/.test(request) ? { request } : {};
 }
 
-/** The filters as the API takes them at a moment: relative times become times. */
+/** Returns the filters for the API, with relative times resolved at `nowMs`. */
 export function asRequestQuery({ since, ...rest }: RequestFilters, nowMs: number): RequestFilters {
   return since === undefined ? rest : { ...rest, since: rangeTime(since, nowMs) };
 }

@@ -15,10 +15,10 @@ export type TrialResult = Schemas['TrialResult'];
 export type EndpointChanges = Schemas['EndpointChangesBody'];
 
 const PAGE = 50;
-/** So many of the newest requests are offered to try something on. */
+/** Number of newest requests offered for testing. */
 const OFFERED = 20;
 
-/** Endpoints, newest first, a page at a time, with how many there are. */
+/** Queries endpoints, newest first, in pages, with the total number. */
 export function useEndpoints(filters: EndpointFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
@@ -43,7 +43,7 @@ export function useEndpoint(id: string) {
   });
 }
 
-/** Changes an endpoint; what is shown of it is new afterwards. */
+/** Returns a function that changes an endpoint and refreshes its cached data. */
 export function useChangeEndpoint(id: string): (changes: EndpointChanges) => Promise<EndpointDetail> {
   const { api, environment } = useSigned();
   const queries = useQueryClient();
@@ -55,7 +55,7 @@ export function useChangeEndpoint(id: string): (changes: EndpointChanges) => Pro
   };
 }
 
-/** All providers. */
+/** Queries all providers. */
 export function usePresets(): readonly Preset[] {
   const { api } = useSigned();
   const { data } = useQuery({
@@ -66,7 +66,7 @@ export function usePresets(): readonly Preset[] {
   return data?.data ?? [];
 }
 
-/** Where endpoints may receive. */
+/** Queries the hosts on which endpoints can receive. */
 export function useIngestDomains() {
   const { api, environment } = useSigned();
   const { data } = useQuery({
@@ -77,14 +77,14 @@ export function useIngestDomains() {
   return data?.data ?? [];
 }
 
-/** Raw requests of an endpoint, newest first. What came since is seen within some seconds. */
+/** Queries the raw requests of an endpoint, newest first. New requests appear within a few seconds. */
 export function useRequests(id: string, filters: RequestFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
     queryKey: ['requests', environment, id, filters],
     initialPageParam: undefined as (RequestFilters & { cursor?: string }) | undefined,
     queryFn: async ({ pageParam, signal }) => {
-      // A cursor is bound to the query that it came from: relative times stay as they were then.
+      // A cursor is bound to the query of its first page, so relative times keep their values.
       const { cursor, ...asked } = pageParam ?? { ...asRequestQuery(filters, serviceNowMs()), cursor: undefined };
       const query = { limit: PAGE, ...asked, ...(cursor !== undefined && { cursor }) };
       const { data, next_cursor: next } = await answered(
@@ -107,7 +107,7 @@ export function useRequest(id: string, requestId: string) {
   });
 }
 
-/** The newest requests, to try something on. */
+/** Queries the newest requests, for testing. */
 export function useNewestRequests(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -118,7 +118,10 @@ export function useNewestRequests(id: string) {
   });
 }
 
-/** What would become of a request under a draft; asked again a moment after the last change. Nobody is asked without a draft. */
+/**
+ * Queries the result of a request under a draft. Refetches shortly after the last change. Sends no request without a
+ * draft.
+ */
 export function useTrial(id: string, requestId: string, draft: TrialDraft | null) {
   const { api, environment } = useSigned();
   const settled = useSettled(draft === null ? null : JSON.stringify(draft));
@@ -139,7 +142,7 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
   });
 }
 
-/** Destinations by their ids, as far as the newest hundred have them. */
+/** Queries destinations by id. Contains only the newest hundred. */
 export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
   const { api, environment } = useSigned();
   const { data } = useQuery({

@@ -1,4 +1,4 @@
-/** The body of a raw request byte for byte. */
+/** Returns the body of a raw request, byte for byte. */
 export function bytesOf({
   body,
   body_encoding: encoding,

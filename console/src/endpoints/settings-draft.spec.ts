@@ -13,7 +13,7 @@ const DETAIL = {
 } as unknown as EndpointDetail;
 
 describe('settings of an endpoint', () => {
-  it('what was read is written as it was, and a URL that stays does not move it', () => {
+  it('unchanged settings are written back as read, and an unchanged URL is not sent', () => {
     expect(changesOf(settingsDraftOf(DETAIL), '')).toEqual({
       changes: {
         name: 'Orders',
@@ -44,7 +44,7 @@ describe('settings of an endpoint', () => {
     ['{', { line: 1 }],
     ['[]', { line: 1, message: 'no object' }],
     ['{\n"toleranceSeconds": 9007199254740993}', { line: 2, number: '9007199254740993' }],
-  ])('%j is a fault, with its line', (verificationConfig, fault) => {
+  ])('invalid settings %j are reported with their line', (verificationConfig, fault) => {
     expect(changesOf({ ...settingsDraftOf(DETAIL), verificationConfig }, 'no object').fault).toMatchObject(fault);
   });
 });
@@ -54,7 +54,7 @@ describe('a transform', () => {
     [null],
     [{ engine: 'managed', code: 'x', failMode: 'open', timeoutMs: 100 }],
     [{ engine: 'url', url: 'https://example.com', failMode: 'closed' }],
-  ] as const)('%j is written as it was', (settings) => {
+  ] as const)('%j is written back unchanged', (settings) => {
     expect(settingsOf(draftOf(settings))).toEqual(settings);
   });
 });

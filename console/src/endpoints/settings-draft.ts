@@ -1,21 +1,21 @@
 import { type JsonFault, readObject, writeJson } from '../kit/json/read-json';
 import type { EndpointChanges, EndpointDetail } from './endpoint-queries';
 
-/** Settings of an endpoint as their form has them. */
+/** Settings of an endpoint, as the form edits them. */
 export interface SettingsDraft {
   name: string;
   url: string;
-  /** The URL as it is: an endpoint moves only when it is another one. */
+  /** The stored URL. The URL is sent to the API only if it has changed. */
   urlBefore: string;
-  /** Empty for none. */
+  /** Empty for no provider. */
   preset: string;
   verification: string;
-  /** JSON; empty for the defaults. */
+  /** JSON. Empty for the defaults. */
   verificationConfig: string;
-  /** None for any. */
+  /** Empty for all methods. */
   methods: string[];
   repeats: '' | 'provider_id' | 'header' | 'body_path';
-  /** The header, or the path. */
+  /** Name of the header, or the body path. */
   repeatsBy: string;
   repeatsHours: string;
 }
@@ -50,7 +50,7 @@ export function settingsDraftOf(of: EndpointDetail): SettingsDraft {
   };
 }
 
-/** As the API takes them, or what is wrong with them. */
+/** Returns the settings in the API's format, or the error in them. */
 export function changesOf(
   draft: SettingsDraft,
   complaint: string,

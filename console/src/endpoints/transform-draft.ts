@@ -2,17 +2,17 @@ import type { Schemas } from '../api/client';
 
 type Settings = Schemas['TransformConfig'];
 
-/** A transform as its form has it. */
+/** A transform, as the form edits it. */
 export interface TransformDraft {
   engine: 'none' | 'managed' | 'url';
   code: string;
   url: string;
   failMode: 'closed' | 'open';
-  /** Digits; empty for the default. */
+  /** Digits. Empty for the default. */
   timeoutMs: string;
 }
 
-/** What a first transform begins with. */
+/** Initial code of a new transform. */
 export const FIRST_CODE = `export default (event, { secrets }) => {
   // null drops the event
   return { ...event, body: event.body };
@@ -24,7 +24,7 @@ export function draftOf(settings: Settings | null): TransformDraft {
   return { engine, code, url, failMode, timeoutMs: timeoutMs === undefined ? '' : String(timeoutMs) };
 }
 
-/** As the API takes it; null for none. */
+/** Returns the transform in the API's format, or null for no transform. */
 export function settingsOf({ engine, code, url, failMode, timeoutMs }: TransformDraft): Settings | null {
   if (engine === 'none') return null;
   return {

@@ -10,7 +10,10 @@ import type { EventTypeDetail } from './event-type-queries';
 
 const FIRST_SCHEMA = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
 
-/** What a type says, its schema, and an example that has to fit it; the service says what is wrong with either, and where. */
+/**
+ * Description, schema and example of an event type. The example must match the schema. The service reports the errors
+ * in both, with their position.
+ */
 export function EventTypeForm({ of }: { of: EventTypeDetail }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

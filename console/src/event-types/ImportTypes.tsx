@@ -11,7 +11,7 @@ import type { Imported } from './event-type-queries';
 
 const OUTCOMES = ['created', 'updated', 'archived', 'unchanged'] as const;
 
-/** Event types from the webhooks of an OpenAPI document; what would happen is said before it does. */
+/** Imports event types from the webhooks of an OpenAPI document, after a preview of the changes. */
 export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
@@ -40,7 +40,8 @@ export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
       setFault(error);
     }
   };
-  // Told and not refused: the document is somebody else's, and int64 has its bounds in many. It may be YAML, of which this knows nothing.
+  // A warning, not an error: the document comes from another party, and many contain the bounds of int64. The document
+  // may also be YAML, which this check cannot read.
   const lostNumber = useMemo(() => findLostNumber(text), [text]);
   const changes = result === null ? 0 : result.created.length + result.updated.length + result.archived.length;
   return (

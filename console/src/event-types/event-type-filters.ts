@@ -1,4 +1,4 @@
-/** Which event types the list shows, as its address says it. */
+/** Filters of the event type list, as in its address. */
 export interface EventTypeFilters {
   group?: string;
   archived?: true;

@@ -9,7 +9,7 @@ export type Imported = Schemas['OpenApiImported'];
 
 const PAGE = 100;
 
-/** Event types, newest first. */
+/** Queries event types, newest first. */
 export function useEventTypes(filters: EventTypeFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
@@ -34,7 +34,7 @@ export function useEventType(name: string) {
   });
 }
 
-/** Every schema that a type has had, newest first. */
+/** Queries all schema versions of an event type, newest first. */
 export function useVersions(name: string) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({

@@ -10,7 +10,7 @@ import { type ScheduleStep, stepsOf } from './schedule-steps';
 
 type Attempt = EventDetail['attempts'][number];
 
-/** Every try as a line of time: when, how long, what was answered, and which step of the schedule it was. */
+/** Time line of all attempts: time, duration, response, and step of the retry schedule. */
 export function Attempts({ event }: { event: EventDetail }): ReactNode {
   const exchanges = useExchanges(event);
   const targets = new Set(event.attempts.map(({ delivery }) => delivery));
@@ -102,7 +102,7 @@ function One({
 const lines = (headers: Readonly<Record<string, string>>): string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
-/** What is left of the schedule of a delivery that waits, or was given up. */
+/** Remaining retry schedule of a waiting delivery, or of one that was given up. */
 function Schedule({ event }: { event: EventDetail }): ReactNode {
   const delivery = event.deliveries.findLast(({ status }) => status === 'retrying' || status === 'dlq');
   const retry = useRetry(delivery?.destination, event.application);

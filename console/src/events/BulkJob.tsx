@@ -13,18 +13,18 @@ import { tellCount } from './tell-count';
 
 interface BulkJobProps {
   action: 'replay' | 'recover' | 'cancel';
-  /** What matched when it was chosen; it has an end. */
+  /** Query at the time of the selection. Has an end time, so later events are excluded. */
   query: EventQuery;
   onClose: () => void;
   onBegun: () => void;
 }
 
-/** As much as one job may be about. */
+/** Maximum number of events of one job. */
 const EVERYTHING = { limit: 1_000_000, include_cancelled: false };
 
 const LABELS = { replay: 'replay', recover: 'recover', cancel: 'cancel-waiting' } as const;
 
-/** Everything that matches, by a job of the service: says how many it is about first, and where the job is then. */
+/** Starts a job on all matching events. Shows their number first, and a link to the job afterwards. */
 export function BulkJob({ action, query, onClose, onBegun }: BulkJobProps): ReactNode {
   const { api, environment } = useSigned();
   const [key] = useState(randomUuid);

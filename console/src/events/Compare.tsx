@@ -11,7 +11,7 @@ import { type ComparedLine, compareTexts } from './compare-texts';
 import type { EventDetail } from './event-queries';
 import { neighboursOf } from './list-place';
 
-/** The payload beside another event's, or beside the body that was received before it was transformed. */
+/** Compares the payload with that of another event, or with the request body before the transform. */
 export function Compare({ event, text }: { event: EventDetail; text: string }): ReactNode {
   const hasBody = event.request_id !== undefined && event.endpoint !== null;
   const [withBody, setWithBody] = useState(hasBody);
@@ -61,7 +61,7 @@ export function Compare({ event, text }: { event: EventDetail; text: string }): 
   );
 }
 
-/** What it is compared with, as text; null for what is none. */
+/** Returns the text to compare with, or null if there is none. */
 function useOther({ endpoint, request_id: requestId }: EventDetail, id: string | null) {
   const { api, environment } = useSigned();
   return useQuery({

@@ -6,7 +6,7 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type EventDetail, useDestinationNames } from './event-queries';
 
-/** Where the event goes, and how far each has come. */
+/** Deliveries of the event, with the state of each. */
 export function Deliveries({ event }: { event: EventDetail }): ReactNode {
   if (event.deliveries.length === 0) return null;
   return (
@@ -45,7 +45,7 @@ export function Deliveries({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** A destination by its name, or the URL or id that it is. */
+/** Shows the name of a destination, or its URL or id if it has no known name. */
 export function Target({ of }: { of: string }): ReactNode {
   const { environment: env } = useSigned();
   const known = useDestinationNames().get(of);

@@ -8,7 +8,7 @@ import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { useSigned } from '../session/session';
 import type { EventDetail } from './event-queries';
 
-/** What can be done with one event; a reader is told who may. */
+/** Actions on one event. Users without the permission see who has it. */
 export function EventActions({ event }: { event: EventDetail }): ReactNode {
   const { can, api, environment } = useSigned();
   const queries = useQueryClient();
@@ -20,7 +20,7 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
     if (asked === 'replay') await answered(api.POST('/v1/events/{id}/replay', { params }));
     if (asked === 'cancel') await answered(api.POST('/v1/events/{id}/cancel', { params }));
     if (asked === 'erase') await answered(api.DELETE('/v1/events/{id}/payload', { params }));
-    // Whatever else is done, the payload stays, and with it how somebody looks at it.
+    // Other actions keep the payload, so its cached copy and view state stay.
     if (asked === 'erase') queries.removeQueries({ queryKey: ['payload', environment, event.id] });
     await queries.invalidateQueries({ queryKey: ['event', environment] });
   };

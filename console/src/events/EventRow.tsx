@@ -18,7 +18,7 @@ interface EventRowProps {
   onMark: (id: string, isRange: boolean) => void;
 }
 
-/** One event: a link to it, and a checkbox. */
+/** Row of one event, with a link and a checkbox. */
 export function EventRow({ row, columns, index, start, isSelected, target, onMark }: EventRowProps): ReactNode {
   return (
     <div
@@ -79,7 +79,7 @@ function Cell({ column, row, target }: { column: ColumnId; row: EventItem; targe
   }
 }
 
-/** How the last attempt ended, in words where there was no answer. */
+/** Result of the last attempt: the status code, or the error in words. */
 function Answer({ of }: { of: EventItem['last_attempt'] }): ReactNode {
   if (of === null) return '–';
   const text = of.error === null ? `HTTP ${of.status ?? ''}` : word('error', of.error);

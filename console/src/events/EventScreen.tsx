@@ -24,7 +24,7 @@ import { Loading } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
 
-/** One event: what it is, where it went, what was answered, and what was sent. */
+/** One event: properties, deliveries, responses and payload. */
 export function EventScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/events/$id' });
   const { data: event, error, isPending, failureReason } = useEvent(id);
@@ -62,7 +62,7 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** When something happens again, while anything does. */
+/** Time of the next attempt or probe, while there is one. */
 function WhenNext({ event }: { event: EventDetail }): ReactNode {
   const { language } = usePreferences();
   const now = useNow(serviceNowMs, 1_000);
@@ -151,7 +151,7 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** An inbound endpoint has a screen of its own; of an application's, its events are shown. */
+/** Link to the screen of an inbound endpoint. For an application's endpoint, links to its events instead. */
 function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving: boolean }): ReactNode {
   const { environment: env } = useSigned();
   if (isReceiving)
@@ -167,7 +167,7 @@ function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving
   );
 }
 
-/** The way back to the list, and to the events beside this one in it. */
+/** Links back to the list, and to the previous and the next event in it. */
 function Neighbours({ id }: { id: string }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();

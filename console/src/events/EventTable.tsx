@@ -15,7 +15,7 @@ import { forgetOpened, listPlace } from './list-place';
 import { Loading } from './Loading';
 
 const ROW_PX = 40;
-/** So many rows before the end more are asked for. */
+/** The next page is requested when this many rows remain. */
 const AHEAD = 30;
 
 interface EventTableProps {
@@ -23,13 +23,13 @@ interface EventTableProps {
   search: EventSearch;
   columns: readonly ColumnId[];
   selected: ReadonlySet<string>;
-  /** Everything that matches is marked. */
+  /** All matching events are selected. */
   isAll: boolean;
   onSelect: (selected: ReadonlySet<string>) => void;
   onScrolled: (isScrolled: boolean) => void;
 }
 
-/** The rows that are in sight, and no others, in a table of its own scrolling box. */
+/** Virtualized table with its own scroll box. Renders only the visible rows. */
 export function EventTable({
   list,
   search,
@@ -112,7 +112,7 @@ export function EventTable({
   );
 }
 
-/** What stands below the last row: why there are no more of them, or that they come, and that one need not wait for what is older. */
+/** Text below the last row: loading, the end of the list, or the reason for its end, with a link to older events. */
 function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList; search: EventSearch }): ReactNode {
   const { environment: env } = useSigned();
   const { isFetchNextPageError, isFetchingNextPage, hasNextPage, fetchNextPage, error, failureReason } = pages;
@@ -130,7 +130,7 @@ function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList
     );
   const isSearching = hasNextPage && searchedTo !== null;
   if (!isFetchingNextPage && !isSearching) return null;
-  // What comes and goes stands last: a link that moves is missed.
+  // Elements that appear and disappear come last, because clicks miss a link that moves.
   return (
     <p>
       {isSearching && (
@@ -153,7 +153,7 @@ function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList
   );
 }
 
-/** Asks for more before the end is reached. */
+/** Requests more rows before the end of the list is reached. */
 function useMore({ rows: { count }, pages, isFull }: EventList, last: number): void {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages;
   useEffect(() => {
@@ -166,7 +166,7 @@ function targetOf({ destination, endpoint }: EventItem, name: string | undefined
   return name ?? destination ?? endpoint ?? '';
 }
 
-/** Marks one row, or with shift all between it and the one before. */
+/** Selects one row, or with shift the range from the previously selected row. */
 function useSelection(
   { rows }: EventList,
   selected: ReadonlySet<string>,
@@ -189,7 +189,10 @@ function useSelection(
   };
 }
 
-/** `j` and `k` move the focus, Enter opens what has it, and the focus returns to the row that one comes back from. */
+/**
+ * Keyboard navigation: `j` and `k` move the focus, Enter opens the focused row. After going back, the opened row gets
+ * the focus again.
+ */
 function useRowFocus(
   { rows, version }: EventList,
   scrollTo: (index: number) => void,
@@ -204,7 +207,7 @@ function useRowFocus(
     const id = rows.at(index)?.id;
     if (id === undefined) return;
     scrollTo(index);
-    // The row may have to be drawn first, which takes a busy machine some frames.
+    // The row may not be rendered yet, which takes several frames on a busy machine.
     const take = (framesLeft: number): void => {
       const link = box.current?.querySelector<HTMLElement>(`[data-id="${id}"] a`);
       if (link) link.focus({ preventScroll: true });
@@ -219,7 +222,7 @@ function useRowFocus(
     if (row !== undefined) mark(row.id);
   });
   const { count } = rows;
-  // What arrived live is there again a moment after the rest: until then nobody else may have taken the focus.
+  // Rows that arrived live reappear after the others. Until then no other element may take the focus.
   useEffect(() => {
     const { opened } = listPlace();
     if (count === 0 || opened === null) return;
@@ -227,6 +230,6 @@ function useRowFocus(
     const isFree = document.activeElement === null || document.activeElement === document.body;
     if (index !== -1 || !isFree) forgetOpened();
     if (index !== -1 && isFree) focus(index);
-    // `focus` is another one at each drawing, and does the same.
+    // `focus` is a new function at every render, with the same effect.
   }, [rows, count, version]);
 }

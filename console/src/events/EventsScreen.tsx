@@ -24,7 +24,7 @@ import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
 import { tellCount } from './tell-count';
 
-/** What is marked: some rows, or everything that matched when one said so. */
+/** The selection: some rows, or all events that matched at the time of the selection. */
 interface Selection {
   ids: ReadonlySet<string>;
   all: EventQuery | null;
@@ -32,11 +32,11 @@ interface Selection {
 
 const NOTHING: Selection = { ids: new Set(), all: null };
 
-/** The list of events: newest first, live, a hundred at a time as one scrolls. */
+/** List of events, newest first. Updates live and loads a hundred events at a time while the user scrolls. */
 export function EventsScreen(): ReactNode {
   const search = useSearch({ from: '/$env/events' });
   const said = JSON.stringify(filtersOf(search));
-  // The same object as long as they are the same: other columns are no other list.
+  // Keep the object identity while the filters are unchanged. A change of columns must not reload the list.
   const filters = useMemo(() => JSON.parse(said) as EventFilters, [said]);
   const [isPaused, setPaused] = useState(false);
   const [isScrolled, setScrolled] = useState(false);
@@ -90,7 +90,7 @@ function marked({ rows }: EventList, { ids }: Selection): EventItem[] {
   return [...ids].flatMap((id) => rows.get(id) ?? []);
 }
 
-/** On a phone there is room for the most needed columns alone. */
+/** The table. On a phone it shows only the most important columns. */
 function Table({
   list,
   search,
@@ -130,7 +130,7 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const [exported, setExported] = useState<EventQuery | null>(null);
-  // The rows come first: counting looks at more than they do.
+  // Load the rows first, because counting scans more events.
   const { data: count } = useCount(filters, list.pages.isSuccess);
   const chosen = columnsOf(search);
   const choose = (columns: readonly (typeof chosen)[number][]): void => {

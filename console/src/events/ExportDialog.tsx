@@ -12,10 +12,10 @@ import { countOf, pageOf } from './event-list';
 import { type ExportFormat, FORMATS, headOf, linesOf } from './export-format';
 import { tellCount } from './tell-count';
 
-/** What is exported: rows that are here, or all that a query has. */
+/** Events to export: the loaded rows, or all results of a query. */
 export type Exported = { rows: readonly EventItem[] } | { query: EventQuery };
 
-/** Says how many they are, asks in which form, and makes a file of them. */
+/** Dialog that shows the number of events, asks for the format, and creates the file. */
 export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => void }): ReactNode {
   const { api, environment } = useSigned();
   const [format, setFormat] = useState<ExportFormat>('jsonl');

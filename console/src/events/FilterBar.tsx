@@ -15,7 +15,7 @@ import {
 } from './event-filters';
 import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
-/** Filters that have a field of their own only while they are set: links lead to them. */
+/** Filters that are set by links. Their fields are shown only while they are set. */
 const LINKED = [
   ['endpoint', 'fact.endpoint'],
   ['message_id', 'fact.message'],
@@ -23,7 +23,7 @@ const LINKED = [
 
 type Change = { [Name in keyof EventFilters]?: EventFilters[Name] | undefined };
 
-/** The filters of the list; all of them stand in the address. */
+/** Filters of the list. All of them are part of the address. */
 export function FilterBar({ search, filters }: { search: EventSearch; filters: EventFilters }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
@@ -114,7 +114,10 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
   );
 }
 
-/** One of a few. Its label stands beside it and not around it: it would have all options in its name. */
+/**
+ * Selects one of a few values. The label is next to the element, because a label around it would contain all options in
+ * its accessible name.
+ */
 function Select({
   label,
   value,
@@ -141,7 +144,7 @@ function Select({
   );
 }
 
-/** A range that stays relative, or one between two times of the reader's zone. */
+/** Selects a relative range, or a range between two times in the user's time zone. */
 function TimeFilter({
   filters: { since, until },
   onChange,
@@ -171,7 +174,7 @@ function TimeFilter({
       {isAsked &&
         (['since', 'until'] as const).map((name) => {
           const value = name === 'since' ? since : until;
-          // A relative one of a link is shown as it is until it is replaced.
+          // Shows a relative time from a link unchanged until the user replaces it.
           if (value?.startsWith('-'))
             return (
               <TextFilter
@@ -232,7 +235,7 @@ function TimeField({
   );
 }
 
-/** Takes effect with Enter or when it is left: a filter of half a word would find nothing. */
+/** Text filter that applies on Enter or when it loses the focus. A filter on half a word would match nothing. */
 function TextFilter({
   label,
   value,

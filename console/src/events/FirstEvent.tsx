@@ -4,7 +4,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
-/** An environment without events: how to make the first one. */
+/** Instructions for sending the first event, shown in an environment without events. */
 export function FirstEvent(): ReactNode {
   const { environment } = useSigned();
   const command = `curl -X POST ${SERVICE}v1/send \\

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 
-/** That something is asked for, or that it is asked for again once the service has said that it may. */
+/** Loading indicator. If the service asked to wait, it shows when the request is repeated. */
 export function Loading({ fault }: { fault: unknown }): ReactNode {
   const seconds = (fault as { retryAfterSeconds?: number | null } | null)?.retryAfterSeconds;
   return (

@@ -3,7 +3,10 @@ import { t } from '../kit/messages/t';
 import type { EventList } from './event-list';
 import { tellCount } from './tell-count';
 
-/** What arrived and is not shown: waiting behind a button, or only counted. Nothing is left out without a word. */
+/**
+ * Notice of events that arrived but are not shown: waiting behind a button, or only counted. No event is left out
+ * silently.
+ */
 export function News({ list: { rows, missed, showWaiting, reload } }: { list: EventList }): ReactNode {
   const { waiting, notKept } = rows;
   return (

@@ -14,12 +14,12 @@ import { useSigned } from '../session/session';
 import { curlOf, signedCurlOf } from './curl';
 import { type EventDetail, useDestinationNames, usePayload } from './event-queries';
 
-/** So much is formatted at once; what is more while the page goes on. */
+/** Length up to which a payload is formatted synchronously. Longer payloads are formatted without blocking the page. */
 const AT_ONCE_MAX = 50_000;
 
 const Compare = lazyPart(() => import('./Compare').then(({ Compare: component }) => component));
 
-/** The payload as it was sent, byte for byte, and formatted without a change of its characters. */
+/** The payload as sent, byte for byte. Formatting does not change its characters. */
 export function Payload({ event }: { event: EventDetail }): ReactNode {
   const isErased = event.payload_erased_at !== undefined;
   const [isAsked, setAsked] = useState(event.payload_truncated !== true);
@@ -147,7 +147,7 @@ function Bytes({ bytes, children }: { bytes: Uint8Array; children: ReactNode }):
   );
 }
 
-/** JSON in lines; null while it is made, and for what is none. */
+/** Returns the formatted JSON; null while it is being formatted, and for text that is not JSON. */
 export function useFormatted(text: string): { formatted: string | null; isPending: boolean } {
   const isSmall = text.length <= AT_ONCE_MAX;
   const small = useMemo(() => (isSmall ? formatJson(text) : null), [text, isSmall]);
@@ -165,7 +165,7 @@ export function useFormatted(text: string): { formatted: string | null; isPendin
   return large?.of === text ? { formatted: large.formatted, isPending: false } : { formatted: null, isPending: true };
 }
 
-/** Makes the command when it is copied: a body may be large. */
+/** Builds the command only when it is copied, because a body may be large. */
 function useCurl(event: EventDetail, body: string | null): (() => string) | null {
   const names = useDestinationNames();
   const [destination] = event.deliveries.map((delivery) => delivery.destination);
@@ -175,7 +175,11 @@ function useCurl(event: EventDetail, body: string | null): (() => string) | null
   return () => curlOf({ url, webhookId: event.webhook_id, eventType: event.event_type, headers: event.headers, body });
 }
 
-/** The service signs with what it keeps secret, for who may send; it stands in the audit log. Null where nothing is signed. */
+/**
+ * Returns a function that requests a signed command, or null if the delivery is not signed.
+ *
+ * The service signs with its secret, for users with the permission to send. It records this in the audit log.
+ */
 function useSignedCurl(event: EventDetail, body: string | null): (() => Promise<string>) | null {
   const { api, can } = useSigned();
   const names = useDestinationNames();

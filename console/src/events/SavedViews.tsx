@@ -7,7 +7,7 @@ import { useSigned } from '../session/session';
 import type { EventSearch } from './columns';
 import { useSavedViews, VIEWS_MAX } from './saved-views';
 
-/** Filters and columns under a name: links to them, kept in this browser. */
+/** Named links with filters and columns, stored in this browser. */
 export function SavedViews({ search }: { search: EventSearch }): ReactNode {
   const { environment: env, session } = useSigned();
   const { views, save, remove } = useSavedViews(`${session.organization.id}.${env}`);

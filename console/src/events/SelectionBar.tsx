@@ -14,16 +14,16 @@ import { tellCount } from './tell-count';
 type Asked = 'replay' | 'recover' | 'cancel' | 'export';
 
 interface SelectionBarProps {
-  /** What is marked, as far as it is here. */
+  /** Loaded rows of the selection. */
   rows: readonly EventItem[];
-  /** Everything that matched when it was chosen, in place of the rows. */
+  /** All events that matched at the time of the selection, instead of rows. */
   all: EventQuery | null;
   filters: EventFilters;
   onAll: (query: EventQuery) => void;
   onDone: () => void;
 }
 
-/** What can be done with the events that are marked, or with all that match the filter. */
+/** Actions on the selected events, or on all events that match the filter. */
 export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBarProps): ReactNode {
   const { can } = useSigned();
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -76,7 +76,7 @@ export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBar
   );
 }
 
-/** Asks first, then goes through what is marked; what failed stays told. */
+/** Asks for confirmation, then processes the selected events one by one. Keeps showing the failed ones. */
 function OneByOne({
   action,
   rows,
@@ -96,7 +96,7 @@ function OneByOne({
     return () => controller.abort(new Error('closed'));
   }, []);
   const act = async (): Promise<void> => {
-    // The same key for the same event: one that is tried again is not sent twice.
+    // Each event keeps its Idempotency-Key, so a retry does not send it twice.
     const keys = new Map(rows.map(({ id }) => [id, randomUuid()]));
     const call = (id: string): Promise<unknown> => {
       const params = { path: { id }, header: { 'Idempotency-Key': keys.get(id) ?? randomUuid() } };

@@ -13,7 +13,7 @@ interface TargetFilterProps {
   onPick: (id: string) => void;
 }
 
-/** Found by name or URL; an ad-hoc URL is taken as it is. */
+/** Finds a destination by name or URL. Accepts an ad-hoc URL as typed. */
 export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNode {
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
@@ -51,7 +51,7 @@ export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNo
   );
 }
 
-/** Found by name or by one's own id. */
+/** Finds an application by name or by the customer's own id. */
 export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNode {
   const { api, environment } = useSigned();
   const [text, setText] = useState('');

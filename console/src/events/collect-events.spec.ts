@@ -9,7 +9,7 @@ const page = (ids: readonly number[], next: string | null): { data: EventItem[];
 const busy = new Fault(429, 'rate_limited', 'Too many.', null, {}, 0);
 
 describe('collectEvents', () => {
-  it('goes through all pages, and waits as it is told to', async () => {
+  it('collects all pages, and waits when the service asks for it', async () => {
     const answers = [page([1, 2], 'a'), busy, page([], 'b'), page([3], null)];
     const asked: (string | null)[] = [];
     const told: [number, number | null][] = [];
@@ -39,7 +39,7 @@ describe('collectEvents', () => {
   it.each([
     [3, { count: 3, isCut: true }],
     [4, { count: 4, isCut: false }],
-  ])('of four, %i at most', async (max, expected) => {
+  ])('collects at most %i of four events', async (max, expected) => {
     const answers = [page([1, 2], 'a'), page([3, 4], null)];
 
     expect(
@@ -53,7 +53,7 @@ describe('collectEvents', () => {
     ).toEqual(expected);
   });
 
-  it('what was refused is refused, and one who stops waiting stops it', async () => {
+  it('a refused call is not retried, and an abort ends the wait', async () => {
     const signal = AbortSignal.abort(new Error('stopped'));
     const collect = (fault: Fault): Promise<unknown> =>
       collectEvents(

@@ -1,9 +1,9 @@
 import type { EventItem } from '../api/client';
 import { Fault } from '../api/fault';
 
-/** As many as one file has: what is more is a matter for the API. */
+/** Maximum number of events in one file. Larger exports need the API. */
 export const EXPORT_MAX = 100_000;
-/** So often a call is made again, in a row. */
+/** Maximum number of consecutive attempts of a call. */
 const TRIES_MAX = 6;
 const WAIT_MS = 2_000;
 
@@ -12,10 +12,13 @@ interface CollectedPage {
   next_cursor: string | null;
 }
 
-/** What it tells while it goes on: how many it has, and how long it waits now because the service said so. */
+/** Reports the progress: number of collected events, and the current wait that the service requested. */
 export type Progress = (done: number, waitsSeconds: number | null) => void;
 
-/** All events of a query, page after page, given on as they come; waits as it is told to. Answers with how many, and whether there are more. */
+/**
+ * Collects all events of a query, page by page, and passes on each page. Waits when the service asks for it. Returns
+ * the number of events, and whether there are more.
+ */
 export async function collectEvents(
   ask: (cursor: string | null) => Promise<CollectedPage>,
   take: (rows: readonly EventItem[]) => void,
@@ -41,7 +44,7 @@ export async function collectEvents(
   return { count, isCut: false };
 }
 
-/** Does something again when the service is busy or away, after as long as it says. */
+/** Retries a call while the service is busy or unreachable, after the time that the service names. */
 export async function patiently<T>(
   call: () => Promise<T>,
   waits: (seconds: number) => void,

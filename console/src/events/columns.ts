@@ -1,7 +1,7 @@
 import type { MessageKey } from '../kit/messages/t';
 import { type EventFilters, readFilters } from './event-filters';
 
-/** What the list can tell of an event, in the order in which it does. The type is the row's link, and always there. */
+/** Available columns of the list, in display order. The type is the link of the row and always shown. */
 export const COLUMNS = [
   { id: 'status', label: 'column.status', width: '8.25rem' },
   { id: 'type', label: 'column.type', width: 'minmax(8rem, 1.2fr)' },
@@ -25,10 +25,10 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'next',
   'received',
 ];
-/** As many as a phone has room for. */
+/** Columns that fit on a phone. */
 export const NARROW_COLUMNS: readonly ColumnId[] = ['status', 'type', 'received'];
 
-/** What the address of the list says: its filters, and its columns where they are not the usual ones. */
+/** Search of the list's address: its filters, and its columns if they are not the default ones. */
 export interface EventSearch extends EventFilters {
   columns?: string;
 }
@@ -46,7 +46,7 @@ export function columnsOf({ columns }: Pick<EventSearch, 'columns'>): readonly C
   return columns === undefined ? DEFAULT_COLUMNS : readColumns(columns);
 }
 
-/** How the address says them; undefined for the usual ones, which it need not say. */
+/** Returns the columns for the address, or undefined for the default columns. */
 export function asColumns(columns: readonly ColumnId[]): string | undefined {
   const said = columns.join(',');
   return said === DEFAULT_COLUMNS.join(',') ? undefined : said;

@@ -4,7 +4,7 @@ const lines = (count: number, more = ''): string =>
   `${Array.from({ length: count }, (_, i) => `line ${i}`).join('\n')}\n${more}`;
 
 describe('compareTexts', () => {
-  it('says what is gone and what came, in the very characters', async () => {
+  it('returns removed and added lines with their original characters', async () => {
     expect(await compareTexts('{\n  "n": 1.10\n}', '{\n  "n": 1.1\n}')).toEqual([
       { sign: ' ', text: '{', count: 1 },
       { sign: '-', text: '  "n": 1.10', count: 1 },
@@ -13,7 +13,7 @@ describe('compareTexts', () => {
     ]);
   });
 
-  it('of equal lines far from a change it says how many they are', async () => {
+  it('folds equal lines far from a change into a count', async () => {
     const compared = await compareTexts(lines(100, 'a\n') + lines(50), lines(100, 'b\n') + lines(50));
 
     expect(compared?.map(({ sign, count }) => (sign === '…' ? `…${count}` : sign)).join('')).toBe('…97   -+   …47');

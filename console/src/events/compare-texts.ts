@@ -1,18 +1,24 @@
 import { diffLines } from 'diff';
 
-/** A line of a comparison: of both, of this one alone, or of the other. A run of equal lines far from any change is one that counts them. */
+/**
+ * A line of a comparison: in both texts, only in this one, or only in the other. A run of equal lines far from any
+ * change is folded into one line with a count.
+ */
 export interface ComparedLine {
   sign: ' ' | '+' | '-' | '…';
   text: string;
-  /** How many lines it stands for. */
+  /** Number of lines that this line stands for. */
   count: number;
 }
 
-/** Longer than this nobody waits; two texts that have nothing in common take forever. */
+/** Time limit. Comparing two texts with nothing in common would take far too long. */
 const TIME_MS_MAX = 4_000;
 const CONTEXT_LINES = 3;
 
-/** Line by line what was added to `before` and what is gone, in slices between which the page answers. Null when they differ too much to say in time. */
+/**
+ * Returns the lines added to and removed from `before`. Works in slices, so that the page stays responsive. Returns
+ * null if the time limit is exceeded.
+ */
 export async function compareTexts(before: string, after: string): Promise<ComparedLine[] | null> {
   const parts = await new Promise<{ value: string; added: boolean; removed: boolean }[] | undefined>((resolve) => {
     diffLines(before, after, { timeout: TIME_MS_MAX, callback: resolve });

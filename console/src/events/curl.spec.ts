@@ -9,7 +9,7 @@ const REQUEST = {
   body: '{"n":12345678901234567890}',
 };
 
-/** What a shell makes of the command: one argument a line. */
+/** Runs the command in a shell and returns its arguments, one per line. */
 function argumentsOf(command: string): string[] {
   return spawnSync('sh', ['-c', command.replace(/^curl/, 'printf "%s\\0"')], { encoding: 'utf8' })
     .stdout.split('\0')
@@ -23,11 +23,11 @@ describe('curlOf', () => {
     ['a\nb', 'a\nb'],
     ['@file', '@file'],
     ["'; rm -rf / #", "'; rm -rf / #"],
-  ])('the shell passes %j on as it is', (body, expected) => {
+  ])('the shell passes %j on unchanged', (body, expected) => {
     expect(argumentsOf(curlOf({ ...REQUEST, body })).at(-1)).toBe(expected);
   });
 
-  it('has the headers of the delivery, each once, and no signature', () => {
+  it('contains the headers of the delivery, each once, and no signature', () => {
     const given = argumentsOf(curlOf({ ...REQUEST, headers: { 'X-Tenant': "4'2", 'Webhook-Id': 'another' } }));
 
     expect(given.filter((each) => /^webhook-id/i.test(each))).toEqual(['webhook-id: msg_1']);
@@ -35,7 +35,7 @@ describe('curlOf', () => {
   });
 });
 
-it('a signed command has the headers as they were signed, and the very body', () => {
+it('a signed command contains the signed headers and the exact body', () => {
   expect(
     signedCurlOf({
       method: 'POST',

@@ -1,14 +1,17 @@
-/** A request of ours as a command that sends it again, with a signature that cannot be made without the secret. */
+/**
+ * A delivery request for the curl command. Its signature cannot be computed in the browser, which does not have the
+ * secret.
+ */
 export interface SentRequest {
   url: string;
   webhookId: string;
   eventType: string;
   headers: Readonly<Record<string, string>>;
-  /** Text; null for bytes that are none, which the command takes from the downloaded file. */
+  /** Body as text. Null for binary bodies, which the command reads from the downloaded file. */
   body: string | null;
 }
 
-/** For `sh`: everything that came from somebody stands in single quotes. */
+/** Returns a command for `sh`. Puts all external values in single quotes. */
 export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest): string {
   const own = {
     'content-type': 'application/json',
@@ -29,7 +32,7 @@ export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest
   return lines.join(' \\\n  ');
 }
 
-/** The same as the service signed it: with a signature that holds for five minutes. */
+/** Returns a command with the service's signature, which is valid for five minutes. */
 export function signedCurlOf({
   method,
   url,

@@ -1,6 +1,6 @@
 import { patiently } from './collect-events';
 
-/** Does one thing to many events, a few at a time, and tells how far it is. Waits when the service says so. */
+/** Runs an action on many events, a few at a time, and reports the progress. Waits when the service asks for it. */
 export async function doToMany(
   ids: readonly string[],
   act: (id: string) => Promise<unknown>,

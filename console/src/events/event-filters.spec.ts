@@ -35,7 +35,7 @@ describe('asQuery', () => {
     expect(asQuery({ status: 'failed,dlq', since }, NOW)).toEqual({ status: ['failed', 'dlq'], since: expected });
   });
 
-  it('what one decides about ends now, or where it ended before', () => {
+  it('a fixed query ends now, or at its own earlier end', () => {
     expect(asFixedQuery({ since: '-1h' }, NOW)).toEqual({
       since: '2026-11-21T08:30:00.000Z',
       until: '2026-11-21T09:30:00.000Z',
@@ -43,7 +43,7 @@ describe('asQuery', () => {
     expect(asFixedQuery({ until: '-1h' }, NOW)).toEqual({ until: '2026-11-21T08:30:00.000Z' });
   });
 
-  it('the stream knows no range and no state, and a list that ends does not grow', () => {
+  it('the stream query has no range and no state, and a list with an end does not grow', () => {
     expect(asStreamQuery({ status: 'dlq', since: '-1h', event_type: 'a', direction: 'inbound', q: 'evt_1' })).toEqual({
       event_type: 'a',
       direction: 'inbound',
@@ -69,12 +69,15 @@ describe('isBroughtBy', () => {
     [{ error: 'timeout' } as const, 'attempt', 'dlq', { status: null, error: 'timeout' }, true],
     [{ error: '5xx' } as const, 'status', 'dlq', undefined, false],
     [{ until: '-1h' }, 'accepted', 'retrying', undefined, false],
-  ] as const)('%j, %s that leaves it %s: %s', (filters, kind, status, attempt, expected) => {
-    expect(isBroughtBy(filters, { kind, status, attempt })).toBe(expected);
-  });
+  ] as const)(
+    '%j: a change of kind %s to state %s adds the event (attempt %j): %s',
+    (filters, kind, status, attempt, expected) => {
+      expect(isBroughtBy(filters, { kind, status, attempt })).toBe(expected);
+    },
+  );
 });
 
-describe('columns of an address', () => {
+describe('columns in an address', () => {
   it.each([
     [{}, ['status', 'type', 'target', 'attempts', 'answer', 'next', 'received']],
     [{ columns: 'id,status' }, ['status', 'type', 'id']],
@@ -83,7 +86,7 @@ describe('columns of an address', () => {
     expect(columnsOf(readSearch(search))).toEqual(expected);
   });
 
-  it('the usual ones are not said', () => {
+  it('default columns are left out of the address', () => {
     expect(readSearch({ columns: 'received,status,type,target,attempts,answer,next' })).toEqual({});
     expect(asColumns(['type', 'id'])).toBe('type,id');
   });

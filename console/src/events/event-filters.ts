@@ -1,11 +1,11 @@
 import { isRangeTime, rangeTime } from '../kit/time/range';
 
-/** What the list of events shows, as its address says it. */
+/** Filters of the event list, as in its address. */
 export interface EventFilters {
-  /** One state, or several with commas: `dlq,failed`. */
+  /** One state, or several separated by commas: `dlq,failed`. */
   status?: string;
   direction?: Direction;
-  /** How the last attempt of what is not delivered ended. */
+  /** Result of the last attempt of an undelivered event. */
   error?: ErrorClass;
   event_type?: string;
   destination?: string;
@@ -14,7 +14,7 @@ export interface EventFilters {
   message_id?: string;
   /** Any id: of an event, a delivery, a message, a received request, or a `webhook-id`. */
   q?: string;
-  /** A time, or how long back: `-1h` stays relative in a link that is kept. */
+  /** Absolute time, or time relative to now. `-1h` stays relative in a saved link. */
   since?: string;
   until?: string;
 }
@@ -40,15 +40,15 @@ export const ERROR_CLASSES = [
 ] as const;
 type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** The ranges that are offered. */
+/** Selectable ranges. */
 export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 
-/** The filters as the API takes them: times are times, and states a list. */
+/** The filters in the API's format, with absolute times and a list of states. */
 export type EventQuery = Omit<EventFilters, 'status'> & { status?: EventStatus[] };
 
 const TEXTS = ['event_type', 'destination', 'application', 'endpoint', 'message_id', 'q'] as const;
 
-/** The filters of an address; what is none is left out, so that an address typed by hand shows something. */
+/** Reads the filters from an address. Ignores invalid values, so that a mistyped address still shows a list. */
 export function readFilters(search: Readonly<Record<string, unknown>>): EventFilters {
   const filters: EventFilters = {};
   const statuses = readStatuses(search['status']);
@@ -69,7 +69,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): EventFil
   return filters;
 }
 
-/** The states that are asked for, in the order in which they are offered; none for all. */
+/** Returns the selected states in display order. An empty list means all states. */
 export function statusesOf({ status }: Pick<EventFilters, 'status'>): EventStatus[] {
   return readStatuses(status);
 }
@@ -79,7 +79,7 @@ function readStatuses(value: unknown): EventStatus[] {
   return STATUSES.filter((each) => said.includes(each));
 }
 
-/** The filters as the API takes them at a moment: relative times become times. */
+/** Returns the filters for the API, with relative times resolved at `nowMs`. */
 export function asQuery(filters: EventFilters, nowMs: number): EventQuery {
   const { since, until, status: _status, ...rest } = filters;
   const status = statusesOf(filters);
@@ -91,12 +91,15 @@ export function asQuery(filters: EventFilters, nowMs: number): EventQuery {
   };
 }
 
-/** The same with an end: what comes later does not belong to what one decided about. */
+/** Returns the filters for the API with an end time, so that an action on them excludes later events. */
 export function asFixedQuery(filters: EventFilters, nowMs: number): EventQuery {
   return { ...asQuery(filters, nowMs), until: rangeTime(filters.until ?? '-0m', nowMs) };
 }
 
-/** The filters that the stream of events has: it tells what happens now, whatever the range; states and errors are compared here. */
+/**
+ * Returns the filters for the event stream. The stream sends current changes, whatever the range. States and errors are
+ * matched in the browser.
+ */
 export function asStreamQuery({
   event_type,
   destination,
@@ -111,19 +114,19 @@ export function asStreamQuery({
   );
 }
 
-/** Whether anything new can belong to the list at all. */
+/** Whether the list can get new events at all. */
 export function canGrow({ until, message_id, q }: EventFilters): boolean {
   return until === undefined && message_id === undefined && q === undefined;
 }
 
-/** A change as far as the filters look at it. */
+/** The properties of a change that the filters use. */
 interface Change {
   kind: 'accepted' | 'attempt' | 'status';
   status: string;
   attempt: { status: number | null; error: string | null } | undefined;
 }
 
-/** Whether a change brings its event into the list. Without a state or an error only what is accepted is new there. */
+/** Whether a change adds its event to the list. Without a filter on state or error, only an accepted event is new. */
 export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Change): boolean {
   if (!canGrow(filters)) return false;
   const statuses = statusesOf(filters);
@@ -133,7 +136,7 @@ export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Ch
   return statuses.length > 0 || kind === 'accepted';
 }
 
-/** How an attempt ended, in the words of the filter: `timeout`, `5xx`. */
+/** Returns the result of an attempt as a value of the error filter: `timeout`, `5xx`. */
 export function errorClassOf({ status, error }: { status: number | null; error: string | null }): string {
   return error ?? `${Math.floor((status ?? 0) / 100)}xx`;
 }

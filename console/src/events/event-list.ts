@@ -15,41 +15,41 @@ import { listenForNews, type Missed } from './event-news';
 import { RowList } from './event-rows';
 import { PAGE } from './first-page';
 
-/** Browsers draw no higher than this many rows. */
+/** Maximum number of rows, limited by the maximum height of an element in browsers. */
 const ROWS_MAX = 200_000;
-/** Counting is asked for no more often than this, whoever looks. */
+/** Minimum interval between counts, across all components. */
 const COUNT_EVERY_MS = 60_000;
 
 interface Page {
   rows: EventItem[];
   next: string | null;
-  /** Whether more was looked through than one page may: what follows is asked for all the same. */
+  /** Set if the page ended because it had scanned too many events. The next page is requested anyway. */
   searchedTo: string | null;
-  /** The range as it was when the list began: a cursor is bound to its query. */
+  /** The query of the first page, with its times resolved. A cursor is bound to its query. */
   query: EventQuery;
-  /** From where the list goes on without a cursor. */
+  /** Time from which the list continues without a cursor. */
   goesOnAt: string | null;
 }
 type Place = { cursor: string | null; query: EventQuery; oldest: string } | null;
 type Pages = InfiniteData<Page, Place>;
 
-/** The list of events: its rows with what arrived since, and how to have more. */
+/** The list of events: rows including those that arrived live, and functions to load more. */
 export interface EventList {
   rows: RowList<EventItem>;
-  /** Another one each time that the rows changed. */
+  /** Changes each time the rows change. */
   version: number;
   pages: UseInfiniteQueryResult<InfiniteData<Page>>;
-  /** As far back as the pages have looked, where that ended before they were full. */
+  /** Time back to which the last page was scanned, if it ended before it was full. */
   searchedTo: string | null;
   isFull: boolean;
   missed: Missed | null;
   showWaiting: () => void;
   reload: () => void;
-  /** Which row is the first in sight. */
+  /** Records the first visible row. */
   noteView: (index: number) => void;
 }
 
-/** `isReading` keeps what arrives behind a button. */
+/** Returns the event list. `isReading` keeps new events behind a button. */
 export function useEventList(filters: EventFilters, isReading: boolean): EventList {
   const { api, environment } = useSigned();
   const queries = useQueryClient();
@@ -59,7 +59,7 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
     initialPageParam: null as Place,
     queryFn: ({ pageParam, signal }) => loadPage(api, pageParam, filters, signal),
     getNextPageParam: placeAfter,
-    // A list that is refetched asks for all its pages: what is new comes by the stream.
+    // A refetch would request all pages again. New events arrive through the stream instead.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
@@ -72,7 +72,7 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
   const [version, redraw] = useReducer((before: number) => before + 1, 0);
   const [missed, setMissed] = useState<Missed | null>(null);
   useEffect(() => () => setMissed(null), [key]);
-  // Before they are drawn: what was taken over is not looked at again.
+  // Before rendering. Pages that were already taken over are skipped.
   useMemo(() => rows.setPages(pages.data?.pages.map((page) => page.rows) ?? []), [rows, pages.data]);
   const { isSuccess, data } = pages;
   const latest = useLatest(isReading);
@@ -114,7 +114,7 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
   };
 }
 
-/** How many events match, up to 10,000; asked again once a minute while somebody looks. */
+/** Returns the number of matching events, up to 10,000. Refetches once a minute while the page is visible. */
 export function useCount(filters: EventFilters, isAsked = true) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -127,12 +127,12 @@ export function useCount(filters: EventFilters, isAsked = true) {
   });
 }
 
-/** How many events a query has. */
+/** Returns the number of events of a query. */
 export function countOf(api: Api, query: EventQuery, signal?: AbortSignal): Promise<Schemas['EventCountItem']> {
   return answered(api.GET('/v1/events/count', { params: { query }, ...(signal && { signal }) }));
 }
 
-/** One page of a query, as the API has it. */
+/** Returns one page of a query from the API. */
 export function pageOf(
   api: Api,
   query: EventQuery & { cursor?: string },
@@ -159,7 +159,7 @@ async function loadPage(api: Api, place: Place, filters: EventFilters, signal: A
   try {
     return await asked(query, place?.cursor ?? null);
   } catch (error) {
-    // Cursors live an hour: a list that was left open goes on from its oldest row.
+    // A cursor expires after an hour. A list that was open longer continues from its oldest row.
     if (
       place === null ||
       place.cursor === null ||
@@ -175,7 +175,10 @@ async function loadPage(api: Api, place: Place, filters: EventFilters, signal: A
 const texts = new Map<string, string>();
 const TEXTS_MAX = 5_000;
 
-/** Types and targets are few, and each row of a hundred thousand would have its own copy. */
+/**
+ * Shares strings for types and targets. There are few values, and each of a hundred thousand rows would otherwise hold
+ * a copy.
+ */
 function compact(row: EventItem): EventItem {
   for (const name of ['event_type', 'endpoint', 'destination'] as const) {
     const text = row[name];
@@ -191,7 +194,7 @@ function sameText(text: string): string {
   return text;
 }
 
-/** Keeps the first page alone, asks for it again, and forgets what arrived. A failure keeps what is shown. */
+/** Reloads the first page, and drops the other pages and the live events. If that fails, the shown rows stay. */
 async function reloadFirst(queries: QueryClient, key: readonly unknown[], rows: RowList<EventItem>): Promise<void> {
   const before = queries.getQueryData<Pages>(key);
   if (before !== undefined) queries.setQueryData<Pages>(key, { pages: before.pages.slice(0, 1), pageParams: [null] });
@@ -202,7 +205,7 @@ async function reloadFirst(queries: QueryClient, key: readonly unknown[], rows: 
   rows.setPages(after?.pages.map((page) => page.rows) ?? []);
 }
 
-/** The pages are let go of; the list goes on at a time once one scrolls there. */
+/** Drops the pages. The list continues at the given time when the user scrolls there. */
 function goOnAt(queries: QueryClient, key: readonly unknown[], goesOnAt: string, query: EventQuery): void {
   queries.setQueryData<Pages>(key, {
     pages: [{ rows: [], next: null, searchedTo: null, query, goesOnAt }],

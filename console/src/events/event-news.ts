@@ -4,10 +4,10 @@ import { asQuery, asStreamQuery, canGrow, type EventFilters, isBroughtBy } from 
 import type { News, RowList } from './event-rows';
 import { PAGE } from './first-page';
 
-/** How often what the stream told is drawn. */
+/** Interval at which changes from the stream are rendered. */
 const DRAW_EVERY_MS = 250;
 
-/** What happened that the stream did not tell: how many events at least, when that is known. */
+/** Changes that the stream did not send. `count` is the minimum number of events, if known. */
 export interface Missed {
   count: number | null;
   isCapped: boolean;
@@ -19,14 +19,17 @@ interface Listening {
   filters: EventFilters;
   rows: RowList<EventItem>;
   isReading: () => boolean;
-  /** The first row that is in sight. */
+  /** Returns the index of the first visible row. */
   viewed: () => number;
-  /** The rows changed; with a time when the list goes on from there. */
+  /** Called after the rows changed. `goesOnAt` is the time from which the list continues, or null. */
   drawn: (goesOnAt: string | null) => void;
   missed: (missed: Missed) => void;
 }
 
-/** Brings what the stream tells into the rows, a few times a second at most, and says what it did not tell. Answers with what ends that. */
+/**
+ * Applies the changes of the stream to the rows, at most a few times a second, and reports gaps. Returns a function
+ * that stops it.
+ */
 export function listenForNews({
   api,
   environment,
@@ -45,7 +48,8 @@ export function listenForNews({
     drawn(rows.arrive(batch, isReading()));
   };
   const timer = setInterval(draw, DRAW_EVERY_MS);
-  // Of several gaps in a row one is told, from where the first began: what the list has of it is not missed.
+  // Consecutive gaps are reported as one, starting at the first. Events in it that the list has loaded are not counted
+  // as missed.
   let gap: { since: string; until: string } | null = null;
   const countMissed = async ({ since, until }: { since: string; until: string }): Promise<void> => {
     const { count, is_capped: isCapped } = await answered(
@@ -57,7 +61,7 @@ export function listenForNews({
     missed({ count: null, isCapped: false });
     if (since === null) return;
     const told = (gap = { since: gap?.since ?? since, until });
-    // What comes at the same time is drawn first.
+    // Apply simultaneous changes first.
     setTimeout(() => {
       if (gap === told) countMissed(told).catch(() => undefined);
     }, 4 * DRAW_EVERY_MS);
@@ -71,7 +75,8 @@ export function listenForNews({
     queue.push(...data.reverse().map((row) => ({ isNew, row, isWhole: true })));
     return data;
   };
-  // What happened before the stream began is told by lists: of the newest rows, and of those in sight. When all of the newest are unknown there may be more behind them.
+  // Load changes from before the start of the stream with lists: the newest rows, and the visible rows. If all of the
+  // newest rows are unknown, there may be more after them.
   const catchUp = async (): Promise<void> => {
     const last = rows.at(0)?.received_at ?? null;
     const seen = rows.at(viewed())?.received_at;
@@ -97,7 +102,7 @@ export function listenForNews({
   };
 }
 
-/** A row as the list has it; how far the event has come is told by its attempts. */
+/** Builds a list row. Its attempts give the progress of the event. */
 function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: ToldChange): EventItem {
   return {
     id,

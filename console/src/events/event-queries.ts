@@ -7,7 +7,7 @@ export type { EventItem };
 export type EventDetail = Schemas['EventDetailItem'];
 export type Retry = Schemas['RetryItem'];
 
-/** One event; asked again while something of it waits. */
+/** Queries one event. Refetches while a delivery is waiting. */
 export function useEvent(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -17,7 +17,7 @@ export function useEvent(id: string) {
   });
 }
 
-/** What attempts that failed sent and were answered, by delivery and number. */
+/** Queries the requests and responses of failed attempts, by delivery and number. */
 export function useExchanges({ id, attempts }: EventDetail): ReadonlyMap<string, Schemas['ExchangeItem']> {
   const { api, environment } = useSigned();
   const failed = attempts.filter(
@@ -32,7 +32,7 @@ export function useExchanges({ id, attempts }: EventDetail): ReadonlyMap<string,
   return useMemo(() => new Map(data?.data.map((each) => [`${each.delivery} ${each.number}`, each])), [data]);
 }
 
-/** The payload of an event as bytes; only when `isAsked`. */
+/** Queries the payload of an event as bytes, if `isAsked` is true. */
 export function usePayload(id: string, isAsked: boolean) {
   const { environment } = useSigned();
   return useQuery({
@@ -44,7 +44,7 @@ export function usePayload(id: string, isAsked: boolean) {
   });
 }
 
-/** Names of destinations by their ids, as far as the newest hundred have them. */
+/** Queries the destinations by id. Contains only the newest hundred. */
 export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationItem']> {
   const { api, environment } = useSigned();
   const { data } = useQuery({
@@ -55,7 +55,10 @@ export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationI
   return useMemo(() => new Map(data?.data.map((each) => [each.id, each])), [data]);
 }
 
-/** The retries of where a delivery goes; null where that has none of its own, as an ad-hoc URL, or is gone. */
+/**
+ * Queries the retry policy of a delivery's target. Returns null if the target has none, such as an ad-hoc URL, or was
+ * deleted.
+ */
 export function useRetry(destination: string | undefined, application: string | undefined): Retry | null {
   const { api, environment } = useSigned();
   const { data = null } = useQuery({

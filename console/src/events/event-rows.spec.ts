@@ -19,7 +19,7 @@ function listOf(...pages: string[][]): RowList<Row> {
 }
 
 describe('rows of the list', () => {
-  it('new ones stand on top, newest first, also when they are told late', () => {
+  it('new rows are on top, newest first, even if they arrive late', () => {
     const list = listOf(['2', '1']);
     list.arrive([fresh('4')], false);
     list.arrive([fresh('3'), fresh('5')], false);
@@ -28,7 +28,7 @@ describe('rows of the list', () => {
     expect([list.indexOf('5'), list.indexOf('1'), list.indexOf('9')]).toEqual([0, 4, -1]);
   });
 
-  it('where what happens brings old events in, the last one is on top', () => {
+  it('if changes add old events, the last one is on top', () => {
     const list = new RowList<Row>(false);
     list.setPages([[row('2')]]);
     list.arrive([fresh('7'), fresh('3')], false);
@@ -36,7 +36,7 @@ describe('rows of the list', () => {
     expect(idsOf(list)).toEqual(['3', '7', '2']);
   });
 
-  it('while one reads they wait, and stay in order once they are let in', () => {
+  it('new rows wait while the user reads, and keep their order when they are shown', () => {
     const list = listOf(['1']);
     list.arrive([fresh('2')], true);
     list.arrive([fresh('3')], false);
@@ -46,7 +46,7 @@ describe('rows of the list', () => {
     expect([list.waiting, idsOf(list)]).toEqual([0, ['3', '2', '1']]);
   });
 
-  it('none is shown twice: neither what the list has, nor what was told before, nor what a page brings later', () => {
+  it('no row is shown twice: neither from the list, nor from an earlier message, nor from a later page', () => {
     const list = listOf(['2', '1']);
     const first = [row('2'), row('1')];
     list.setPages([first]);
@@ -59,7 +59,7 @@ describe('rows of the list', () => {
     expect(list.waiting).toBe(0);
   });
 
-  it('a change is shown where the event stands, makes no row of its own, and an attempt counts once', () => {
+  it('a change updates its row, adds none, and an attempt counts once', () => {
     const list = listOf(['1']);
     const attempt = {
       number: 1,
@@ -102,7 +102,7 @@ describe('rows of the list', () => {
     });
   });
 
-  it('what is too much to keep is counted, each once', () => {
+  it('rows beyond the maximum are counted, each once', () => {
     const list = listOf();
     const news = Array.from({ length: 1_500 }, (_, i) => fresh(String(i).padStart(4, '0')));
     list.arrive(news, true);
@@ -112,7 +112,7 @@ describe('rows of the list', () => {
     expect(listOf(['3', '2'], ['1']).countBetween('2026-11-21T09:30:00.002Z', '2026-11-21T09:30:00.003Z')).toBe(2);
   });
 
-  it('live for long it lets old rows go, and says from where they are asked for again', () => {
+  it('a long live list drops old rows, and returns the time from which to load them again', () => {
     const list = listOf(['0']);
     const news = Array.from({ length: 10_001 }, (_, i) => ({
       isNew: true,

@@ -1,4 +1,4 @@
-/** As much of an event as the list must know to keep its rows apart and up to date. */
+/** Properties that the list needs to identify and update its rows. */
 export interface Row {
   id: string;
   status: string;
@@ -8,7 +8,7 @@ export interface Row {
   next_attempt_at: string | null;
 }
 
-/** An attempt as the stream tells it. */
+/** An attempt, as the stream sends it. */
 export interface ToldAttempt {
   number: number;
   status: number | null;
@@ -17,26 +17,30 @@ export interface ToldAttempt {
   next_attempt_at: string | null;
 }
 
-/** Something that happened to an event: the event as it is then. */
+/** A change of an event, with the event after the change. */
 export interface News<T extends Row> {
-  /** Whether its event belongs into the list that is open. */
+  /** Whether the event belongs in the open list. */
   isNew: boolean;
   row: T;
   attempt?: ToldAttempt | undefined;
-  /** Of a row that a list answered with: all of it is so. */
+  /** True if the row comes from a list, so that all of its properties are current. */
   isWhole?: boolean;
 }
 
-/** More than this nobody reads one by one: it is counted. */
+/** Maximum number of waiting rows. Further rows are only counted. */
 const WAITING_MAX = 1_000;
-/** So many that came live stand above the pages; then what is older is let go, and asked for again as one scrolls. */
+/**
+ * Maximum number of live rows above the pages. When it is exceeded, older rows are dropped and loaded again while the
+ * user scrolls.
+ */
 const LIVE_MAX = 10_000;
 const LIVE_KEPT = 2_000;
 const COUNTED_IDS_MAX = 100_000;
 
 /**
- * The rows of the list: what arrived since it was opened, then its pages; each event once, in its newest state. It changes in place,
- * since a hundred thousand rows are not copied several times a second.
+ * The rows of the list: live rows, then the loaded pages. Each event appears once, in its newest state.
+ *
+ * Changes in place, because copying a hundred thousand rows several times a second is too expensive.
  */
 export class RowList<T extends Row> {
   private pages: readonly (readonly T[])[] = [];
@@ -47,19 +51,22 @@ export class RowList<T extends Row> {
   private readonly notKeptIds = new Set<string>();
   private notKeptMore = 0;
 
-  /** `isOrdered`: what arrives is put in the order of the list; where old events come into it by what happens to them, the last one is on top. */
+  /**
+   * `isOrdered`: whether new rows are sorted by the order of the list. Otherwise changes can add old events, and the
+   * last one is on top.
+   */
   constructor(private readonly isOrdered: boolean) {}
 
   get count(): number {
     return this.live.length + this.paged.length;
   }
 
-  /** How many wait behind the button. */
+  /** Number of rows that wait behind the button. */
   get waiting(): number {
     return this.behind.length;
   }
 
-  /** How many more came that are not kept: the list must be loaded again to have them. */
+  /** Number of further rows that were not kept. Showing them requires reloading the list. */
   get notKept(): number {
     return this.notKeptIds.size + this.notKeptMore;
   }
@@ -76,19 +83,19 @@ export class RowList<T extends Row> {
     return paged === -1 ? -1 : this.live.length + paged;
   }
 
-  /** The row of an event that is shown or waits. */
+  /** Returns the row of an event that is shown or waits. */
   get(id: string): T | undefined {
     return this.known.get(id);
   }
 
-  /** How many of the rows that are shown or wait were received between two times. */
+  /** Returns the number of shown or waiting rows that were received between two times. */
   countBetween(since: string, until: string): number {
     let count = 0;
     for (const { received_at: at } of this.known.values()) if (at >= since && at <= until) count += 1;
     return count;
   }
 
-  /** The pages that were loaded; what was taken over before is not looked at again. */
+  /** Sets the loaded pages. Skips pages that were already taken over. */
   setPages(pages: readonly (readonly T[])[]): void {
     const isMore = this.pages.every((page, at) => pages[at] === page);
     if (!isMore) {
@@ -97,7 +104,7 @@ export class RowList<T extends Row> {
     }
     for (const page of isMore ? pages.slice(this.pages.length) : pages) {
       for (const row of page) {
-        // One that waits has its place now.
+        // A waiting row now has a position in the pages.
         if (this.known.has(row.id) && !this.takeOut(row.id)) continue;
         this.known.set(row.id, row);
         this.paged.push(row);
@@ -107,8 +114,8 @@ export class RowList<T extends Row> {
   }
 
   /**
-   * Adds what the stream told. `isReading` keeps new rows behind the button. Answers with a time when so much arrived that older rows were let
-   * go: the list goes on from there.
+   * Applies changes from the stream. `isReading` keeps new rows behind the button. If older rows were dropped, returns
+   * the time from which the list continues.
    */
   arrive(news: readonly News<T>[], isReading: boolean): string | null {
     const added: T[] = [];
@@ -133,13 +140,13 @@ export class RowList<T extends Row> {
     return this.live.length > LIVE_MAX ? this.letGo() : null;
   }
 
-  /** Shows what waited. */
+  /** Shows the waiting rows. */
   letIn(): void {
     this.live = this.inOrder([...this.behind, ...this.live]);
     this.behind = [];
   }
 
-  /** Forgets everything, before the list is loaded again. */
+  /** Removes all rows before the list is reloaded. */
   clear(): void {
     this.pages = this.paged = this.live = this.behind = [];
     this.known.clear();
@@ -167,13 +174,13 @@ export class RowList<T extends Row> {
     else this.notKeptMore += 1;
   }
 
-  /** Nearly in order already, which is quick. */
+  /** Fast, because the rows are almost sorted. */
   private inOrder(rows: T[]): T[] {
     return this.isOrdered ? rows.sort((a, b) => (a.id < b.id ? 1 : -1)) : rows;
   }
 }
 
-/** What a change says of a row; an attempt that the row has already counts once. */
+/** Applies a change to a row. An attempt that the row already has counts once. */
 function bringUpToDate(row: Row, { status }: Row, attempt: ToldAttempt | undefined): void {
   row.status = status;
   if (status !== 'retrying') row.next_attempt_at = null;

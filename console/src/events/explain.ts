@@ -1,7 +1,7 @@
 import { type MessageKey, t, word } from '../kit/messages/t';
 import type { EventDetail } from './event-queries';
 
-/** Which sentence says why an event is as it is, and what goes into it. */
+/** Returns the message that explains the state of an event, and its parameters. */
 export function explanationOf({
   status,
   deliveries,
@@ -37,7 +37,7 @@ export function explanationOf({
   }
 }
 
-/** The sentence in the reader's language. */
+/** Returns the explanation in the user's language. */
 export function explain(event: EventDetail): string | null {
   const found = explanationOf(event);
   if (found === null) return null;

@@ -32,14 +32,14 @@ describe('exported events', () => {
     expect(cell(value)).toBe(expected);
   });
 
-  it('CSV has a row for an event under its head, and no formula', () => {
+  it('CSV has a header, one row per event, and no formulas', () => {
     expect(headOf('csv').trim().split(',')).toHaveLength(12);
     expect(linesOf('csv', [EVENT])).toBe(
       'evt_1,"\'=HYPERLINK(""http://x"")",dlq,,dst_1,,2026-11-21T09:30:00.000Z,3,503,,2026-11-21T09:31:00.000Z,\r\n',
     );
   });
 
-  it('JSON lines are what the API has', () => {
+  it('JSON lines equal the events of the API', () => {
     expect(headOf('jsonl')).toBe('');
     expect(
       linesOf('jsonl', [EVENT, EVENT])

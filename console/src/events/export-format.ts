@@ -18,12 +18,12 @@ const FIELDS = [
   'next_attempt_at',
 ] as const;
 
-/** What stands before the rows. */
+/** Returns the header of the file. */
 export function headOf(format: ExportFormat): string {
   return format === 'csv' ? `${FIELDS.join(',')}\r\n` : '';
 }
 
-/** Events as lines of a file: JSON as the API has it, or CSV (RFC 4180). */
+/** Returns events as lines of a file: JSON as in the API, or CSV (RFC 4180). */
 export function linesOf(format: ExportFormat, rows: readonly EventItem[]): string {
   if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   return rows.map((row) => `${cellsOf(row).map(cell).join(',')}\r\n`).join('');
@@ -57,7 +57,10 @@ function cellsOf({
   ];
 }
 
-/** A cell that a spreadsheet takes for text, whatever a sender named its type: what would begin a formula gets an apostrophe in front. */
+/**
+ * Returns a CSV cell that spreadsheets treat as text. An apostrophe precedes values that would start a formula, because
+ * senders choose the names of their types.
+ */
 export function cell(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);

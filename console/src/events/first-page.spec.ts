@@ -1,6 +1,6 @@
 import { firstPageQuery } from './first-page';
 
-describe('what the list of events asks first', () => {
+describe('first request of the event list', () => {
   it.each([
     ['', 'limit=100'],
     [
@@ -12,11 +12,11 @@ describe('what the list of events asks first', () => {
       'status=dlq&error=4xx&application=customer-42&q=evt_1&limit=100',
     ],
     ['status=nonsense&direction=sideways', 'limit=100'],
-  ])('of the address ?%s is %s', (search, query) => {
+  ])('for the address ?%s it is %s', (search, query) => {
     expect(firstPageQuery(new URLSearchParams(search))?.toString()).toBe(query);
   });
 
-  it.each(['since=-1h', 'until=2026-11-21T00:00:00.000Z&status=dlq'])('is not known early with ?%s', (search) => {
+  it.each(['since=-1h', 'until=2026-11-21T00:00:00.000Z&status=dlq'])('is unknown in advance with ?%s', (search) => {
     expect(firstPageQuery(new URLSearchParams(search))).toBeNull();
   });
 });

@@ -1,9 +1,9 @@
 import { asQuery, readFilters } from './event-filters';
 
-/** So many events are asked for at once. */
+/** Number of events per page. */
 export const PAGE = 100;
 
-/** What the list asks for first, as it stands in the API's address; null where that depends on the moment at which it is asked. */
+/** Returns the query of the list's first request. Returns null if it depends on the current time. */
 export function firstPageQuery(search: URLSearchParams): URLSearchParams | null {
   const filters = readFilters(Object.fromEntries(search));
   if (filters.since !== undefined || filters.until !== undefined) return null;

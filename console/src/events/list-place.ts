@@ -1,4 +1,4 @@
-/** The rows of the list that one came from, as far as one goes through them. */
+/** Rows of the list that the user came from, as needed for navigation. */
 interface Rows {
   at(index: number): { id: string } | undefined;
   indexOf(id: string): number;
@@ -6,7 +6,9 @@ interface Rows {
 
 const NO_ROWS: Rows = { at: () => undefined, indexOf: () => -1 };
 
-/** The list that one came from: its events in their order, and the address with its filters. Lives as long as the tab. */
+/**
+ * The list that the user came from: its events in order, and its address with the filters. Lives as long as the tab.
+ */
 let place: { rows: Rows; search: Readonly<Record<string, unknown>>; opened: string | null } = {
   rows: NO_ROWS,
   search: {},
@@ -17,12 +19,12 @@ export function rememberList(rows: Rows, search: object): void {
   place = { ...place, rows, search: { ...search } };
 }
 
-/** Which of them is looked at, so that the focus returns to it. */
+/** Records which event is open, so that its row gets the focus again. */
 export function rememberOpened(id: string): void {
   place = { ...place, opened: id };
 }
 
-/** The focus is back, or somewhere else by now. */
+/** Clears the opened event, because its row has the focus again or the focus has moved. */
 export function forgetOpened(): void {
   place = { ...place, opened: null };
 }
@@ -31,7 +33,7 @@ export function listPlace(): typeof place {
   return place;
 }
 
-/** The events beside one, in the list that one came from. */
+/** Returns the previous and the next event in the list that the user came from. */
 export function neighboursOf(id: string): { next: string | undefined; previous: string | undefined } {
   const at = place.rows.indexOf(id);
   return at === -1

@@ -1,6 +1,9 @@
 import type { EventDetail } from './event-queries';
 
-/** When it goes on: the next attempt, or the next probe of the circuit that it waits behind. Null when nothing is to come, or nobody knows when. */
+/**
+ * Returns the time of the next attempt, or of the next probe of the circuit that blocks the delivery. Returns null if
+ * nothing is scheduled or the time is unknown.
+ */
 export function nextOf({
   status,
   deliveries,

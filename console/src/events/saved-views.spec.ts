@@ -12,11 +12,11 @@ describe('saved views', () => {
       '[{"name":"broken","search":{"status":"dlq,nonsense","since":"-1h","stauts":"x"}}]',
       [{ name: 'broken', search: { status: 'dlq', since: '-1h' } }],
     ],
-  ])('what a browser kept may be anything: %j', (stored, expected) => {
+  ])('any stored text is accepted: %j', (stored, expected) => {
     expect(readViews(stored)).toEqual(expected);
   });
 
-  it('a name is one view, and twenty are all', () => {
+  it('names are unique, and the maximum is twenty views', () => {
     expect(withView([{ name: 'a', search: {} }], { name: ' a ', search: { status: 'dlq' } })).toEqual([
       { name: 'a', search: { status: 'dlq' } },
     ]);

@@ -1,17 +1,17 @@
 import { useCallback, useState } from 'react';
 import { type EventSearch, readSearch } from './columns';
 
-/** A search of the list under a name. */
+/** A named search of the list. */
 export interface SavedView {
   name: string;
   search: EventSearch;
 }
 
-/** More are no help; and a browser keeps little. */
+/** Maximum number of views. More would be hard to use, and browsers store little. */
 export const VIEWS_MAX = 20;
 const NAME_MAX = 60;
 
-/** The views of a stored text; what is none is left out. */
+/** Parses stored views. Ignores invalid ones. */
 export function readViews(stored: string | null): SavedView[] {
   try {
     const said: unknown = JSON.parse(stored ?? '[]');
@@ -28,7 +28,7 @@ export function readViews(stored: string | null): SavedView[] {
   }
 }
 
-/** With one more, in the place of another of its name; the same when there is no room. */
+/** Adds a view, replacing one with the same name. Returns the list unchanged if it is full. */
 export function withView(views: readonly SavedView[], view: SavedView): SavedView[] {
   const name = view.name.trim().slice(0, NAME_MAX);
   const at = views.findIndex((each) => each.name === name);
@@ -37,7 +37,10 @@ export function withView(views: readonly SavedView[], view: SavedView): SavedVie
   return at === -1 ? [...views, next] : views.map((each, index) => (index === at ? next : each));
 }
 
-/** The saved views of an environment, kept in this browser: their ids mean nothing in another environment. */
+/**
+ * Saved views of an environment, stored in this browser. They are stored per environment, because their ids are only
+ * valid there.
+ */
 export function useSavedViews(environmentId: string): {
   views: SavedView[];
   save: (view: SavedView) => void;
@@ -51,7 +54,7 @@ export function useSavedViews(environmentId: string): {
       try {
         localStorage.setItem(key, JSON.stringify(next));
       } catch {
-        // A browser that keeps nothing has them until the page is left.
+        // Without storage, the views last until the page is left.
       }
     },
     [key],

@@ -1,14 +1,14 @@
 const STEPS_SHOWN = 12;
 
-/** One attempt of a schedule. */
+/** One attempt of a retry schedule. */
 export interface ScheduleStep {
   number: number;
   state: 'made' | 'next' | 'ahead';
-  /** The longest wait before it. */
+  /** Longest wait before the attempt. */
   seconds: number;
 }
 
-/** Attempts as the schedule has them; of a long one those around where it is. */
+/** Returns the attempts of a schedule. For a long schedule, returns those around the current attempt. */
 export function stepsOf(
   { max_attempts: max, schedule }: { max_attempts: number; schedule: readonly number[] },
   made: number,

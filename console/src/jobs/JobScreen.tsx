@@ -14,7 +14,7 @@ import { useSigned } from '../session/session';
 import { tellKind } from './job-kind';
 import { isActive, type Job, useJob } from './job-queries';
 
-/** One job: what it is asked to do, how far it is, what came of it. */
+/** One job: its request, progress and result. */
 export function JobScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/jobs/$id' });
   const { environment: env, can } = useSigned();
@@ -93,7 +93,7 @@ function Stop({ id }: { id: string }): ReactNode {
   );
 }
 
-/** What came of it so far. */
+/** Results so far. */
 function Outcome({ of }: { of: Job }): ReactNode {
   const counts = [
     ['jobs.scanned', of.scanned],
@@ -128,9 +128,9 @@ function Outcome({ of }: { of: Job }): ReactNode {
   );
 }
 
-/** What it was asked to do. */
+/** The request of the job. */
 function Asked({ of }: { of: Job }): ReactNode {
-  // Only jobs over what a filter matches have one.
+  // Only jobs on filtered events have a filter.
   const { filter } = of as Job & { filter?: Record<string, unknown> | null };
   return (
     <dl className="facts">

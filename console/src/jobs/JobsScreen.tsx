@@ -10,7 +10,7 @@ import { JOB_STATES, type JobState } from './job-filters';
 import { tellKind } from './job-kind';
 import { type Job, useJobs } from './job-queries';
 
-/** Work on many events: what runs, how far it is, and what came of it. */
+/** Jobs on many events, with their progress and results. */
 export function JobsScreen(): ReactNode {
   const filters = useSearch({ from: '/$env/jobs' });
   const { environment: env } = useSigned();

@@ -7,10 +7,10 @@ export type Job = Schemas['ReplayJobItem'];
 
 const EVERY_MS = 5_000;
 
-/** Whether a job still does something. */
+/** Whether a job is pending or running. */
 export const isActive = ({ state }: Pick<Job, 'state'>): boolean => state === 'pending' || state === 'running';
 
-/** Jobs, newest first, a page at a time; the first page is asked again while something of it goes on. */
+/** Queries jobs, newest first, in pages. Refetches the first page while one of its jobs is active. */
 export function useJobs({ state }: JobFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
@@ -29,7 +29,7 @@ export function useJobs({ state }: JobFilters) {
   });
 }
 
-/** One job, asked again until it is over. */
+/** Queries one job. Refetches until it has ended. */
 export function useJob(id: string) {
   const { api, environment } = useSigned();
   return useQuery({

@@ -20,7 +20,7 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
-/** API keys: made and rotated here, shown once. */
+/** API keys. They can be created and rotated here, and are shown once. */
 export function KeysScreen(): ReactNode {
   const { api, environment, can } = useSigned();
   const queries = useQueryClient();

@@ -13,7 +13,7 @@ const LIFETIMES = [
   [365, 'key.year'],
 ] as const;
 
-/** A new key of this environment. */
+/** Form for a new API key of this environment. */
 export function NewKey({ onIssued, onClose }: { onIssued: (key: string) => void; onClose: () => void }): ReactNode {
   const { api } = useSigned();
   const [name, setName] = useState('');

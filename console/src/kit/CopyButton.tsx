@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { copyText } from './copy';
 import { t } from './messages/t';
 
-/** A button that copies, and says that it did; `name` tells it from others of the same label. */
+/** Button that copies text and confirms it. `name` distinguishes it from other buttons with the same label. */
 export function CopyButton({
   text,
   label,
@@ -19,7 +19,7 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
-    // What has to be asked for first may be refused.
+    // Loading the text first may fail.
     const isCopied = await Promise.resolve(typeof text === 'string' ? text : text())
       .then(copyText)
       .catch(() => false);

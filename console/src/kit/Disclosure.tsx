@@ -1,6 +1,9 @@
 import { type ReactNode, useRef, useState } from 'react';
 
-/** A button that opens a panel below it; Escape and leaving it close it again, and what is closed is not there. `children` are given what closes it. */
+/**
+ * Button that opens a panel below it. Escape or moving the focus out closes the panel and unmounts its content.
+ * `children` receives a function that closes it.
+ */
 export function Disclosure({
   label,
   title,

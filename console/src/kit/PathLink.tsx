@@ -1,7 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-/** A link to a screen of another feature, by its path and not by its type: features do not know each other. */
+/**
+ * Link to a screen of another feature. Uses a plain path instead of the typed route, so that features do not depend on
+ * each other.
+ */
 export function PathLink({
   to,
   search,

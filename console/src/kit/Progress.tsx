@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** How far something is, as a bar and in words. More than was expected is all of it. */
+/** Progress as a bar and in words. More than the expected number is shown as complete. */
 export function Progress({ done, of, label }: { done: number; of: number; label: string }): ReactNode {
   return (
     <span className="progress">

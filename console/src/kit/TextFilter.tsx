@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 
-/** What a filter of a text is given. */
+/** Props of `TextFilter`. */
 interface TextFilterProps {
   label: string;
   value: string;
@@ -8,7 +8,7 @@ interface TextFilterProps {
   placeholder?: string;
 }
 
-/** Takes effect with Enter or when it is left: a filter of half a word would find nothing. */
+/** Text filter that applies on Enter or when it loses the focus. A filter on half a word would match nothing. */
 export function TextFilter({ label, value, onChange, placeholder }: TextFilterProps): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from 'react';
 
-/** One thing that a beat does; it may say how many milliseconds nothing shall be done after it. */
+/** A task of `useBeat`. Returns how many milliseconds no task may run after it. */
 export type BeatTask = () => Promise<number>;
 
 /**
- * Does one of several things at a time, in turn, never more than one in `everyMs`, and nothing while the page is hidden: what a screen
- * that stays open costs the service does not grow with what it shows.
+ * Runs tasks in rotation: at most one in `everyMs`, one at a time, and none while the page is hidden.
+ *
+ * The load of an open screen on the service therefore does not grow with the number of tasks.
  */
 export function useBeat(tasks: readonly BeatTask[], everyMs = 5_000): void {
   const latest = useRef(tasks);

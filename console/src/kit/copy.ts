@@ -1,4 +1,4 @@
-/** Puts text on the clipboard, also over plain http, where browsers have no clipboard to write to. */
+/** Copies text to the clipboard. Also works over plain http, where browsers do not offer the clipboard API. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -14,14 +14,14 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('readonly', '');
   area.className = 'offscreen';
   const focused = document.activeElement;
-  // A field makes line feeds of all line ends: what is copied is the text itself.
+  // A text field converts all line ends to line feeds. Copy the original text instead.
   const give = (event: ClipboardEvent): void => {
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
     event.stopImmediatePropagation();
   };
   document.addEventListener('copy', give, true);
-  // A dialog that is open takes the focus back from everything outside of it.
+  // An open dialog takes the focus back from every element outside of it.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');
@@ -31,7 +31,7 @@ function copyBySelection(text: string): boolean {
   return isCopied;
 }
 
-/** Offers bytes as a file. */
+/** Downloads bytes as a file. */
 export function download(bytes: Uint8Array<ArrayBuffer> | Blob, name: string, contentType: string): void {
   const address = URL.createObjectURL(new Blob([bytes], { type: contentType }));
   const link = Object.assign(document.createElement('a'), { href: address, download: name });

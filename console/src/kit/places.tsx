@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext } from 'react';
 
 const Places = createContext<(id: string) => string | null>(() => null);
 
-/** Tells everything below which screen shows an id: screens know each other by ids alone. */
+/** Provides the mapping from ids to screens. Features refer to each other's screens only through ids. */
 export function PlacesProvider({
   of,
   children,
@@ -14,12 +14,15 @@ export function PlacesProvider({
   return <Places value={of}>{children}</Places>;
 }
 
-/** The screen of an id, as a path below the console's; null when there is none. */
+/**
+ * Returns a function from an id to the path of its screen, below the console's base path. It returns null if the id has
+ * no screen.
+ */
 export function usePlaceOf(): (id: string) => string | null {
   return useContext(Places);
 }
 
-/** An id, or a name for it, that leads to its screen where there is one. */
+/** Shows an id, or a name for it, as a link to its screen if there is one. */
 export function IdLink({ id, children }: { id: string; children?: ReactNode }): ReactNode {
   const place = usePlaceOf()(id);
   const shown = children ?? <code>{id}</code>;

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What a reader chose for this browser. */
+/** Preferences of the user in this browser. */
 export interface Preferences {
   scheme: 'system' | 'light' | 'dark';
   language: 'en' | 'de';
@@ -18,26 +18,28 @@ export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, preferences);
 }
 
-/** Changes what is given, here and for the next visit where the browser keeps anything. */
+/** Changes preferences, for this page and later visits if the browser has storage. */
 export function prefer(changes: Partial<Preferences>): void {
   now = { ...now, ...changes };
   try {
     localStorage.setItem(KEY, JSON.stringify(now));
   } catch {
-    // A browser that keeps nothing forgets this as well.
+    // Without storage, the change lasts until the page is left.
   }
   apply();
   for (const listener of listeners) listener();
 }
 
-/** Holds for this page alone, and is kept nowhere: what somebody else chose for its reader. */
+/**
+ * Changes preferences for this page only, without storing them. Used when the embedding page sets them for its user.
+ */
 export function preferHere(changes: Partial<Preferences>): void {
   now = { ...now, ...changes };
   apply();
   for (const listener of listeners) listener();
 }
 
-/** Tells the document what was chosen. */
+/** Applies the preferences to the document. */
 export function apply(): void {
   document.documentElement.lang = now.language;
   document.documentElement.dataset['scheme'] = now.scheme;

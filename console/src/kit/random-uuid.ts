@@ -1,4 +1,6 @@
-/** A version 4 UUID (RFC 9562, section 5.4); `crypto.randomUUID` exists over https and on localhost only. */
+/**
+ * Returns a version 4 UUID (RFC 9562, section 5.4). `crypto.randomUUID` is only available over https and on localhost.
+ */
 export function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

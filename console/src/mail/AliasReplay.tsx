@@ -9,7 +9,7 @@ import type { Alias } from './mail-queries';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 
-/** Sends what came in a time again: counted first, then done. */
+/** Replays the messages of a time range, after showing their number. */
 export function AliasReplay({ alias, onClose }: { alias: Alias; onClose: () => void }): ReactNode {
   const { api, environment } = useSigned();
   const [since, setSince] = useState<string>('-1d');
@@ -18,7 +18,7 @@ export function AliasReplay({ alias, onClose }: { alias: Alias; onClose: () => v
   const [done, setDone] = useState<number | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  /** Call by call, at most 1,000 messages each. */
+  /** One call after the other, each with at most 1,000 messages. */
   const run = async (body: Schemas['AliasReplayBody']): Promise<number> => {
     let [matched, cursor]: [number, string | null] = [0, null];
     do {

@@ -7,15 +7,15 @@ import { useDestinationChoices } from './mail-queries';
 
 const EXAMPLE = '{"path": "$.subject", "op": "starts_with", "value": "Invoice"}';
 
-/** What the list of routes is given. */
+/** Props of `AliasRoutes`. */
 interface AliasRoutesProps {
   routes: DraftRoute[];
-  /** What is wrong with the filter of each. */
+  /** Error in the filter of each route. */
   faults: readonly (JsonFault | null)[];
   onChange: (routes: DraftRoute[]) => void;
 }
 
-/** Where mail goes, and which of it. */
+/** Destinations of an alias, with their filters. */
 export function AliasRoutes({ routes, faults, onChange }: AliasRoutesProps): ReactNode {
   const { data } = useDestinationChoices();
   const choices = (data?.data ?? []).filter(({ id }) => !routes.some(({ destination }) => destination === id));

@@ -20,7 +20,7 @@ import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
 import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
 import { tellBytes } from './tell-bytes';
 
-/** One address, and what came to it. */
+/** One alias, and its received messages. */
 export function AliasScreen(): ReactNode {
   const { alias: id } = useParams({ from: '/$env/inbox/$alias' });
   const { environment: env } = useSigned();

@@ -15,7 +15,7 @@ import { useLeave } from './leave';
 import { type EmailDetail, useEmail, useEmailContent } from './mail-queries';
 import { isNamed, MailBody } from './MailBody';
 
-/** One email: what became of it with each recipient, the tries, and what it says. */
+/** One email: its state for each recipient, the delivery attempts, and its content. */
 export function EmailScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/emails/$id' });
   const { environment: env } = useSigned();

@@ -6,7 +6,7 @@ import { tellDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import type { EmailDetail } from './mail-queries';
 
-/** What became of an email with each recipient, and the tries to hand it over. */
+/** State of an email for each recipient, and the attempts to hand it over. */
 export function EmailTrack({ email }: { email: EmailDetail }): ReactNode {
   return (
     <>
@@ -105,7 +105,7 @@ function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNod
   );
 }
 
-/** RFC 5321, section 4.2.1: what the first digit says. */
+/** Meaning of the first digit of a reply code (RFC 5321, section 4.2.1). */
 function codeWord(status: number | null): ReactNode {
   const [sign, tone, key] =
     status === null

@@ -12,7 +12,7 @@ import { EMAIL_STATUSES, type EmailFilters } from './mail-filters';
 import { useEmails } from './mail-queries';
 import { Simulator } from './Simulator';
 
-/** Emails that were sent, or are to be. */
+/** List of sent and scheduled emails. */
 export function EmailsScreen(): ReactNode {
   const { can } = useSigned();
   const filters = useSearch({ from: '/$env/emails' });

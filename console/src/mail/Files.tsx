@@ -12,13 +12,13 @@ export interface MailFile {
   name: string;
   type: string;
   bytes: number;
-  /** Whether it is a part of the HTML. */
+  /** Whether the HTML embeds the file. */
   isInline: boolean;
-  /** Of the API. */
+  /** Path of the file in the API. */
   path: string;
 }
 
-/** The files of a message, fetched one by one when they are asked for. */
+/** Files of a message. Each is loaded on request. */
 export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
   const { environment } = useSigned();
   const { language } = usePreferences();

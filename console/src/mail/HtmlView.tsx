@@ -3,11 +3,14 @@ import { SERVICE } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 
-/** What the message would have loaded from elsewhere, and where it would have led. */
+/** Matches remote resources in the HTML of a message, which are not loaded, and links. */
 const REMOTE = /(?:src|background|srcset)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?(?:https?:)?\/\//i;
 const LINKS = /<a\s[^<>]*href/i;
 
-/** The HTML in a document of its own, where nothing of it runs and nothing is asked of anybody; as wide as a window or a phone. */
+/**
+ * HTML in an isolated document that runs no code and sends no requests. Can be shown as wide as a desktop window or a
+ * phone.
+ */
 export function HtmlView({ html, view }: { html: string; view: () => Promise<string> }): ReactNode {
   const [token, setToken] = useState<string | null>(null);
   const [fault, setFault] = useState<unknown>(null);

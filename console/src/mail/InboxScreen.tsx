@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { AliasForm } from './AliasForm';
 import { type Alias, useAliases, useDestinationChoices } from './mail-queries';
 
-/** Addresses that receive mail. */
+/** List of aliases, the addresses that receive mail. */
 export function InboxScreen(): ReactNode {
   const { can } = useSigned();
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useAliases();

@@ -10,24 +10,24 @@ import { useSigned } from '../session/session';
 import { Files, type MailFile } from './Files';
 import { HtmlView } from './HtmlView';
 
-/** What a message says, wherever it came from. */
+/** Content of a message, sent or received. */
 export interface MailBodyProps {
   html: string | null;
   text: string | null;
   headers: readonly { name: string; value: string }[];
   files: readonly MailFile[];
   isTruncated: boolean;
-  /** Of the API: where the message is byte for byte. */
+  /** API path of the raw message. */
   rawPath: string;
-  /** Asks for a view of the HTML, and answers with its token. */
+  /** Creates a view of the HTML and returns its token. */
   view: () => Promise<string>;
 }
 
 type Tab = 'html' | 'text' | 'source' | 'headers' | 'raw';
-/** More is drawn only when asked for: a browser stands still over a line of a megabyte. */
+/** Longer texts are rendered only on request, because browsers freeze on a line of a megabyte. */
 const SHOWN_MAX = 200_000;
 
-/** A message: as it looks, as text, as it is written, its headers, all of it, and its files. */
+/** A message: rendered, as text, as HTML source, its headers, the raw message, and its files. */
 export function MailBody({ html, text, headers, files, isTruncated, rawPath, view }: MailBodyProps): ReactNode {
   const [chosen, setChosen] = useState<Tab | null>(null);
   const tabs: Tab[] = [
@@ -67,7 +67,7 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
   );
 }
 
-/** Whether the HTML shows a file as a part of itself. */
+/** Whether the HTML embeds a file. */
 export function isNamed(html: string | null, contentId: string | null): boolean {
   return html !== null && contentId !== null && html.toLowerCase().includes(`cid:${contentId.toLowerCase()}`);
 }
@@ -122,7 +122,7 @@ function Headers({ headers }: { headers: MailBodyProps['headers'] }): ReactNode 
   );
 }
 
-/** All of it, fetched when it is asked for: it may have 40 MB. */
+/** The raw message, loaded on request. It may have up to 40 MB. */
 function Raw({ path }: { path: string }): ReactNode {
   const { environment } = useSigned();
   const [shown, setShown] = useState<string | null>(null);

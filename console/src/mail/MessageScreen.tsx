@@ -16,7 +16,7 @@ import { isNamed, MailBody } from './MailBody';
 
 const CHECKS = ['spf', 'dkim', 'dmarc', 'arc', 'spam', 'virus'] as const;
 
-/** One message that came: whether it is from whom it says, what became of it, and what it says. */
+/** One received message: authentication results, state and content. */
 export function MessageScreen(): ReactNode {
   const { alias, id } = useParams({ from: '/$env/inbox/$alias/$id' });
   const { environment: env } = useSigned();
@@ -142,7 +142,7 @@ function Facts({ message }: { message: MessageDetail }): ReactNode {
   );
 }
 
-/** Each check by name, its result, and what that means. */
+/** Each check by name, with its result and what the result means. */
 function Verdicts({ message: { verdicts } }: { message: MessageDetail }): ReactNode {
   return (
     <section aria-labelledby="verdicts">

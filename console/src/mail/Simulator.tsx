@@ -8,7 +8,7 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { useAliases, useSimulator } from './mail-queries';
 
-/** Sends an email to somebody who plays a part, or where mail stays inside to an alias of one's own. */
+/** Sends an email to a simulated recipient, or to one of the user's aliases if mail stays inside. */
 export function Simulator({ onClose }: { onClose: () => void }): ReactNode {
   const { data, error } = useSimulator();
   return (
@@ -109,7 +109,7 @@ function Form({
   );
 }
 
-/** Text as HTML, for the message that is sent: nothing here becomes a part of this page. */
+/** Escapes text for the HTML of the sent message. Nothing here becomes part of this page. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

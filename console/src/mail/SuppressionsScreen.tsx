@@ -11,7 +11,7 @@ import { useSigned } from '../session/session';
 import { ORIGINS, type SuppressionFilters } from './mail-filters';
 import { type Suppression, useSuppressions } from './mail-queries';
 
-/** Addresses that are not sent to. */
+/** List of suppressed addresses, which get no mail. */
 export function SuppressionsScreen(): ReactNode {
   const { api, can, environment } = useSigned();
   const queries = useQueryClient();

@@ -2,8 +2,8 @@ import { draftRoutes, readRoutes, sendersOf } from './alias-draft';
 
 const FILTER = { path: '$.subject', op: 'starts_with', value: 'Invoice' };
 
-describe('what is typed of an alias', () => {
-  it('routes come back as they were', () => {
+describe('draft of an alias', () => {
+  it('unchanged routes are written back as read', () => {
     const routes = [
       { destination: 'dst_1', filter: FILTER },
       { destination: 'dst_2', filter: null },
@@ -20,7 +20,7 @@ describe('what is typed of an alias', () => {
       '{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}',
       { line: 4, number: '12345678901234567890' },
     ],
-  ])('what is wrong with the filter %j is told with its line, and it is none', (filter, fault) => {
+  ])('the invalid filter %j is reported with its line, and is not used', (filter, fault) => {
     expect(
       readRoutes(
         [

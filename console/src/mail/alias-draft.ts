@@ -1,10 +1,10 @@
 import { type JsonFault, readObject } from '../kit/json/read-json';
 import type { Alias } from './mail-queries';
 
-/** Where mail is to go, while it is typed. */
+/** A route of an alias, as the form edits it. */
 export interface DraftRoute {
   destination: string;
-  /** JSON; empty lets everything through. */
+  /** JSON. Empty to match every message. */
   filter: string;
 }
 
@@ -17,14 +17,14 @@ export function draftRoutes(alias: Pick<Alias, 'routes'> | null): DraftRoute[] {
   );
 }
 
-/** A route as the API takes it, and what is wrong with its filter. */
+/** A route in the API's format, and the error in its filter. */
 export interface ReadRoute {
   destination: string;
   filter: Record<string, unknown> | null;
   fault: JsonFault | null;
 }
 
-/** `complaint` says what a filter is that is JSON and no object. */
+/** Parses the routes. `complaint` is the message for a filter that is valid JSON but not an object. */
 export function readRoutes(routes: readonly DraftRoute[], complaint: string): ReadRoute[] {
   return routes.map(({ destination, filter }) => {
     const { value, fault } = readObject(filter, complaint);
@@ -32,7 +32,7 @@ export function readRoutes(routes: readonly DraftRoute[], complaint: string): Re
   });
 }
 
-/** One a line, or between commas. */
+/** Parses addresses separated by line breaks, spaces, commas or semicolons. */
 export function sendersOf(text: string): string[] {
   return [...new Set(text.split(/[\s,;]+/).filter((sender) => sender !== ''))];
 }

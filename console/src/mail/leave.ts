@@ -1,10 +1,10 @@
 import { useLayoutEffect } from 'react';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 
-/** Back to the list: by its shortcut, and by Escape while nothing else is open that Escape closes. */
+/** Goes back to the list on its shortcut, and on Escape if no open element uses it. */
 export function useLeave(back: () => void): void {
   useShortcut('back', back);
-  // Before the screen is seen: who sees it may press the key.
+  // A layout effect, because the user may press the key as soon as the screen is visible.
   useLayoutEffect(() => {
     const leave = (event: KeyboardEvent): void => {
       if (event.key === 'Escape' && document.querySelector('dialog[open], details.account[open]') === null) back();

@@ -41,7 +41,7 @@ describe('filters of mail', () => {
     expect(readSuppressionFilters(search)).toEqual(filters);
   });
 
-  it('relative times become times at the moment of asking', () => {
+  it('relative times are resolved at the time of the request', () => {
     expect(emailQuery({ status: 'dlq', since: '-1h' }, Date.parse('2026-11-21T09:30:00Z'))).toEqual({
       status: 'dlq',
       since: '2026-11-21T08:30:00.000Z',

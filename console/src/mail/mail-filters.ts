@@ -12,10 +12,10 @@ export const EMAIL_STATUSES = [
 ] as const;
 export const ORIGINS = ['bounce', 'complaint', 'manual'] as const;
 
-/** What the list of emails shows, as its address says it. */
+/** Filters of the email list, as in its address. */
 export interface EmailFilters {
   status?: (typeof EMAIL_STATUSES)[number];
-  /** A time, or how long back. */
+  /** Absolute time, or time relative to now. */
   since?: string;
   until?: string;
   /** `name`, or `name:value`. */
@@ -25,14 +25,14 @@ export interface EmailFilters {
 
 export const MESSAGE_STATES = ['received', 'processed', 'quarantined'] as const;
 
-/** What the list of an alias's messages shows. */
+/** Filters of the message list of an alias. */
 export interface MessageFilters {
   state?: (typeof MESSAGE_STATES)[number];
   from?: string;
   since?: string;
 }
 
-/** What the list of suppressions shows. */
+/** Filters of the suppression list. */
 export interface SuppressionFilters {
   origin?: (typeof ORIGINS)[number];
   email?: string;
@@ -43,7 +43,7 @@ type Search = Readonly<Record<string, unknown>>;
 const TAG = /^[\w-]{1,256}(?::[\w-]{1,256})?$/;
 const words = (given: unknown): string => (typeof given === 'string' ? given.trim() : '');
 
-/** The filters of an address; what is none is left out. */
+/** Reads the filters from an address. Ignores invalid values. */
 export function readEmailFilters(search: Search): EmailFilters {
   const status = EMAIL_STATUSES.find((each) => each === search['status']);
   const { since, until, tag } = search;
@@ -57,7 +57,7 @@ export function readEmailFilters(search: Search): EmailFilters {
   };
 }
 
-/** The filters of an address. */
+/** Reads the filters from an address. */
 export function readMessageFilters(search: Search): MessageFilters {
   const state = MESSAGE_STATES.find((each) => each === search['state']);
   const { since } = search;
@@ -65,19 +65,19 @@ export function readMessageFilters(search: Search): MessageFilters {
   return { ...(state !== undefined && { state }), ...(from !== '' && { from }), ...(isRangeTime(since) && { since }) };
 }
 
-/** The filters of an address. */
+/** Reads the filters from an address. */
 export function readSuppressionFilters(search: Search): SuppressionFilters {
   const origin = ORIGINS.find((each) => each === search['origin']);
   const email = words(search['email']);
   return { ...(origin !== undefined && { origin }), ...(email !== '' && { email }) };
 }
 
-/** The same for messages. */
+/** Returns the message filters for the API, with relative times resolved at `nowMs`. */
 export function messageQuery({ since, ...rest }: MessageFilters, nowMs: number): MessageFilters {
   return { ...rest, ...(since !== undefined && { since: rangeTime(since, nowMs) }) };
 }
 
-/** The filters as the API takes them at a moment: relative times become times. */
+/** Returns the filters for the API, with relative times resolved at `nowMs`. */
 export function emailQuery({ since, until, ...rest }: EmailFilters, nowMs: number): EmailFilters {
   return {
     ...rest,

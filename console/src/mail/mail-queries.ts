@@ -23,7 +23,7 @@ interface Page<Row> {
   next_cursor: string | null;
 }
 
-/** A list, a page at a time; while it has one page only, what is new shows by itself. */
+/** Queries a list in pages. Refetches periodically while only the first page is loaded. */
 function usePages<Row>(
   queryKey: readonly unknown[],
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<Row>>,
@@ -50,7 +50,7 @@ export function useEmails(filters: EmailFilters) {
   );
 }
 
-/** One email; asked again while something of it is still to come: its attempt is written down after what it came to. */
+/** Queries one email. Refetches while a change is pending. Attempts are recorded after the state that they led to. */
 export function useEmail(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -65,7 +65,7 @@ export function useEmail(id: string) {
   });
 }
 
-/** What an email says; only once it is composed. */
+/** Queries the content of an email, once it is composed. */
 export function useEmailContent(id: string, isComposed: boolean) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -113,7 +113,7 @@ export function useMessages(alias: string, filters: MessageFilters) {
   );
 }
 
-/** One message; asked again until it was read, and while it is delivered. */
+/** Queries one message. Refetches until it is processed and while it is being delivered. */
 export function useMessage(alias: string, messageId: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -132,7 +132,7 @@ export function useSuppressions(filters: SuppressionFilters) {
   );
 }
 
-/** Destinations by name, the newest hundred. */
+/** Queries destinations by name. Contains only the newest hundred. */
 export function useDestinationChoices() {
   const { api, environment } = useSigned();
   return useQuery({
@@ -142,7 +142,7 @@ export function useDestinationChoices() {
   });
 }
 
-/** Domains that aliases may be under. */
+/** Queries the domains that aliases can use. */
 export function useMailDomains() {
   const { api, environment } = useSigned();
   return useQuery({

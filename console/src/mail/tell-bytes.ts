@@ -1,4 +1,4 @@
-/** A size as people read it: `48 kB`. */
+/** Formats a size: `48 kB`. */
 export function tellBytes(bytes: number, language: string): string {
   const [value, unit] =
     bytes < 1_000 ? [bytes, 'byte'] : bytes < 1_000_000 ? [bytes / 1_000, 'kilobyte'] : [bytes / 1_000_000, 'megabyte'];

@@ -11,7 +11,7 @@ import { NewMember, type Role, ROLES } from './NewMember';
 type Member = Schemas['MemberItem'];
 type Asked = { act: 'remove'; of: Member } | { act: 'role'; of: Member; role: Role };
 
-/** People who may sign in, and what each may do. */
+/** Members who can sign in, with their roles. */
 export function MembersScreen(): ReactNode {
   const { api, can } = useSigned();
   const queries = useQueryClient();

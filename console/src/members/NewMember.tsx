@@ -8,7 +8,7 @@ import { useSigned } from '../session/session';
 export const ROLES = ['read', 'write', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Somebody new who may sign in. */
+/** Form for a new member. */
 export function NewMember({ onAdded, onClose }: { onAdded: () => Promise<void>; onClose: () => void }): ReactNode {
   const { api } = useSigned();
   const [email, setEmail] = useState('');

@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
-/** What the service itself tells, and how that looks. */
+/** Types of the system events that the service sends, with examples. */
 export function SystemEvents(): ReactNode {
   const { api } = useSigned();
   const { data, error } = useQuery({

@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { placeOfConcern } from './concern-place';
 import type { Concern } from './overview-queries';
 
-/** What is broken now, since when, and one click to it. */
+/** Current problems, with their start times and links to them. */
 export function AttentionPanel({
   concerns,
   truncated,

@@ -5,7 +5,7 @@ import { IdLink } from '../kit/places';
 import { usePreferences } from '../kit/preferences';
 import type { FailingTarget } from './overview-queries';
 
-/** Who failed most in the range. */
+/** Targets with the most failures in the range. */
 export function FailingTargets({
   targets,
   fault,

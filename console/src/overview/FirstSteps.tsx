@@ -8,14 +8,14 @@ import { useSigned } from '../session/session';
 import { firstCommands } from './first-commands';
 import { useFirstKey } from './overview-queries';
 
-/** What the first steps are given: what there is already. */
+/** Props of `FirstSteps`: resources that already exist. */
 interface FirstStepsProps {
   destination: Schemas['DestinationItem'] | null;
   event: EventItem | null;
   onClose: () => void;
 }
 
-/** An environment without events: how to begin, step by step, ticked as it happens. */
+/** Getting-started steps for an environment without events. Each is ticked as soon as it is done. */
 export function FirstSteps({ destination, event, onClose }: FirstStepsProps): ReactNode {
   const { environment: env, can } = useSigned();
   const makeKey = useFirstKey();

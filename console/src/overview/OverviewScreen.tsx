@@ -14,7 +14,10 @@ import { Plots } from './Plots';
 import { RunningJobs } from './RunningJobs';
 import { Totals } from './Totals';
 
-/** The start: what happened, what is broken, what is under way; of an environment without events how to begin. */
+/**
+ * Start screen: recent activity, problems, and running jobs. For an environment without events it shows the first
+ * steps.
+ */
 export function OverviewScreen(): ReactNode {
   const { range = RANGE_DEFAULT } = useSearch({ from: '/$env/overview' });
   const { environment: env } = useSigned();

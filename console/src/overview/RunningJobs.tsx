@@ -6,7 +6,7 @@ import { Progress } from '../kit/Progress';
 import { useSigned } from '../session/session';
 import type { Job } from './overview-queries';
 
-/** Jobs that are under way, and how far they are. */
+/** Running jobs, with their progress. */
 export function RunningJobs({
   jobs,
   fault,

@@ -7,7 +7,7 @@ import { tellDistance, tellDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 import type { Overview } from './overview-queries';
 
-/** The range as a whole, and what waits now. Each figure opens its events. */
+/** Totals of the range, and the number of waiting deliveries. Each figure links to its events. */
 export function Totals({ of: { total, waiting, since } }: { of: Overview }): ReactNode {
   const { language } = usePreferences();
   const { environment: env } = useSigned();

@@ -2,7 +2,9 @@ import type { Environment, Schemas } from '../api/client';
 
 type Concern = Pick<Schemas['ConcernItem'], 'type' | 'subject' | 'url'>;
 
-/** Where one looks at a concern: the screen of what is broken, or the events that tell of it. Null where no screen shows it. */
+/**
+ * Returns the path that shows a concern: the screen of its subject, or its events. Returns null if no screen shows it.
+ */
 export function placeOfConcern(
   { type, subject, url }: Concern,
   env: Environment,
@@ -18,7 +20,7 @@ export function placeOfConcern(
     return events({ destination: subject, status: 'dlq' });
   const place = placeOf(subject);
   if (place !== null) return { to: place, search: {} };
-  // An endpoint of an application: its events are the application's.
+  // For an application's endpoint, show the events of the application.
   const application = /\/v1\/app\/(app_[0-9A-Z]+)\//.exec(url)?.[1];
   return application === undefined
     ? null

@@ -1,4 +1,4 @@
-/** Commands that work as they stand, one after the other in one terminal. */
+/** Commands that can be run unchanged, one after the other in the same terminal. */
 export interface FirstCommands {
   key: string;
   destination: string;
@@ -6,7 +6,9 @@ export interface FirstCommands {
   collect: string;
 }
 
-/** The commands for a service at an address that ends with a slash; without a key there is a place for one. */
+/**
+ * Returns the commands for a service. Its address ends with a slash. Without a key, the commands contain a placeholder.
+ */
 export function firstCommands(service: string, environment: string, key: string | null): FirstCommands {
   const signed = `-H "Authorization: Bearer $POSTHORN_KEY"`;
   const json = `-H 'Content-Type: application/json'`;

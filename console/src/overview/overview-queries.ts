@@ -10,7 +10,7 @@ export type Concern = Schemas['ConcernItem'];
 export type FailingTarget = Schemas['FailingTargetItem'];
 export type Job = Schemas['ReplayJobItem'];
 
-/** Asked once when the screen opens; from then on the beat asks, and nothing else does. */
+/** Query options for data that is loaded when the screen opens and then refetched only by `useBeat`. */
 const BY_THE_BEAT = {
   staleTime: Infinity,
   refetchOnMount: 'always',
@@ -20,7 +20,7 @@ const BY_THE_BEAT = {
 } as const;
 const JOBS_MAX = 20;
 
-/** Everything that the overview shows, kept fresh by one call in five seconds at most. */
+/** Queries all data of the overview. Refetches with at most one call every five seconds. */
 export function useOverview(range: Range) {
   const { api, environment: env } = useSigned();
   const overview = useQuery({
@@ -61,7 +61,7 @@ export function useOverview(range: Range) {
   };
 }
 
-/** Whether anything was ever sent here, and whether there is somewhere to send it; asked only while figures say that there was nothing. */
+/** Queries whether the environment has events and a destination. Runs only while the figures are empty. */
 export function useFirstSteps(isAsked: boolean) {
   const { api, environment: env } = useSigned();
   const events = useQuery({
@@ -91,7 +91,10 @@ export function useFirstSteps(isAsked: boolean) {
   };
 }
 
-/** A key for the commands of the first steps. It is in no cache: whoever asked for it shows it. */
+/**
+ * Returns a function that creates an API key for the commands of the first steps. The key is not cached. The caller has
+ * to show it.
+ */
 export function useFirstKey(): () => Promise<string> {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
@@ -104,7 +107,7 @@ export function useFirstKey(): () => Promise<string> {
   };
 }
 
-/** How long the service wants to be left alone. */
+/** Returns the wait that the service requested, in milliseconds. */
 function waitAfter(error: unknown): number {
   return error instanceof Fault && error.retryAfterSeconds !== null ? error.retryAfterSeconds * 1_000 : 0;
 }

@@ -23,7 +23,7 @@ describe('windowMsOf', () => {
 });
 
 describe('eventsOf', () => {
-  it('takes the seconds that hold both ends', () => {
+  it('rounds outward to full seconds', () => {
     expect(eventsOf(1_500, 2_001)).toEqual({ since: '1970-01-01T00:00:01.000Z', until: '1970-01-01T00:00:03.000Z' });
   });
 });

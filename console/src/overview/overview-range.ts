@@ -1,15 +1,15 @@
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof RANGES)[number];
 
-/** How far back is looked when the address does not say. */
+/** Default range if the address has none. */
 export const RANGE_DEFAULT: Range = '24h';
 
-/** What the overview shows, as its address says it. */
+/** Parameters of the overview's address. */
 export interface OverviewSearch {
   range?: Range;
 }
 
-/** The range of an address; what is none is left out, so that an address typed by hand shows something. */
+/** Reads the range from an address. Ignores invalid values, so that a mistyped address still shows the overview. */
 export function readRange(search: Readonly<Record<string, unknown>>): OverviewSearch {
   const range = RANGES.find((each) => each === search['range']);
   return range === undefined ? {} : { range };
@@ -17,12 +17,12 @@ export function readRange(search: Readonly<Record<string, unknown>>): OverviewSe
 
 const WINDOWS_MS: Readonly<Record<string, number>> = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 };
 
-/** How long a window is that the API names. */
+/** Returns the length of a window that the API names, in milliseconds. */
 export function windowMsOf(window: string): number {
   return WINDOWS_MS[window] ?? 3_600_000;
 }
 
-/** A range that was dragged over, as the list of events takes it: full seconds that hold all of it. */
+/** Returns a selected range for the event list, rounded outward to full seconds. */
 export function eventsOf(fromMs: number, toMs: number): { since: string; until: string } {
   return {
     since: new Date(Math.floor(fromMs / 1000) * 1000).toISOString(),

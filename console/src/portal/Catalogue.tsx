@@ -3,7 +3,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { type EventType, useEventType, useEventTypes } from './portal-queries';
 import { p } from './texts';
 
-/** What events there are, what they say, and an example of each. */
+/** Catalogue of event types, with descriptions and examples. */
 export function Catalogue(): ReactNode {
   const { data = [], error, isPending } = useEventTypes();
   const groups = [...new Set(data.map(({ group }) => group ?? ''))].sort((a, b) =>

@@ -12,7 +12,7 @@ import { p } from './texts';
 
 const SHOWN: readonly Shown[] = ['', 'delivered', 'retrying', 'failed,dlq'];
 
-/** What was sent, newest first, and how far it has come. */
+/** Deliveries with their states, newest first. */
 export function Deliveries({ of }: { of: string }): ReactNode {
   const { go } = usePortal();
   const [status, setStatus] = useState<Shown>('');

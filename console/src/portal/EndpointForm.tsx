@@ -17,7 +17,7 @@ import { UrlField } from './UrlField';
 const FILTER_EXAMPLE = '{"path": "$.amount", "op": "gte", "value": "1000"}';
 const HEADER_EXAMPLE = 'x-team: billing';
 
-/** What is entered, as texts. */
+/** Entered values, as text. */
 interface Draft {
   url: string;
   description: string;
@@ -26,7 +26,7 @@ interface Draft {
   headers: string;
 }
 
-/** Adds an endpoint, or changes one. `onDone` is told its id, or null when nothing came of it. */
+/** Form that adds or changes an endpoint. Calls `onDone` with its id, or with null if nothing was saved. */
 export function EndpointForm({
   endpoint,
   onDone,
@@ -163,7 +163,7 @@ function draftOf(endpoint: Endpoint | null): Draft {
   };
 }
 
-/** What is sent: of an endpoint that is there, what is another thing than before. Throws what is wrong with the texts. */
+/** Returns the request body. For an existing endpoint it contains only the changes. Throws on invalid input. */
 function bodyOf(draft: Draft, endpoint: Endpoint | null): object {
   const before = draftOf(endpoint);
   const headers = fromLines(draft.headers);

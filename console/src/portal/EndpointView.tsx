@@ -14,7 +14,7 @@ import { SecretPanel } from './SecretPanel';
 import { TestPanel } from './TestPanel';
 import { p } from './texts';
 
-/** One endpoint: how it is, what it gets, its secret, a test, and sending again what failed. */
+/** One endpoint: state, event types, secret, test, and recovery of failed events. */
 export function EndpointView({ id, isNew }: { id: string; isNew: boolean }): ReactNode {
   const { can, go } = usePortal();
   const { data, error, isPending } = useEndpoint(id);
@@ -124,7 +124,7 @@ function Actions({ of, onEdit }: { of: Endpoint; onEdit: () => void }): ReactNod
     answered(portalApi.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params }))
       .then(async () => {
         tellHost({ type: 'changed', endpoint: of.id });
-        // What is gone is not asked for again, by the list neither.
+        // Prevents the list from requesting the deleted endpoint again.
         queries.setQueryData<Endpoint[]>(['endpoints'], (known) => known?.filter(({ id }) => id !== of.id));
         go({ at: 'endpoints' });
         await queries.invalidateQueries({ queryKey: ['endpoints'] });

@@ -6,7 +6,7 @@ import { usePortal } from './context';
 import { type Endpoint, useEndpoints, useStats } from './portal-queries';
 import { p } from './texts';
 
-/** The customer's endpoints, with how each of them fares. */
+/** The customer's endpoints, with the health of each. */
 export function Endpoints(): ReactNode {
   const { can, go } = usePortal();
   const { data, error, isPending } = useEndpoints();
@@ -57,7 +57,7 @@ function Card({ endpoint }: { endpoint: Endpoint }): ReactNode {
   );
 }
 
-/** What the last day was like, in words. */
+/** Summary of an endpoint's last day, in words. */
 export function Health({ id }: { id: string }): ReactNode {
   const { data } = useStats(id);
   if (data === undefined) return null;
@@ -82,7 +82,7 @@ export function Health({ id }: { id: string }): ReactNode {
   );
 }
 
-/** What people know an endpoint by. */
+/** Returns the display name of an endpoint. */
 export function nameOf({ description, url, id }: Pick<Endpoint, 'description' | 'url' | 'id'>): string {
   return description !== '' ? description : (url ?? id);
 }

@@ -3,13 +3,13 @@ import { isCovered, toggled, type TypeNode, typeTree } from './event-tree';
 import { useEventTypes } from './portal-queries';
 import { p } from './texts';
 
-/** What is chosen, and what is told of another choice. Nothing chosen is everything. */
+/** The chosen patterns, and the callback for changes. An empty choice means all event types. */
 interface Choice {
   value: readonly string[];
   onChange: (value: string[]) => void;
 }
 
-/** Event types by what they begin with, by wildcard, and by any text that the catalogue does not have. */
+/** Picker for event types: single types, wildcards for groups, and typed patterns that are not in the catalogue. */
 export function EventTypePicker({ value, onChange }: Choice): ReactNode {
   const { data = [] } = useEventTypes();
   const [isSome, setSome] = useState(value.length > 0);

@@ -15,10 +15,10 @@ import { type Place, placeOf, stateOf } from './places';
 import { p } from './texts';
 import { dress } from './theme';
 
-/** Before its end another token is asked for, so that nobody waits for it. */
+/** A new token is requested this long before the current one expires, so that no call has to wait for it. */
 const ASK_BEFORE_MS = 30_000;
 
-/** The portal of one customer, from its token to its last screen. */
+/** The portal of one customer. */
 export function Portal(): ReactNode {
   usePreferences();
   const { portal, fault, isEnded } = useOwnPortal();
@@ -39,7 +39,7 @@ export function Portal(): ReactNode {
   );
 }
 
-/** Who this page is for, across renewals: it is asked for at first, and again whenever the page around this one hands over a token. */
+/** Returns the session of this portal. Loads it at first, and again whenever the embedding page passes a new token. */
 function useOwnPortal(): { portal: OwnPortal | null; fault: unknown; isEnded: boolean } {
   const queries = useQueryClient();
   const [portal, setPortal] = useState<OwnPortal | null>(null);
@@ -105,12 +105,12 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
   const main = useRef<HTMLElement>(null);
   const show = useCallback((next: Place): void => {
     setPlace(next);
-    // The focus goes where the content is, as it does when a page is loaded.
+    // Focuses the content, as after a page load.
     main.current?.focus();
   }, []);
   const go = useCallback(
     (next: Place): void => {
-      // Back does not lead to the form of an endpoint that was made.
+      // The Back button must not lead to the form of an endpoint that was already created.
       if (placeOf(history.state).at === 'new') history.replaceState(stateOf(next), '');
       else history.pushState(stateOf(next), '');
       show(next);
@@ -151,7 +151,7 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
   );
 }
 
-/** In a frame somebody may bring another token; nobody did when half a minute is over. */
+/** Notice that the session has ended. In a frame, waits half a minute for a new token from the embedding page first. */
 function Ended(): ReactNode {
   const [isWaiting, setWaiting] = useState(isFramed);
   useEffect(() => {

@@ -15,7 +15,10 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
-/** The signing secret, asked for by a click and gone after a minute or when one looks away; its rotation; and how to verify with it. */
+/**
+ * The signing secret with its rotation and code samples for verification. Loaded by a click, and hidden after a minute
+ * or when the page is hidden.
+ */
 export function SecretPanel({ endpoint }: { endpoint: string }): ReactNode {
   const [shown, setShown] = useState<string | null>(null);
   useEffect(() => {

@@ -10,7 +10,7 @@ import { usePortal } from './context';
 import { type Endpoint, useEventTypes } from './portal-queries';
 import { p } from './texts';
 
-/** Sends an event that is made for it, and says what was answered. */
+/** Sends a test event and shows the response. */
 export function TestPanel({ endpoint: { id } }: { endpoint: Endpoint }): ReactNode {
   const { app } = usePortal();
   const queries = useQueryClient();

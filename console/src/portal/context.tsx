@@ -2,10 +2,10 @@ import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { OwnPortal, Permission } from '../api/portal';
 import type { Place } from './places';
 
-/** Who looks, and what he may do. */
+/** The session of the portal and its permissions. */
 export interface InPortal {
   portal: OwnPortal;
-  /** `{app}` of every path. */
+  /** Value for `{app}` in API paths. */
   app: string;
   can: (permission: Permission) => boolean;
   go: (place: Place) => void;
@@ -31,6 +31,6 @@ export function PortalProvider({
 
 export function usePortal(): InPortal {
   const value = useContext(Context);
-  if (value === null) throw new Error('This stands outside of a portal.');
+  if (value === null) throw new Error('usePortal() is called outside of a portal.');
   return value;
 }

@@ -3,7 +3,7 @@ import { isCovered, toggled, typeTree } from './event-tree';
 const type = (name: string): { name: string; description: null } => ({ name, description: null });
 
 describe('typeTree', () => {
-  it('puts together what shares its first word', () => {
+  it('groups types with the same first word', () => {
     const tree = typeTree([type('ping'), type('invoice.sent'), type('customer.created'), type('invoice.paid')]);
 
     expect(tree.map(({ pattern, children }) => [pattern, children.map((child) => child.pattern)])).toEqual([
@@ -29,7 +29,7 @@ describe('isCovered', () => {
 });
 
 describe('toggled', () => {
-  it('a wildcard takes the place of what is below it', () => {
+  it('a wildcard replaces the types below it', () => {
     expect(toggled('invoice.*', ['customer.created', 'invoice.paid', 'invoice.sent'])).toEqual([
       'customer.created',
       'invoice.*',

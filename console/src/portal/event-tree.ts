@@ -1,13 +1,13 @@
-/** One event type, or what stands in front of several: `invoice` of `invoice.paid` and `invoice.sent`. */
+/** An event type, or the common first word of several: `invoice` for `invoice.paid` and `invoice.sent`. */
 export interface TypeNode {
-  /** What is subscribed to: the type itself, or `invoice.*` for all below. */
+  /** Pattern to subscribe to: the type itself, or `invoice.*` for all types below it. */
   pattern: string;
   label: string;
   description: string | null;
   children: TypeNode[];
 }
 
-/** The types as a tree of one level: what shares its first word stands together, in the order of the alphabet. */
+/** Groups types with the same first word, in alphabetical order. The tree has one level of groups. */
 export function typeTree(types: readonly { name: string; description: string | null }[]): TypeNode[] {
   const groups = new Map<string, TypeNode>();
   const alone: TypeNode[] = [];
@@ -20,14 +20,14 @@ export function typeTree(types: readonly { name: string; description: string | n
   return [...groups.values(), ...alone];
 }
 
-/** Whether a pattern of the list takes what `pattern` names. No patterns take everything. */
+/** Whether the list of patterns includes everything that `pattern` matches. An empty list includes all types. */
 export function isCovered(pattern: string, patterns: readonly string[]): boolean {
   return patterns.some(
     (each) => each === pattern || (each.endsWith('.*') && pattern !== each && pattern.startsWith(each.slice(0, -1))),
   );
 }
 
-/** The list with a pattern put in or taken out; with `invoice.*` in it, what is below needs no mention. */
+/** Adds a pattern to the list, or removes it. Adding `invoice.*` removes the types below it. */
 export function toggled(pattern: string, patterns: readonly string[]): string[] {
   if (patterns.includes(pattern)) return patterns.filter((each) => each !== pattern);
   const rest = pattern.endsWith('.*')

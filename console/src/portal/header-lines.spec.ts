@@ -11,7 +11,7 @@ describe('fromLines', () => {
     expect(fromLines(text)).toEqual(expected);
   });
 
-  it('is the way back', () => {
+  it('reads lines that `toLines` wrote', () => {
     const headers = { 'x-a': '1', authorization: '(hidden)' };
 
     expect(fromLines(toLines(headers))).toEqual(headers);

@@ -1,11 +1,11 @@
-/** Headers as lines that people write: `name: value`. */
+/** Returns headers as editable lines: `name: value`. */
 export function toLines(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 }
 
-/** The headers of such lines, or the number of the first one that is none. */
+/** Parses such lines. Returns the headers, or the number of the first invalid line. */
 export function fromLines(text: string): Record<string, string> | number {
   const found: Record<string, string> = {};
   for (const [i, line] of text.split('\n').entries()) {

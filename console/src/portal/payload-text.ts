@@ -1,18 +1,19 @@
 const MEMBER = ',"payload":';
 
 /**
- * The payload's very characters in the text of an event, where it is the last member: numbers that no double holds and escapes stay. Null
- * when there is none.
+ * Returns the original text of the payload, if it is the last member of the event. Numbers that no double can hold and
+ * escapes stay unchanged. Returns null if there is no payload.
  */
 export function payloadText(event: string): string | null {
   const parsed = JSON.parse(event) as { payload?: unknown };
   if (parsed.payload === undefined || parsed.payload === null) return event.endsWith(`${MEMBER}null}`) ? 'null' : null;
-  // A member's name in a text inside of JSON has its quotes escaped, and what comes before it has no such member: the first one outside of texts.
+  // Quotes inside JSON strings are escaped, and no member before the payload has this name. Therefore the first
+  // occurrence outside of strings is the member.
   const at = memberAt(event);
   return at === null ? JSON.stringify(parsed.payload) : event.slice(at, -1);
 }
 
-/** Where the value of the member begins that stands at the first depth. */
+/** Returns the offset at which the member's value starts, at the top level of the object. */
 function memberAt(text: string): number | null {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {

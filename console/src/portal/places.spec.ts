@@ -2,7 +2,7 @@ import { type Place, placeOf, stateOf } from './places';
 
 const ID = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-describe('places in the history of the browser', () => {
+describe('screens in the history of the browser', () => {
   it.each<Place>([
     { at: 'endpoints' },
     { at: 'new' },
@@ -11,11 +11,11 @@ describe('places in the history of the browser', () => {
     { at: 'deliveries', endpoint: ID },
     { at: 'delivery', id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', endpoint: ID },
     { at: 'catalogue' },
-  ])('%j is found again', (place) => {
+  ])('%j is restored', (place) => {
     expect(placeOf(stateOf(place))).toEqual(place);
   });
 
-  it('that an endpoint is new is said once', () => {
+  it('the state does not keep that an endpoint is new', () => {
     expect(placeOf(stateOf({ at: 'endpoint', id: ID, isNew: true }))).toEqual({ at: 'endpoint', id: ID });
   });
 
@@ -28,7 +28,7 @@ describe('places in the history of the browser', () => {
     [{ portal: { at: 'endpoint' } }],
     [{ portal: { at: 'endpoint', id: '../x' } }],
     [{ __TSR_key: 'x' }],
-  ])('%j is the first one', (state) => {
+  ])('%j leads to the first screen', (state) => {
     expect(placeOf(state)).toEqual({ at: 'endpoints' });
   });
 });

@@ -1,4 +1,7 @@
-/** Where in the portal somebody is. The address does not say it: an entry of the browser's history does, for Back and reloads. */
+/**
+ * A screen of the portal. Stored in the state of the history entry instead of the address, for the Back button and
+ * reloads.
+ */
 export type Place =
   | { at: 'endpoints' }
   | { at: 'new' }
@@ -9,13 +12,13 @@ export type Place =
 
 const ID = /^[a-z]+_[0-9A-Za-z]{26}$/;
 
-/** Returns the state of a history entry for a place. Nothing of what the place shows is in it. */
+/** Returns the state of a history entry for a screen. Contains none of the data shown. */
 export function stateOf(place: Place): object {
   const { isNew: _isNew, ...kept } = { isNew: undefined, ...place };
   return { portal: kept };
 }
 
-/** Returns the place of a history entry, or the first one where its state names none. */
+/** Returns the screen of a history entry, or the first screen if its state names none. */
 export function placeOf(state: unknown): Place {
   const { at, id, endpoint } = fieldsOf(fieldsOf(state)['portal']);
   const named = isId(id) ? id : null;

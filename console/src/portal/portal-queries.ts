@@ -6,16 +6,16 @@ import { usePortal } from './context';
 export type Endpoint = Schemas['ApplicationEndpointDetail'];
 export type Delivery = Schemas['EventDetailItem'];
 export type EventType = Schemas['EventTypePage']['data'][number];
-/** What the states of the list are filtered by. */
+/** Filters of the delivery list by state. */
 export type Shown = '' | 'delivered' | 'retrying' | 'failed,dlq';
 
-/** Looks again so often while somebody looks. */
+/** Refetch interval while the page is visible. */
 const REFRESH_MS = 5_000;
 const PAGE = 50;
-/** More pages of event types than these nobody reads; the picker takes any pattern by its text. */
+/** Maximum number of loaded pages of event types. The picker accepts further types as typed patterns. */
 const TYPE_PAGES_MAX = 5;
 
-/** All endpoints of the application: a customer has few. */
+/** Queries all endpoints of the application. A customer has few. */
 export function useEndpoints() {
   const { app } = usePortal();
   return useQuery({
@@ -47,7 +47,7 @@ export function useStats(endpoint: string) {
   });
 }
 
-/** What was sent, newest first. */
+/** Queries deliveries, newest first. */
 export function useDeliveries(status: Shown, endpoint: string) {
   const { app } = usePortal();
   return useInfiniteQuery({
@@ -70,7 +70,8 @@ export function useDeliveries(status: Shown, endpoint: string) {
       ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     placeholderData: keepPreviousData,
-    // Of several pages the first alone is no longer the whole list: whoever reads on is left alone.
+    // Refetches only while the first page is the whole list, so that a list with several pages does not change while
+    // the user reads it.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > 1 ? false : REFRESH_MS),
   });
 }
@@ -91,7 +92,7 @@ export function useDelivery(event: string) {
   });
 }
 
-/** The catalogue, without archived ones. */
+/** Queries the event types, without archived ones. */
 export function useEventTypes() {
   return useQuery({
     queryKey: ['types'],

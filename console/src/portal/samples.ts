@@ -1,12 +1,12 @@
-/** How to verify a delivery in one language, with the library of Standard Webhooks for it. */
+/** Code sample that verifies a delivery in one language, with its Standard Webhooks library. */
 export interface Sample {
   name: string;
-  /** What installs the library. */
+  /** Command that installs the library. */
   install: string;
   code: string;
 }
 
-/** The secret is never part of a sample: it is read from where the receiver keeps its secrets. */
+/** Samples never contain the secret. They read it from the receiver's environment. */
 export const SAMPLES: readonly Sample[] = [
   {
     name: 'JavaScript',

@@ -1,6 +1,6 @@
 import type { en } from './texts-en';
 
-/** Everything that the portal says, in German. */
+/** All texts of the portal, in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
   title: 'Webhooks',
   of: 'Webhooks von {name}',

@@ -2,7 +2,10 @@ import { preferences } from '../kit/preferences';
 import { de } from './texts-de';
 import { en } from './texts-en';
 
-/** A text of the portal in the reader's language, with `{name}` replaced by values, which are texts and never markup. */
+/**
+ * Returns a text of the portal in the user's language. Replaces `{name}` with values, which are inserted as text and
+ * never as markup.
+ */
 export function p(key: keyof typeof en, values: Readonly<Record<string, string | number>> = {}): string {
   const text: string = (preferences().language === 'de' ? de : en)[key];
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {

@@ -4,7 +4,7 @@ const GROUNDS = { light: '#f3f5f8', dark: '#252b33' } as const;
 
 describe('readable', () => {
   it.each(['#ffff00', '#ffffff', '#000000', '#0a58b5', '#ff0000', '#00ff88', '#808080', '#123456'])(
-    '%s can be read in both schemes, and so can what stands on it',
+    '%s becomes readable in both schemes, and so does text on it',
     (accent) => {
       for (const scheme of ['light', 'dark'] as const) {
         const tones = readable(accent, scheme);
@@ -14,13 +14,13 @@ describe('readable', () => {
     },
   );
 
-  it('a colour that can be read stays as it is', () => {
+  it('a readable colour stays unchanged', () => {
     expect(readable('#0a58b5', 'light').accent).toBe('#0a58b5');
   });
 });
 
 describe('contrast', () => {
-  it('is that of WCAG', () => {
+  it('equals the contrast ratio of WCAG', () => {
     expect(contrast([0, 0, 0], [255, 255, 255])).toBeCloseTo(21, 5);
     expect(contrast(rgbOf('#777777'), [255, 255, 255])).toBeCloseTo(4.48, 2);
   });

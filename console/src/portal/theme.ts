@@ -1,11 +1,11 @@
-/** How a portal looks, as the service checked it. */
+/** Theme of a portal, validated by the service. */
 export interface Theme {
   scheme: 'light' | 'dark' | 'system';
   accent: string | null;
   radius: number | null;
 }
 
-/** What one colour becomes on one ground: for texts and lines, and for what stands on it. */
+/** Tones of one accent colour on one background: for text and lines, and for text on the accent colour. */
 export interface Tones {
   accent: string;
   onAccent: string;
@@ -13,14 +13,17 @@ export interface Tones {
 
 type Rgb = readonly [number, number, number];
 
-/** The grounds of `kit/theme.css`: the harder of page and panel in each scheme. */
+/** Backgrounds of `kit/theme.css`: in each scheme, the one of page and panel with less contrast. */
 const GROUNDS = { light: [243, 245, 248], dark: [37, 43, 51] } as const satisfies Record<string, Rgb>;
 const BLACK: Rgb = [11, 14, 20];
 const WHITE: Rgb = [255, 255, 255];
-/** WCAG 2.2, 1.4.3: what people can read. */
+/** Minimum contrast of text (WCAG 2.2, 1.4.3). */
 const CONTRAST_MIN = 4.5;
 
-/** The colour as it can be read on the ground of a scheme: itself, or the first tone towards black or white that can. */
+/**
+ * Returns the colour if it is readable on the background of a scheme, otherwise the first readable tone towards black
+ * or white.
+ */
 export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
   const own = rgbOf(accent);
   const end = scheme === 'light' ? BLACK : WHITE;
@@ -30,7 +33,7 @@ export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
   return { accent: text(tone), onAccent: text(contrast(tone, WHITE) >= contrast(tone, BLACK) ? WHITE : BLACK) };
 }
 
-/** Sets what the styles go by. Numbers and colours that were parsed here: no text of anybody becomes CSS. */
+/** Sets the CSS variables of the theme. Only parsed numbers and colours are set, so no external text becomes CSS. */
 export function dress(root: HTMLElement, { accent, radius }: Theme): void {
   if (accent !== null && /^#[0-9a-f]{6}$/i.test(accent)) {
     const [light, dark] = [readable(accent, 'light'), readable(accent, 'dark')];
@@ -41,7 +44,7 @@ export function dress(root: HTMLElement, { accent, radius }: Theme): void {
     root.style.setProperty('--radius', `${radius}px`);
 }
 
-/** WCAG 2.2: the ratio of the relative luminances. */
+/** Contrast ratio of WCAG 2.2: the ratio of the relative luminances. */
 export function contrast(a: Rgb, b: Rgb): number {
   const [high = 0, low = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x);
   return (high + 0.05) / (low + 0.05);

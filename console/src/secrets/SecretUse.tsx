@@ -8,7 +8,7 @@ import { t } from '../kit/messages/t';
 import { IdLink } from '../kit/places';
 import { useSigned } from '../session/session';
 
-/** What uses a secret; what nothing uses can be deleted. */
+/** Settings that use a secret. An unused secret can be deleted. */
 export function SecretUse({
   of,
   onChanged,

@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
-/** A new secret, or a new value of one. */
+/** Form for a new secret, or for a new value of an existing one. */
 export function SecretValue({
   of,
   onChanged,

@@ -10,7 +10,7 @@ import { SecretValue } from './SecretValue';
 
 type Secret = Schemas['SecretItem'];
 
-/** Named secrets that settings use; their values go in and never come out. */
+/** Named secrets for use in settings. Their values can be set but never read. */
 export function SecretsScreen(): ReactNode {
   const { api, environment, can } = useSigned();
   const queries = useQueryClient();

@@ -1,10 +1,10 @@
-/** What the portal tells the page that shows it in a frame; never anything of its contents. */
+/** Messages from the portal to the embedding page. They never contain data of the portal. */
 export type Told =
   { type: 'ready' } | { type: 'resize'; height: number } | { type: 'expired' } | { type: 'changed'; endpoint: string };
 
 const META = 'meta[name="posthorn-portal-origins"]';
 
-/** The origins that may frame this page, as the service says in it: nobody else can. */
+/** Returns the origins that may embed this page, as named in the page. The service blocks all others. */
 export function hostOrigins(): readonly string[] {
   const content = document.querySelector(META)?.getAttribute('content') ?? '';
   return content.split(' ').filter((origin) => origin !== '');
@@ -12,7 +12,10 @@ export function hostOrigins(): readonly string[] {
 
 export const isFramed = (): boolean => window.parent !== window;
 
-/** Tells the page around this one, at the origin that it has: never to `*`. Where browsers do not say which one that is, each is tried. */
+/**
+ * Sends a message to the embedding page, addressed to its origin and never to `*`. If the browser does not report that
+ * origin, sends it to each allowed origin.
+ */
 export function tellHost(told: Told): void {
   if (!isFramed()) return;
   const [parent] = ancestors();
@@ -21,7 +24,10 @@ export function tellHost(told: Told): void {
   for (const origin of to) window.parent.postMessage({ source: 'posthorn-portal', ...told }, origin);
 }
 
-/** Calls back with each token that the page around this one hands over; answers with what ends that. Nothing else is taken, and from nobody else. */
+/**
+ * Calls the listener with each token from the embedding page. Ignores all other messages and senders. Returns a
+ * function that unsubscribes.
+ */
 export function onToken(listener: (token: string) => void): () => void {
   const hear = ({ source, origin, data }: MessageEvent<unknown>): void => {
     if (!isFramed() || source !== window.parent || !hostOrigins().includes(origin)) return;
@@ -33,7 +39,7 @@ export function onToken(listener: (token: string) => void): () => void {
   return () => window.removeEventListener('message', hear);
 }
 
-/** Tells the height that the page would have, whenever it changes. */
+/** Reports the content height to the embedding page whenever it changes. Returns a function that stops it. */
 export function tellHeight(of: Element): () => void {
   let last = 0;
   const observer = new ResizeObserver(() => {

@@ -3,18 +3,18 @@ import { type Api, apiOf, type Environment, type OwnSession } from '../api/clien
 
 const SCOPES = ['read', 'write', 'admin'] as const;
 
-/** Who looks, and at which environment. */
+/** The session and the chosen environment. */
 export interface Signed {
   session: OwnSession;
   environment: Environment;
   api: Api;
-  /** Whether the reader may do what needs this scope: what would be refused is not offered. */
+  /** Whether the user has this scope. Actions that the API would refuse are not offered. */
   can: (scope: OwnSession['scope']) => boolean;
 }
 
 const Context = createContext<Signed | null>(null);
 
-/** Tells everything below who is signed in. */
+/** Provides the session to all components below. */
 export function SignedProvider({
   session,
   environment,
@@ -38,6 +38,6 @@ export function SignedProvider({
 
 export function useSigned(): Signed {
   const signed = useContext(Context);
-  if (signed === null) throw new Error('This stands outside of a session.');
+  if (signed === null) throw new Error('useSigned() is called outside of a session.');
   return signed;
 }

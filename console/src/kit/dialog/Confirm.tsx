@@ -3,23 +3,23 @@ import { FaultLine } from '../form/FaultLine';
 import { t } from '../messages/t';
 import { Dialog } from './Dialog';
 
-/** What is asked before something is done. */
+/** Props of `Confirm`. */
 interface ConfirmProps {
   title: string;
   children: ReactNode;
   action: string;
-  /** What must be typed first, of what cannot be undone. */
+  /** Text that the user must type first, for actions that cannot be undone. */
   typed?: string;
   isDangerous?: boolean;
-  /** There is nothing to confirm, or not yet. */
+  /** Disables the confirmation, because there is nothing to confirm yet. */
   isOff?: boolean;
-  /** Whoever asked shows what comes next. */
+  /** Keeps the dialog open after the action. The caller shows the next step. */
   keepsOpen?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks, does it, and stays open with the reason when that fails. */
+/** Asks for confirmation and runs the action. If it fails, the dialog stays open and shows the reason. */
 export function Confirm({
   title,
   children,

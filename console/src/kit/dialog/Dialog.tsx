@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
-/** What a dialog is given. */
+/** Props of `Dialog`. */
 interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
 }
 
-/** The platform's own modal dialog: it keeps the focus inside, closes with Escape, and gives the focus back. */
+/** Native modal dialog. It traps the focus, closes with Escape, and restores the focus. */
 export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();

@@ -3,16 +3,16 @@ import { Disclosure } from '../Disclosure';
 
 interface ChoicesProps<T extends string> {
   label: string;
-  /** What the closed control says: what is chosen. */
+  /** Text of the closed control: the current choices. */
   shown: string;
   options: readonly { id: T; label: string; isFixed?: boolean }[];
   chosen: readonly T[];
   onChange: (chosen: T[]) => void;
-  /** What ends all choices. */
+  /** Clears all choices. */
   clear?: { label: string; onClear: () => void };
 }
 
-/** Several of a few: a list of checkboxes that opens below its label. */
+/** Multiple choice: a list of checkboxes that opens below its label. */
 export function Choices<T extends string>({
   label,
   shown,

@@ -4,22 +4,22 @@ import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
 import { tellJsonFault } from './tell-json-fault';
 
-/** What a field for code is given. */
+/** Props of `CodeField`. */
 interface CodeFieldProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
   rows?: number;
-  /** What is wrong, and in which line when that is known. */
+  /** The error, and its line if known. */
   fault?: JsonFault | null;
-  /** On `Ctrl Enter`. */
+  /** Called on `Ctrl Enter`. */
   onRun?: () => void;
   isReadOnly?: boolean;
 }
 
 /**
- * A field for code or JSON: line numbers, the line of a fault, and Tab that indents. Escape gives Tab back its meaning, so that the keyboard
- * is not caught in it.
+ * Field for code or JSON with line numbers, a marked error line, and Tab for indentation. After Escape, Tab moves the
+ * focus again, so that keyboard users can leave the field.
  */
 export function CodeField({
   label,
@@ -38,12 +38,12 @@ export function CodeField({
       event.preventDefault();
       onRun();
     } else if (event.key === 'Escape') {
-      // A dialog closes with the second Escape.
+      // A second Escape closes the dialog.
       if (!isLeaving.current) event.preventDefault();
       isLeaving.current = true;
     } else if (event.key === 'Tab' && !event.shiftKey && !isLeaving.current && !isReadOnly) {
       event.preventDefault();
-      // As typing does, so that it can be undone.
+      // Inserts as if typed, so that it can be undone.
       document.execCommand('insertText', false, '  ');
     } else if (event.key !== 'Shift' && event.key !== 'Tab') isLeaving.current = false;
   };

@@ -3,7 +3,7 @@ import { Confirm } from '../dialog/Confirm';
 import { t } from '../messages/t';
 import { fitsLines, fromNoteLines, toNoteLines } from './note-lines';
 
-/** The metadata of something, for people of the company; as lines that they change. */
+/** Editor of metadata as lines of text. */
 export function EditNotes({
   notes,
   onSave,
@@ -49,7 +49,7 @@ export function EditNotes({
   );
 }
 
-/** The metadata of something, where it has any. */
+/** Shows metadata, if there is any. */
 export function Notes({ of }: { of: Readonly<Record<string, string>> }): ReactNode {
   const entries = Object.entries(of);
   if (entries.length === 0) return null;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { t } from '../messages/t';
 
-/** What an error may say beside its message. */
+/** Additional fields of an error. */
 interface Told {
   type?: string;
   requestId?: string | null;
@@ -9,7 +9,7 @@ interface Told {
   retryAfterSeconds?: number | null;
 }
 
-/** Why something did not work, in the words of whoever refused it; nothing for no fault. */
+/** Shows the reason of a failure as the service or the browser describes it. Renders nothing without a fault. */
 export function FaultLine({ fault }: { fault: unknown }): ReactNode {
   if (fault === null || fault === undefined) return null;
   const { type, requestId, fields = [], retryAfterSeconds } = fault as Told;

@@ -1,28 +1,28 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import { t } from '../messages/t';
 
-/** Something that can be picked. */
+/** An option of `Picker`. */
 export interface PickerOption {
   id: string;
   label: string;
-  /** What tells it from others of its name. */
+  /** Distinguishes options with the same name. */
   detail?: string;
 }
 
 interface PickerProps {
   label: string;
-  /** The id that is picked; empty for none. */
+  /** Id of the picked option. Empty for none. */
   value: string;
-  /** What is shown for it. */
+  /** Text shown for the picked option. */
   shown: string;
-  /** What fits what was typed; asked for as one types. */
+  /** Options that match the typed text. Requested while the user types. */
   options: readonly PickerOption[];
   onText: (text: string) => void;
-  /** What is no option may be taken as it was typed: an address, an id of one's own. */
+  /** Also called with typed text that is not an option: an address, or the customer's own id. */
   onPick: (id: string) => void;
 }
 
-/** A field that finds by name and keeps the id (the combobox of the ARIA practices, with a list). */
+/** Combobox that searches by name and stores the id (ARIA combobox pattern with a listbox). */
 export function Picker({ label, value, shown, options, onText, onPick }: PickerProps): ReactNode {
   const [text, setText] = useState<string | null>(null);
   const [chosen, setChosen] = useState(-1);

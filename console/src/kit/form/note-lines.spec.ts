@@ -19,7 +19,7 @@ describe('notes as lines', () => {
     [{ a: 'two\nlines' }, false],
     [{ a: ' kept ' }, false],
     [JSON.parse('{"__proto__": "x"}') as Record<string, string>, true],
-  ])('%j can be written so: %j', (notes, isSo) => {
+  ])('%j fits lines: %j', (notes, isSo) => {
     expect(fitsLines(notes)).toBe(isSo);
     if (isSo) expect(fromNoteLines(toNoteLines(notes))).toEqual(notes);
   });

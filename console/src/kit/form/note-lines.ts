@@ -1,11 +1,14 @@
-/** Notes as lines that people write: `name: value`. */
+/** Returns notes as editable lines: `name: value`. */
 export function toNoteLines(notes: Readonly<Record<string, string>>): string {
   return Object.entries(notes)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 }
 
-/** The notes of such lines, or the number of the first one that is none. A name has no colon, a value may have. */
+/**
+ * Parses such lines. Returns the notes, or the number of the first invalid line. A value may contain a colon, a name
+ * may not.
+ */
 export function fromNoteLines(text: string): Record<string, string> | number {
   const found: [string, string][] = [];
   for (const [i, line] of text.split('\n').entries()) {
@@ -17,7 +20,10 @@ export function fromNoteLines(text: string): Record<string, string> | number {
   return Object.fromEntries(found);
 }
 
-/** Whether all of them can be written as lines: what has a line end, or a colon in its name, is changed by the API alone. */
+/**
+ * Whether all notes can be written as lines. Notes with line breaks, or with a colon in the name, can only be changed
+ * through the API.
+ */
 export function fitsLines(notes: Readonly<Record<string, string>>): boolean {
   const read = fromNoteLines(toNoteLines(notes));
   const names = Object.keys(notes);

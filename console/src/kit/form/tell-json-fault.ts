@@ -1,7 +1,7 @@
 import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
 
-/** What is wrong with JSON that somebody typed, and in which line where that is known. */
+/** Describes an error in typed JSON, with its line if known. */
 export function tellJsonFault({ message, number, line }: JsonFault): string {
   return (
     (number === undefined ? message : t('code.number', { number })) +

@@ -16,11 +16,11 @@ describe('formatJson', () => {
     expect(formatJson(text)).toBe(expected);
   });
 
-  it('leaves what is nested too deep as it was sent', () => {
+  it('returns null for JSON that is nested too deeply', () => {
     expect(formatJson('['.repeat(5_000) + ']'.repeat(5_000))).toBeNull();
   });
 
-  it('a megabyte keeps its characters', () => {
+  it('keeps the characters of a megabyte', () => {
     const text = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ key: `value ${i}`, n: i })));
 
     expect(formatJson(text)?.replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));

@@ -1,12 +1,14 @@
-/** Deeper than this nobody reads indentation, and a megabyte of brackets would become gigabytes of blanks. */
+/** Maximum depth. Deeper indentation is unreadable, and a megabyte of brackets would become gigabytes of spaces. */
 const DEPTH_MAX = 100;
 const TOKENS_A_STEP = 2_000;
-/** So long a step may take before the page is looked after: a frame. */
+/** Maximum duration of a step before it yields to the page: one frame. */
 const SLICE_MS = 12;
 
 /**
- * JSON with line ends and indentation, in the very characters that it came with: numbers that no double holds, escapes and
- * repeated keys stay. Null for what is no JSON, and for what is nested too deep to be shown so.
+ * Formats JSON with line breaks and indentation, without changing its tokens.
+ *
+ * Numbers that no double can hold, escapes and repeated keys stay as they are. Returns null for invalid JSON, and for
+ * JSON that is nested too deeply.
  */
 export function formatJson(text: string): string | null {
   const steps = formatting(text);
@@ -16,7 +18,7 @@ export function formatJson(text: string): string | null {
   }
 }
 
-/** The same in slices, between which the page answers. Rejects when it is told to stop. */
+/** Formats JSON in slices, so that the page stays responsive. Rejects when `signal` is aborted. */
 export async function formatJsonInSlices(text: string, signal: AbortSignal): Promise<string | null> {
   const steps = formatting(text);
   for (;;) {
@@ -44,7 +46,7 @@ function* formatting(text: string): Generator<undefined, string | null> {
       parts.push(token, line());
     } else if (token === '}' || token === ']') {
       depth -= 1;
-      // Nothing between the brackets: they stay together.
+      // Empty brackets stay together.
       if (/^\n *$/.test(parts.at(-1) ?? '') && ['{', '['].includes(parts.at(-2) ?? '')) parts.pop();
       else parts.push(line());
       parts.push(token);

@@ -14,7 +14,7 @@ describe('readJson', () => {
     ['{\n  "a": 1,\n  b\n}', 3],
     ['{\n"a": 1', 2],
     ['{"a": }', 1],
-  ])('%j is wrong in line %d', (text, line) => {
+  ])('%j has an error in line %d', (text, line) => {
     expect(readJson(text)).toEqual({
       value: null,
       fault: { line, message: expect.not.stringMatching(/position|line \d/) },
@@ -22,20 +22,20 @@ describe('readJson', () => {
   });
 });
 
-describe('numbers that no double holds', () => {
+describe('numbers that no double can hold', () => {
   it.each([
     ['{"value":\n12345678901234567890}', '12345678901234567890', 2],
     ['[1e400]', '1e400', 1],
     ['[0.12345678901234567890]', '0.12345678901234567890', 1],
     ['-9007199254740993', '-9007199254740993', 1],
-  ])('%j is told, with its line', (text, number, line) => {
+  ])('%j is reported, with its line', (text, number, line) => {
     expect(readJson(text)).toEqual({ value: null, fault: { line, message: number, number } });
   });
 
   it.each([
     ['[1.10,-0,0.0,1e3,100,9007199254740991,1.5e-7,1e21,0.1]'],
     ['{"value":"12345678901234567890","12345678901234567890":"\\\\\\"9007199254740993"}'],
-  ])('%j is kept', (text) => {
+  ])('%j keeps its numbers', (text) => {
     expect(readJson(text).fault).toBeNull();
   });
 });
@@ -53,11 +53,11 @@ describe('findLostNumber', () => {
 });
 
 describe('readObject', () => {
-  it.each([['[1]'], ['1'], ['"a"']])('%s is none', (text) => {
+  it.each([['[1]'], ['1'], ['"a"']])('%s is not an object', (text) => {
     expect(readObject(text, 'no object')).toEqual({ value: null, fault: { line: 1, message: 'no object' } });
   });
 
-  it('what was written is read', () => {
+  it('reads values that it wrote', () => {
     expect(readObject(writeJson({ a: [1] }), '')).toEqual({ value: { a: [1] }, fault: null });
     expect(writeJson(null)).toBe('');
   });

@@ -1,17 +1,17 @@
 import { parse, type ParseError } from 'jsonc-parser';
 
-/** What is wrong with JSON, and in which line where that is known. */
+/** An error in JSON, with its line if known. */
 export interface JsonFault {
   line: number | null;
   message: string;
-  /** A number that would be stored as another one. */
+  /** Number that would lose precision when it is stored. */
   number?: string;
 }
 
-/** JSON that somebody types: what it says, or what is wrong in which line. */
+/** Result of reading typed JSON: its value, or the error. */
 export type ReadJson = { value: unknown; fault: null } | { value: null; fault: JsonFault };
 
-/** Reads JSON; nothing but blanks is null. */
+/** Reads JSON. Returns null for blank text. */
 export function readJson(text: string): ReadJson {
   if (text.trim() === '') return { value: null, fault: null };
   try {
@@ -22,7 +22,7 @@ export function readJson(text: string): ReadJson {
     const said = error instanceof Error ? error.message : String(error);
     const faults: ParseError[] = [];
     parse(text, faults, { disallowComments: true, allowTrailingComma: false });
-    // Browsers say what is wrong, each in its own words, and seldom where.
+    // Browsers describe errors in different words, and rarely give the position.
     const line = faults[0] === undefined ? null : text.slice(0, faults[0].offset).split('\n').length;
     return {
       value: null,
@@ -37,7 +37,7 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** An object, or nothing: what filters, rules and schemas are. */
+/** Reads an object or blank text, as needed for filters, rules and schemas. */
 export function readObject(
   text: string,
   complaint: string,
@@ -50,13 +50,13 @@ export function readObject(
   return { value: read.value as Record<string, unknown>, fault: null };
 }
 
-/** The first number of a JSON text that would be stored as another one, and nothing else that may be wrong with it. */
+/** Returns the first number of a JSON text that would lose precision when it is stored. Ignores all other errors. */
 export function findLostNumber(text: string): JsonFault | null {
   const { fault } = readJson(text);
   return fault?.number === undefined ? null : fault;
 }
 
-/** Numbers of settings are stored as doubles: one that none holds would be another one without a word. */
+/** Settings store numbers as doubles. Without this check, a number that no double can hold would change silently. */
 function lostNumber(text: string): JsonFault | null {
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (token.startsWith('"') || digitsOf(token) === digitsOf(String(Number(token)))) continue;
@@ -65,7 +65,7 @@ function lostNumber(text: string): JsonFault | null {
   return null;
 }
 
-/** The digits of a number and the power of ten that they are multiplied by, however it is written. */
+/** Returns the digits of a number and its power of ten, independent of its notation. */
 function digitsOf(text: string): string {
   const [, sign = '', whole = '', part = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
@@ -74,7 +74,7 @@ function digitsOf(text: string): string {
   return kept === '' ? '0' : `${sign}${kept}e${Number(power) - part.length + all.length - kept.length}`;
 }
 
-/** As it is shown to be changed; nothing for null. */
+/** Returns a value as editable JSON. Empty for null. */
 export function writeJson(value: unknown): string {
   return value === null || value === undefined ? '' : JSON.stringify(value, null, 2);
 }

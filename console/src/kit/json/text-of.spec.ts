@@ -12,7 +12,7 @@ describe('textOf', () => {
   });
 });
 
-describe('bytes that are no text', () => {
+describe('binary bytes', () => {
   const bytes = Uint8Array.from({ length: 256 * 400 }, (_, i) => i % 256);
 
   it('are shown in rows', () => {

@@ -1,4 +1,4 @@
-/** Bytes as text when they are UTF-8; null for others: nothing is replaced by question marks. */
+/** Returns bytes as text if they are valid UTF-8, otherwise null. Replaces no characters. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -9,7 +9,7 @@ export function textOf(bytes: Uint8Array): string | null {
 
 export const HEX_ROW_BYTES = 16;
 
-/** One row of a dump: where it begins, its bytes, and what of them is ASCII. */
+/** Returns one row of a hex dump: offset, bytes, and their ASCII characters. */
 export function hexRow(bytes: Uint8Array, at: number): string {
   const row = [...bytes.subarray(at, at + HEX_ROW_BYTES)];
   const hex = row.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
@@ -17,7 +17,7 @@ export function hexRow(bytes: Uint8Array, at: number): string {
   return `${at.toString(16).padStart(6, '0')}  ${hex.padEnd(47)}  ${ascii}`;
 }
 
-/** Bytes as base 64 (RFC 4648): how those that are no text go through a clipboard. */
+/** Returns bytes as base 64 (RFC 4648), for copying binary data to the clipboard. */
 export function base64Of(bytes: Uint8Array): string {
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at += 24_576)

@@ -4,7 +4,7 @@ import { lazyPart, PartNotLoaded, watchLoads } from './lazy-part';
 const Shown = (): null => null;
 
 describe('lazyPart', () => {
-  it('tries again after failures, and asks what to do after each of them', async () => {
+  it('retries after failures, and calls `failed` after each of them', async () => {
     let tries = 0;
     const told: string[] = [];
     watchLoads({
@@ -23,7 +23,7 @@ describe('lazyPart', () => {
     expect(told).toEqual(['failed false', 'failed false', 'loaded']);
   });
 
-  it('fails after the last try; the next one begins anew', async () => {
+  it('fails after the last attempt, and the next call starts over', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(1_000);
     let isAway = true;
     watchLoads({ loaded: () => undefined, failed: (isLastTry) => Promise.resolve(void (lasts += Number(isLastTry))) });

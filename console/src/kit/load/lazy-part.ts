@@ -1,17 +1,17 @@
 import { type ComponentType, createElement, type ReactNode, use } from 'react';
 
-/** A component whose file is loaded when it is needed; `preload` starts that, and fails as the loading does. */
+/** A lazily loaded component. `preload` starts loading its file and rejects if loading fails. */
 export type LazyPart<Props> = ((props: Props) => ReactNode) & { preload: () => Promise<void> };
 
 /** A file of the console that could not be loaded, after all retries. */
 export class PartNotLoaded extends Error {}
 
-/** Pauses before the second try and those after it. */
+/** Pauses before the retries. */
 const PAUSES_MS = [300, 700, 1_500, 3_000];
-/** A failure is shown at least this long: React renders again at once, and that must not start the next try. */
+/** Minimum time that a failure is shown. React rerenders at once, and that must not start the next attempt. */
 const SHOWN_MS = 300;
 
-/** Callbacks for a loaded file and for each failed try. */
+/** Callbacks for a loaded file and for each failed attempt. */
 export interface LoadWatch {
   loaded(): void;
   failed(isLastTry: boolean): Promise<void>;
@@ -23,7 +23,7 @@ export function watchLoads(next: LoadWatch): void {
   watch = next;
 }
 
-/** Returns a component whose file is loaded with retries. After a failure, the next `preload` or render begins anew. */
+/** Returns a component whose file is loaded with retries. After a failure, the next `preload` or render starts over. */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   pausesMs: readonly number[] = PAUSES_MS,
@@ -63,7 +63,7 @@ async function retried<Loaded>(
     return loaded;
   } catch (cause) {
     await watch.failed(pauseMs === undefined);
-    if (pauseMs === undefined) throw new PartNotLoaded('The files of this part could not be loaded.', { cause });
+    if (pauseMs === undefined) throw new PartNotLoaded('This part of the page could not be loaded.', { cause });
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     return retried(load, pausesMs);
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 describe.each(['en', 'de'])('the texts in %s', (language) => {
-  it("have a name each: of two with one name a screen would show the other's", () => {
+  it("have unique keys, because one of two equal keys would hide the other's text", () => {
     const files = [
       `${language}.ts`,
       ...readdirSync(path.join(import.meta.dirname, language)).map((file) => path.join(language, file)),

@@ -11,7 +11,7 @@ import { overviewDe } from './de/overview';
 import { pullDe } from './de/pull';
 import type { en } from './en';
 
-/** Every text in German. */
+/** All German texts of the console. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
   ...adminDe,
   ...applicationsDe,

@@ -2,16 +2,18 @@ import { preferences } from '../preferences';
 import { de } from './de';
 import { en } from './en';
 
-/** The name of a text. A language that lacks one does not compile. */
+/** Key of a text. If a language lacks a key, it does not compile. */
 export type MessageKey = keyof typeof en;
 
-/** A text in the reader's language, with `{name}` replaced by values, which are texts and never markup. */
+/**
+ * Returns a text in the user's language. Replaces `{name}` with values, which are inserted as text and never as markup.
+ */
 export function t(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {
   const text = (preferences().language === 'de' ? de : en)[key];
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => shown(values[name]) ?? whole);
 }
 
-/** The text of a word of the API, or the word itself when there is none: the API may learn new ones. */
+/** Returns the text for a word of the API, or the word itself if there is no text. The API may add new words. */
 export function word(
   prefix:
     | 'status'

@@ -9,17 +9,20 @@ import type { Plotted } from './series';
 
 const PlotCanvas = lazyPart(() => import('./PlotCanvas').then(({ default: component }) => component));
 
-/** What a plot is given. */
+/** Props of `Plot`. */
 interface PlotProps extends Plotted {
   title: string;
-  /** Plots with the same key point at the same window. */
+  /** Plots with the same key share their cursor. */
   cursorKey: string;
   format?: (value: number) => string;
-  /** What to do with a range that somebody dragged over, or with one window that was chosen in the table. */
+  /** Called with a range that the user selected by dragging, or with one window chosen in the table. */
   onRange?: (fromMs: number, toMs: number) => void;
 }
 
-/** Figures over time: drawn, with a legend that says what one points at, and as a table for who cannot see or point. */
+/**
+ * Chart of figures over time. Its legend shows the values under the cursor. A table provides the same figures to users
+ * who cannot see or point.
+ */
 export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onRange }: PlotProps): ReactNode {
   const { language } = usePreferences();
   const [at, setAt] = useState<number | null>(null);

@@ -5,10 +5,10 @@ import { usePreferences } from '../preferences';
 import { colourOf, faded } from './colours';
 import type { Plotted, Series } from './series';
 
-/** What the canvas of a plot is given. */
+/** Props of `PlotCanvas`. */
 export interface PlotCanvasProps extends Plotted {
   label: string;
-  /** Plots with the same key point at the same window. */
+  /** Plots with the same key share their cursor. */
   cursorKey: string;
   format: (value: number) => string;
   onCursor: (index: number | null) => void;
@@ -18,10 +18,13 @@ export interface PlotCanvasProps extends Plotted {
 const HEIGHT = 160;
 const DASHES = { solid: [], dashed: [8, 4], dotted: [2, 3] } as const;
 const DAY_MS = 86_400_000;
-/** Counts and milliseconds are whole. */
+/** Counts and milliseconds are integers. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
-/** The drawing itself, in a chunk of its own. Figures change in place; another scheme, language or series draws it anew. */
+/**
+ * The canvas of a plot, in a separate chunk. New figures update it. A change of colour scheme, language or series
+ * redraws it.
+ */
 export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
@@ -55,7 +58,7 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
 }
 
 function figuresOf({ startsMs, series }: Pick<Plotted, 'startsMs' | 'series'>): uPlot.AlignedData {
-  // A bar of nothing would be a line on the ground.
+  // A bar with the value zero would be drawn as a line on the axis.
   return [
     startsMs.map((ms) => ms / 1000),
     ...series.map(({ kind, values }) => (kind === 'bars' ? values.map((value) => value || null) : [...values])),
@@ -104,7 +107,8 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },
       y: false,
-      // Where one points is told to the other plots; what one selects is not, or each of them would open it.
+      // Plots share the position of the cursor but not the selection. Otherwise each of them would open the selected
+      // range.
       sync: { key: cursorKey, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
     },
     hooks: {

@@ -3,14 +3,14 @@ import { t } from '../messages/t';
 import { Time } from '../time/Time';
 import type { Plotted } from './series';
 
-/** What the table of a plot is given. */
+/** Props of `PlotTable`. */
 interface PlotTableProps extends Plotted {
   title: string;
   value: (values: readonly (number | null)[], index: number) => string;
   onRange?: ((fromMs: number, toMs: number) => void) | undefined;
 }
 
-/** The same figures as text, newest first; each window opens as the range that one would drag. */
+/** The figures of a plot as a table, newest first. Each window can be opened like a dragged range. */
 export function PlotTable({ title, startsMs, windowMs, series, value, onRange }: PlotTableProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (

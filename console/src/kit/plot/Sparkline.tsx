@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 
 const HEIGHT = 24;
 
-/** Bars without axes: what went well, and on top of it what did not. The label says the same in words. */
+/** Bars without axes: successes, and failures stacked on top. The label describes them in words. */
 export function Sparkline({
   good,
   bad,

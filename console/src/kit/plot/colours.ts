@@ -1,4 +1,7 @@
-/** What a variable of the theme is in the scheme of now, in a form that a canvas takes: `light-dark()` is none. */
+/**
+ * Returns the current value of a theme variable as a colour that a canvas accepts. A canvas does not accept
+ * `light-dark()`.
+ */
 export function colourOf(place: Element, variable: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${variable})`;
@@ -8,7 +11,7 @@ export function colourOf(place: Element, variable: string): string {
   return color;
 }
 
-/** A computed colour made translucent; one that is not told as `rgb()` stays as it is. */
+/** Makes a computed colour translucent. Returns colours in other notations than `rgb()` unchanged. */
 export function faded(colour: string, percent: number): string {
   const [, red, green, blue] = /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/.exec(colour) ?? [];
   return red === undefined ? colour : `rgb(${red} ${green} ${blue} / ${percent}%)`;

@@ -1,22 +1,22 @@
-/** Colours of the theme that a series may have; each reads on light and dark. */
+/** Theme colours for series. Each is readable on light and dark backgrounds. */
 export type Tone = 'accent' | 'good' | 'bad' | 'busy' | 'quiet';
 
-/** One line, or one row of bars, of a plot. */
+/** A line, or a row of bars, of a plot. */
 export interface Series {
   label: string;
-  /** One value for each window; null where nothing is known. */
+  /** One value per window; null if unknown. */
   values: readonly (number | null)[];
   tone: Tone;
   kind: 'bars' | 'line';
-  /** How the line is drawn, so that no series is told by its colour alone. */
+  /** Line style. Series must be distinguishable without colour. */
   dash?: 'solid' | 'dashed' | 'dotted';
-  /** What stands in the legend while nobody points at a window. */
+  /** Text of the legend while no window is pointed at. */
   summary?: string;
 }
 
-/** What is plotted: windows of one length, and series over them. */
+/** Data of a plot: windows of equal length, and series of values. */
 export interface Plotted {
-  /** When each window begins, in milliseconds, oldest first. */
+  /** Start of each window, in milliseconds since the epoch, oldest first. */
   startsMs: readonly number[];
   windowMs: number;
   series: readonly Series[];

@@ -25,7 +25,7 @@ describe('readKey', () => {
     expect(readKey(pressed, before)).toEqual({ id, after });
   });
 
-  it('no keys stand for two things', () => {
+  it('no two shortcuts have the same keys', () => {
     const all = Object.values(SHORTCUTS).flatMap(({ keys }) => keys as readonly string[]);
 
     expect(new Set(all).size).toBe(all.length);

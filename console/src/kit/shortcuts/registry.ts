@@ -1,6 +1,6 @@
 import type { MessageKey } from '../messages/t';
 
-/** Every shortcut of the console: its handler, its tooltip and the `?` page all read it here. */
+/** All shortcuts of the console. Handlers, tooltips and the `?` page read them from here. */
 export const SHORTCUTS = {
   menu: { keys: ['Mod+k'], label: 'shortcut.menu' },
   help: { keys: ['?'], label: 'shortcut.help' },
@@ -33,16 +33,16 @@ export const SHORTCUTS = {
 
 export type ShortcutId = keyof typeof SHORTCUTS;
 
-/** A key as it was pressed. */
+/** A pressed key. */
 export interface Pressed {
   key: string;
   isMod: boolean;
   isAlt: boolean;
-  /** Whether a field has the focus, which keeps its letters. */
+  /** Whether a text field has the focus. Letters then belong to the field. */
   isTyping: boolean;
 }
 
-/** What a key means after the one before it, and what the next one is after. */
+/** Returns the shortcut of a key after the previous key, and the state for the next key. */
 export function readKey(
   { key, isMod, isAlt, isTyping }: Pressed,
   before: string | null,
@@ -60,7 +60,7 @@ export function readKey(
   };
 }
 
-/** The keys of a shortcut as they are shown. */
+/** Returns the keys of a shortcut for display. */
 export function keysOf(id: ShortcutId): string {
   const isMac = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.userAgent);
   return SHORTCUTS[id].keys

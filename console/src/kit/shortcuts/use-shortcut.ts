@@ -4,10 +4,13 @@ import { readKey, type ShortcutId } from './registry';
 const handlers = new Map<ShortcutId, (() => void)[]>();
 let before: string | null = null;
 
-/** Does something on a shortcut while the component is there; of several components the newest is asked. */
+/**
+ * Runs the handler on a shortcut while the component is mounted. If several components use the same shortcut, the
+ * newest one handles it.
+ */
 export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): void {
   const latest = useRef(handler);
-  // Before the screen is seen: who sees it may press the key.
+  // A layout effect, because the user may press the key as soon as the screen is visible.
   useLayoutEffect(() => void (latest.current = handler));
   useLayoutEffect(() => {
     if (!isOn) return;
@@ -21,7 +24,7 @@ export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): v
   }, [id, isOn]);
 }
 
-/** Listens to the keyboard; answers with what ends that. */
+/** Listens to the keyboard. Returns a function that stops it. */
 export function listenToKeys(): () => void {
   const listen = (event: KeyboardEvent): void => {
     const target = event.target instanceof HTMLElement ? event.target : null;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { word } from '../messages/t';
 
-/** How a state is drawn: by a sign as well as by a colour. */
+/** Sign and colour of each state. The sign makes states distinguishable without colour. */
 const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   processed: ['✓', 'good'],
   pass: ['✓', 'good'],
@@ -49,7 +49,7 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   expired: ['⊘', 'dull'],
 };
 
-/** A state in words, with a sign. */
+/** State in words, with a sign. */
 export function Status({
   of,
   kind = 'status',

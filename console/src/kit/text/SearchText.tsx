@@ -3,7 +3,7 @@ import { t } from '../messages/t';
 import { findAll, MATCHES_MAX } from './text-rows';
 import type { Found } from './TextView';
 
-/** What a text is searched for, and where one is: the field, and what it found. */
+/** Search in a text. Returns the search field, and the matches with the current position. */
 export function useSearchText(text: string): { found: Found; field: ReactNode } {
   const [wanted, setWanted] = useState('');
   const [at, setAt] = useState(0);

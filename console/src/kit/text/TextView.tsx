@@ -4,13 +4,13 @@ import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { useMedia } from '../use-media';
 import { type Piece, piecesOf, rowsOfText } from './text-rows';
 
-/** So much a browser lays out at once without standing still; what is more is drawn row by row. */
+/** Maximum length that browsers lay out without freezing. Longer text is rendered row by row. */
 const WHOLE_MAX = 20_000;
 const ROW_PX = 20;
 const COLUMNS = 120;
 const NARROW_COLUMNS = 40;
 
-/** What is looked for in a text: where it was found, how long it is, and which of them one is at. */
+/** Result of a search: positions of the matches, their length, and the current match. */
 export interface Found {
   matches: readonly number[];
   length: number;
@@ -19,7 +19,7 @@ export interface Found {
 
 const NOTHING_FOUND: Found = { matches: [], length: 0, current: 0 };
 
-/** A text as it is, however long it or a line of it is. */
+/** Text without formatting, of any length and line length. */
 export function TextView({
   text,
   label,
@@ -68,11 +68,11 @@ interface RowsProps {
   label: string;
   rowOf: (row: number) => ReactNode;
   numberOf?: (row: number) => number | null;
-  /** A row that shall be in sight. */
+  /** Row to scroll to. */
   goTo?: number | null;
 }
 
-/** Rows of text, of which those in sight are drawn. */
+/** Rows of text. Only the visible rows are rendered. */
 export function Rows({ count, label, rowOf, numberOf, goTo = null }: RowsProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({

@@ -58,7 +58,7 @@ describe('rowsOfText', () => {
     expect(drawn(text, 4)).toEqual(expected);
   });
 
-  it('all rows together are the text, and each place is found in its row', () => {
+  it('the rows together are the whole text, and each offset is found in its row', () => {
     const text = Array.from({ length: 300 }, (_, i) => 'x'.repeat((i * 7) % 23)).join('\n');
     const rows = rowsOfText(text, 5);
 

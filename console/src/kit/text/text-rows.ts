@@ -1,15 +1,18 @@
-/** A text cut into rows that fit: a line of a megabyte is thousands of them, and only those in sight are drawn. */
+/**
+ * A text split into rows that fit the width. A line of a megabyte becomes thousands of rows, and only visible rows are
+ * rendered.
+ */
 export interface TextRows {
   count: number;
-  /** Where a row begins and ends, without its line end. */
+  /** Start and end of a row, without its line break. */
   bounds: (row: number) => [from: number, to: number];
-  /** The number of the line, from 1, that a row begins; null for a row in the midst of one. */
+  /** Number of the line that starts with this row, from 1. Null for a row within a line. */
   lineOf: (row: number) => number | null;
-  /** The row that holds a place of the text. */
+  /** Index of the row that contains an offset of the text. */
   rowAt: (place: number) => number;
 }
 
-/** Cuts at line ends, and after so many characters; never between the two halves of one. */
+/** Splits at line breaks and after `columns` characters, but never within a surrogate pair. */
 export function rowsOfText(text: string, columns: number): TextRows {
   const starts: number[] = [];
   const lines: number[] = [];
@@ -40,7 +43,7 @@ function cutAfter(text: string, at: number, columns: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? cut + 1 : cut;
 }
 
-/** The last of ascending numbers that is not above one. */
+/** Returns the index of the last of the ascending numbers that is not greater than `value`. */
 function lastAt(numbers: readonly number[], value: number): number {
   let low = 0;
   for (let high = numbers.length - 1; low < high;) {
@@ -51,10 +54,10 @@ function lastAt(numbers: readonly number[], value: number): number {
   return low;
 }
 
-/** As many are looked for; more are as good as many. */
+/** Maximum number of matches that are searched for. */
 export const MATCHES_MAX = 1_000;
 
-/** Where a text occurs in another, whatever the case of letters. */
+/** Returns the positions of a text in another, ignoring case. */
 export function findAll(text: string, wanted: string): number[] {
   if (wanted === '') return [];
   const found: number[] = [];
@@ -65,14 +68,14 @@ export function findAll(text: string, wanted: string): number[] {
   return found;
 }
 
-/** A piece of a row, and whether it is what was looked for. */
+/** A part of a row, with its match if it has one. */
 export interface Piece {
   text: string;
-  /** Which match it belongs to; null for what lies between. */
+  /** Index of its match. Null for text between matches. */
   match: number | null;
 }
 
-/** The pieces of a part of a text, between matches of a length at ascending places. */
+/** Splits a part of a text at matches of the given length and ascending positions. */
 export function piecesOf(
   text: string,
   [from, to]: readonly [number, number],

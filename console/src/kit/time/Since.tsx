@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { usePreferences } from '../preferences';
 import { tellDistance, tellTime } from './format';
 
-/** How long ago, or in how long, by a clock that is given; the time itself on hover. */
+/** Relative time by the given clock, in the past or future. Shows the absolute time on hover. */
 export function Since({ at, nowMs }: { at: string; nowMs: number }): ReactNode {
   const { language } = usePreferences();
   const { local, utc } = tellTime(at, language);

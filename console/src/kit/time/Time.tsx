@@ -2,7 +2,9 @@ import type { ReactNode } from 'react';
 import { usePreferences } from '../preferences';
 import { tellTime } from './format';
 
-/** A time in the reader's zone; in UTC on hover. `isShort` leaves out the day where it is today's, else the year. */
+/**
+ * Time in the user's time zone, and in UTC on hover. `isShort` omits the day if it is today, and otherwise the year.
+ */
 export function Time({ at, isShort = false }: { at: string; isShort?: boolean }): ReactNode {
   const { local, short, near, utc } = tellTime(at, usePreferences().language);
   if (isShort)

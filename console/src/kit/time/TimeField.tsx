@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A moment in the reader's zone; empty for none. The value is RFC 3339. */
+/** Field for a time in the user's time zone. The value is RFC 3339, or empty. */
 export function TimeField({
   label,
   value,
@@ -30,7 +30,7 @@ export function TimeField({
   );
 }
 
-/** As the field has it: without a zone, in that of the reader. */
+/** Returns the value for the input element: without a zone, in the user's time zone. */
 function localOf(iso: string): string {
   const date = new Date(iso);
   if (iso === '' || Number.isNaN(date.getTime())) return '';

@@ -1,14 +1,14 @@
-/** How a time is told: in the reader's zone, and in UTC. */
+/** A time formatted in the user's time zone and in UTC. */
 export interface ToldTime {
   local: string;
-  /** Without the day: for a narrow screen. */
+  /** Without the day, for narrow screens. */
   short: string;
-  /** Without the seconds, and with the day, but no year: for times nearby. */
+  /** With the day, but without seconds and year, for recent times. */
   near: string;
   utc: string;
 }
 
-/** A time with seconds in the reader's zone, and in UTC for those who compare with a log. */
+/** Formats a time with seconds in the user's time zone, and in UTC for comparison with logs. */
 export function tellTime(iso: string, language: string, timeZone?: string): ToldTime {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return { local: iso, short: iso, near: iso, utc: iso };
@@ -29,7 +29,7 @@ interface Formats {
 
 const formats = new Map<string, Formats>();
 
-/** Made once: it takes longer than all times of a screen. */
+/** Cached, because creating a format takes longer than formatting all times of a screen. */
 function formatsOf(language: string, timeZone?: string): Formats {
   const key = `${language} ${timeZone ?? ''}`;
   const made = formats.get(key);
@@ -58,14 +58,14 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['second', 1],
 ];
 
-/** How long ago, or in how long: `3 minutes ago`. */
+/** Formats a relative time, in the past or future: `3 minutes ago`. */
 export function tellDistance(iso: string, nowMs: number, language: string): string {
   const seconds = Math.round((new Date(iso).getTime() - nowMs) / 1000);
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(seconds / size), unit);
 }
 
-/** A time span in the largest unit that it fills: `42 ms`, `1.5 s`. */
+/** Formats a duration in the largest unit that is not less than one: `42 ms`, `1.5 s`. */
 export function tellDuration(ms: number, language: string): string {
   const [value, unit]: [number, string] =
     ms < 1000

@@ -2,7 +2,7 @@ import { isRangeTime, rangeTime } from './range';
 
 const NOW_MS = Date.parse('2026-11-21T09:30:00Z');
 
-describe('the times of a range', () => {
+describe('times of a range', () => {
   it.each([
     ['-15m', '2026-11-21T09:15:00.000Z'],
     ['-1h', '2026-11-21T08:30:00.000Z'],
@@ -28,7 +28,7 @@ describe('the times of a range', () => {
     '-271821-04-20',
     '1',
     'May 2026',
-  ])('%j is none', (value) => {
+  ])('%j is not a time', (value) => {
     expect(isRangeTime(value)).toBe(false);
   });
 });

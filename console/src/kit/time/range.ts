@@ -1,14 +1,14 @@
-/** The ranges that lists offer. */
+/** Selectable ranges of lists. */
 export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 const RELATIVE = /^-(\d{1,4})([mhd])$/;
 
-/** A day, alone or with a time, as the API takes it; `2026-02-31` is none. */
+/** A day, alone or with a time, as the API accepts it. `2026-02-31` is invalid. */
 const DAY = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const YEAR_MIN = 1970;
 
-/** Whether a value of an address is a time, or how long back: `-1h` stays relative in a link that is kept. */
+/** Whether a value of an address is an absolute or relative time. `-1h` stays relative in a saved link. */
 export function isRangeTime(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (RELATIVE.test(value)) return true;
@@ -24,7 +24,7 @@ export function isRangeTime(value: unknown): value is string {
   return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 
-/** Such a value as a time, seen from a moment. */
+/** Returns the value as an absolute time, with a relative time resolved at `nowMs`. */
 export function rangeTime(text: string, nowMs: number): string {
   const [, count, unit = ''] = RELATIVE.exec(text) ?? [];
   return new Date(count === undefined ? text : nowMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The time, told again every so often while the component is there. */
+/** Returns the current time and rerenders every `everyMs` milliseconds. */
 export function useNow(clock: () => number, everyMs: number): number {
   const [now, setNow] = useState(clock);
   useEffect(() => {

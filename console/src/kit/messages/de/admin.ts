@@ -1,6 +1,6 @@
 import type { adminEn } from '../en/admin';
 
-/** Texte über Geheimnisse, Mitglieder, Sitzungen, das Protokoll und die Organisation. */
+/** Texts about secrets, members, sessions, the audit log and the organization, in German. */
 export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'nav.secrets': 'Geheimnisse',
   'nav.members': 'Mitglieder',

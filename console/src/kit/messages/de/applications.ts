@@ -1,6 +1,6 @@
 import type { applicationsEn } from '../en/applications';
 
-/** Texts of applications, in German. */
+/** Texts of the application screens, in German. */
 export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string>> = {
   'nav.applications': 'Anwendungen',
   'shortcut.applications': 'Anwendungen',

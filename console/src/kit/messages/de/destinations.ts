@@ -1,6 +1,6 @@
 import type { destinationsEn } from '../en/destinations';
 
-/** Texte über Zahlen, Zeitplan, Wiederherstellung und Suche der Ziele. */
+/** Texts about the figures, schedule, recovery and search of destinations, in German. */
 export const destinationsDe: Readonly<Record<keyof typeof destinationsEn, string>> = {
   'destinations.search': 'Name beginnt mit',
   'destinations.any-state': 'Alle',

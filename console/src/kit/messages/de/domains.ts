@@ -1,6 +1,6 @@
 import type { domainsEn } from '../en/domains';
 
-/** Texts of the screens of domains, in German. */
+/** Texts of the domain screens, in German. */
 export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'nav.domains': 'Domains',
   'domain.new': 'Neue Domain',

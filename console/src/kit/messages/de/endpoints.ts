@@ -1,6 +1,6 @@
 import type { endpointsEn } from '../en/endpoints';
 
-/** Texts of inbound endpoints, in German. */
+/** Texts of the inbound endpoint screens, in German. */
 export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
   'nav.endpoints': 'Eingangs-Endpunkte',
   'shortcut.endpoints': 'Eingangs-Endpunkte',

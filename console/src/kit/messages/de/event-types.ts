@@ -1,6 +1,6 @@
 import type { eventTypesEn } from '../en/event-types';
 
-/** Texts of event types, in German. */
+/** Texts of the event type screens, in German. */
 export const eventTypesDe: Readonly<Record<keyof typeof eventTypesEn, string>> = {
   'nav.event-types': 'Ereignistypen',
   'shortcut.event-types': 'Ereignistypen',

@@ -1,6 +1,6 @@
 import type { eventsEn } from '../en/events';
 
-/** Texts of the events' screens, in German. */
+/** Texts of the event screens, in German. */
 export const eventsDe: Readonly<Record<keyof typeof eventsEn, string>> = {
   count: '{count}',
   counting: 'Zählt …',

@@ -1,6 +1,6 @@
 import type { jobsEn } from '../en/jobs';
 
-/** Texte der Seiten über Aufträge. */
+/** Texts of the job screens, in German. */
 export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'nav.jobs': 'Aufträge',
   'shortcut.jobs': 'Aufträge',

@@ -1,6 +1,6 @@
 import type { mailEn } from '../en/mail';
 
-/** Texts of the screens of mail, in German. */
+/** Texts of the mail screens, in German. */
 export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'nav.emails': 'E-Mails',
   'nav.inbox': 'Posteingang',

@@ -1,6 +1,6 @@
 import type { overviewEn } from '../en/overview';
 
-/** Texte der Übersicht und der Kurven. */
+/** Texts of the overview and of charts, in German. */
 export const overviewDe: Readonly<Record<keyof typeof overviewEn, string>> = {
   'nav.overview': 'Übersicht',
   'shortcut.overview': 'Übersicht',

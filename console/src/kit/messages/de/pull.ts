@@ -1,6 +1,6 @@
 import type { pullEn } from '../en/pull';
 
-/** Texte zu den Ständen der Abholer. */
+/** Texts about the positions of pull consumers, in German. */
 export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'nav.pull': 'Abholstände',
   'shortcut.pull': 'Abholstände',

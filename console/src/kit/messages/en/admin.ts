@@ -1,4 +1,4 @@
-/** Texts of secrets, members, sessions, the audit log and the organization. */
+/** Texts about secrets, members, sessions, the audit log and the organization, in English. */
 export const adminEn = {
   'nav.secrets': 'Secrets',
   'nav.members': 'Members',
@@ -68,7 +68,7 @@ export const adminEn = {
   'audit.gone': 'It does not exist any more.',
   'audit.filter-actor': 'Who (id)',
   'audit.filter-action': 'What',
-  'audit.filter-resource': 'To what (id, or a collection)',
+  'audit.filter-resource': 'Resource (id or collection)',
   'audit.export-jsonl': 'Export as JSON lines',
   'audit.export-csv': 'Export as CSV',
   'audit.from': 'from {ip}',
@@ -87,7 +87,7 @@ export const adminEn = {
   'organization.environment': 'Settings of',
   'organization.readonly': 'Changes are for role admin.',
   'system.title': 'System events',
-  'system.text': 'What the service tells the destination that is chosen above, each as a signed event.',
+  'system.text': 'Events that the service sends to the destination chosen above. Each is signed.',
   'system.type': 'Type',
   'system.when': 'When it is sent',
   'system.example': 'Example',

@@ -1,11 +1,11 @@
-/** Texts of applications, in English. */
+/** Texts of the application screens, in English. */
 export const applicationsEn = {
   'nav.applications': 'Applications',
   'shortcut.applications': 'Applications',
   'application.new': 'New application',
   'application.name': 'Name',
   'application.uid': 'Your own id (uid)',
-  'application.uid-hint': 'What your system calls this customer. You may use it in place of the id in every call.',
+  'application.uid-hint': 'The id of this customer in your system. Every call accepts it in place of the id.',
   'application.search': 'Name or uid begins with',
   'application.tabs': 'Of this application',
   'application.figures': 'Statistics',
@@ -15,11 +15,11 @@ export const applicationsEn = {
   'application.rename': 'Rename',
   'application.preview': 'Open the portal as this customer sees it',
   'application.preview-text':
-    'A page of its own, for your people only: nothing can be changed there, no secret is shown, and it ends after 15 minutes. That you opened it stands in the audit log.',
+    'A separate page, for your team only. Nothing can be changed there, no secret is shown, and it ends after 15 minutes. The audit log records that you opened it.',
   'application.preview-open': 'Open',
   'application.events': 'Its events',
   'application.delete-text':
-    'Its endpoints and their secrets are removed for good. What waits for them fails. What it was sent stays.',
+    'Its endpoints and their secrets are removed for good. Waiting deliveries fail. Sent events stay.',
   'applications.none': 'No applications yet',
   'applications.none-text':
     'An application is one of your own customers, with endpoints that subscribe to what you send. Sending an event for an unknown uid makes one as well.',
@@ -48,7 +48,8 @@ export const applicationsEn = {
   'own-endpoint.new': 'New endpoint',
   'own-endpoint.target': 'Where',
   'own-endpoint.types': 'Event types',
-  'own-endpoint.types-hint': 'With commas or on lines of their own; customer.* for everything below. None means all.',
+  'own-endpoint.types-hint':
+    'Separate them with commas or line breaks. customer.* includes all types below. None means all.',
   'own-endpoint.all-types': 'All',
   'own-endpoint.description': 'Description',
   'own-endpoint.secret-text':
@@ -59,15 +60,15 @@ export const applicationsEn = {
   'own-endpoint.edit-types': 'Event types',
   'own-endpoint.recover': 'Recover',
   'own-endpoint.disable-text':
-    'It takes no deliveries until it is enabled. What is sent meanwhile fails at once, and can be sent again.',
+    'It gets no deliveries until it is enabled. Events sent meanwhile fail at once and can be sent again.',
   'own-endpoint.enable-text': 'Deliveries start again, and its circuit is closed.',
-  'own-endpoint.test-text': 'It is sent an example event. The answer stands among the attempts.',
-  'own-endpoint.delete-text': 'It is removed for good with its secret. What waits for it fails.',
-  'own-endpoints.none': 'No endpoints yet: what is sent to this application is kept, and delivered to nobody.',
+  'own-endpoint.test-text': 'An example event is sent to it. The answer appears in the list of attempts.',
+  'own-endpoint.delete-text': 'It is removed for good with its secret. Waiting deliveries fail.',
+  'own-endpoints.none': 'No endpoints yet. Events sent to this application are stored but not delivered.',
   'repair.recover': 'Recover what failed',
-  'repair.recover-text': 'Sends again, as a job, every event since the time whose delivery was given up or failed.',
+  'repair.recover-text': 'Starts a job that resends every event since this time whose delivery failed or was given up.',
   'repair.replay': 'Replay everything',
-  'repair.replay-text': 'Sends everything since the time again, as a job, whatever became of it.',
-  'repair.cancelled-too': 'Also what was cancelled',
+  'repair.replay-text': 'Starts a job that resends every event since this time, whatever its state.',
+  'repair.cancelled-too': 'Include cancelled deliveries',
   'repair.in': 'In',
 } as const;

@@ -1,4 +1,4 @@
-/** Texts of the destinations' figures, schedule, recovery and search. */
+/** Texts about the figures, schedule, recovery and search of destinations, in English. */
 export const destinationsEn = {
   'destinations.search': 'Name begins with',
   'destinations.any-state': 'Any',
@@ -13,21 +13,21 @@ export const destinationsEn = {
   'destination.latency': 'Latency of attempts',
   'destination.timeline': 'Schedule of retries',
   'destination.timeline-text':
-    'When attempts are made at the latest, counted from the first. Each wait is shortened at random, so that not all retry at once.',
+    'Latest possible time of each attempt, counted from the first. Each wait is shortened at random, so that not all retry at once.',
   'destination.attempt-first': 'at once',
   'destination.attempt-after': 'after {after}',
   'destination.attempt-wait': 'waits {wait} at most',
   'destination.attempts-more': '{count} more, every {wait} at most',
   'destination.probe-at': 'A probe is sent not before',
-  'destination.probe-now': 'A probe is under way; if nothing comes of it, the next is sent from',
+  'destination.probe-now': 'A probe is in progress. Without a result, the next one is sent from',
   'destination.recover': 'Recover',
-  'destination.recover-text': 'Sends again what failed here, as a job. In',
+  'destination.recover-text': 'Starts a job that resends failed deliveries. In',
   'destination.recover-since': 'What was accepted in the',
   'destination.recover-status': 'Which',
   'destination.recover-both': 'failed and given up',
-  'destination.recover-cancelled': 'Also what was cancelled',
+  'destination.recover-cancelled': 'Include cancelled deliveries',
   'destination.cancel': 'Cancel what waits',
-  'destination.cancel-text': 'Ends every delivery that waits for this destination. It is not tried again. In',
-  'destination.cancel-type': 'Only of this event type (all when empty)',
+  'destination.cancel-text': 'Cancels every delivery that waits for this destination. It is not retried. In',
+  'destination.cancel-type': 'Only this event type (empty: all)',
   'destination.cancelled': 'Deliveries ended: {count}.',
 } as const;

@@ -1,4 +1,4 @@
-/** Texts of event types, in English. */
+/** Texts of the event type screens, in English. */
 export const eventTypesEn = {
   'nav.event-types': 'Event types',
   'shortcut.event-types': 'Event types',
@@ -29,7 +29,7 @@ export const eventTypesEn = {
   'event-type.delete-text': 'It is removed with all its versions. Events of this type stay, and may still be sent.',
   'event-type.events': 'Events of this type',
   'event-type.subscribers': 'Who subscribes',
-  'event-type.no-subscriber': 'Nobody subscribes to this type.',
+  'event-type.no-subscriber': 'No endpoint subscribes to this type.',
   'event-type.subscribes-all': 'All types',
   'event-type.no-subscriber-yet': 'None among the newest endpoints: look further.',
   'event-type.more-subscribers': 'Look for more subscribers',

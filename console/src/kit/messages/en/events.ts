@@ -1,4 +1,4 @@
-/** Texts of the events' screens, in English. */
+/** Texts of the event screens, in English. */
 export const eventsEn = {
   count: '{count}',
   counting: 'Counting…',
@@ -28,10 +28,10 @@ export const eventsEn = {
   'selection.all': 'All {count} that match',
   'selection.choose-all': 'Select all {count} that match',
   'bulk.replay': 'Send all {count} events that match again, in',
-  'bulk.recover': 'Send what failed or was given up of {count} events again, in',
-  'bulk.cancel': 'End what waits of {count} events, in',
+  'bulk.recover': 'Resend failed and given-up deliveries of {count} events, in',
+  'bulk.cancel': 'Cancel waiting deliveries of {count} events, in',
   'bulk.nothing': 'There is nothing to do: no event that matches is in such a state.',
-  'bulk.text': 'A job does it in the background. It may be stopped, and its page says how far it is.',
+  'bulk.text': 'A job does it in the background. You can stop it and follow its progress on its page.',
   'bulk.begun': 'The job has begun.',
   'bulk.open': 'Open the job',
   export: 'Export',
@@ -68,11 +68,11 @@ export const eventsEn = {
   'compare.body': 'the body before the transform',
   'compare.event': 'another event',
   'compare.id': 'Id of the event',
-  'compare.binary': 'The other one is no UTF-8 text.',
+  'compare.binary': 'The other one is not UTF-8 text.',
   'compare.same': 'They are the same, character by character.',
-  'compare.spaces': 'They differ in spaces and line ends alone.',
+  'compare.spaces': 'They differ only in spaces and line ends.',
   'compare.too-different': 'They differ too much to be compared line by line.',
-  'compare.legend': '− is in the other one alone, + in this one.',
+  'compare.legend': '− only in the other one, + only in this one.',
   'compare.equal': '… {count} equal lines',
   replaced: 'A newer version of the console is here. The next click loads it.',
 } as const;

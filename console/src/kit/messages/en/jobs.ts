@@ -1,4 +1,4 @@
-/** Texts of the screens of jobs. */
+/** Texts of the job screens, in English. */
 export const jobsEn = {
   'nav.jobs': 'Jobs',
   'shortcut.jobs': 'Jobs',
@@ -10,8 +10,8 @@ export const jobsEn = {
   'jobs.begun': 'Asked for',
   'jobs.state': 'State',
   'jobs.stop': 'Stop',
-  'jobs.stop-text': 'It stops after the page that it is at. What was sent again stays so. In',
-  'jobs.stopping': 'It was asked to stop, and does so after the page that it is at.',
+  'jobs.stop-text': 'It stops after its current page. Events that were already resent are not undone. In',
+  'jobs.stopping': 'It stops soon, after its current page.',
   'jobs.progress-of': '{scanned} of about {total}',
   'jobs.number': '{count}',
   'jobs.cancelled': 'Ended',

@@ -1,4 +1,4 @@
-/** Texts of the overview and of plots. */
+/** Texts of the overview and of charts, in English. */
 export const overviewEn = {
   'nav.overview': 'Overview',
   'shortcut.overview': 'Overview',
@@ -62,15 +62,16 @@ export const overviewEn = {
     'Programs sign in with a key of this environment. Make one here, and the command below has it.',
   'first-steps.key-make': 'Make a key',
   'first-steps.key-hide': 'Hide the key',
-  'first-steps.key-ask': 'Somebody with role admin can make a key of scope write for you; put it into the command.',
-  'first-steps.key-other': 'A key that you have does as well.',
+  'first-steps.key-ask':
+    'A member with the role admin can create a key of scope write for you. Put it into the command.',
+  'first-steps.key-other': 'An existing key also works.',
   'first-steps.destination': 'A destination',
   'first-steps.destination-text':
-    'Where events go. This one waits until its receiver collects, so that no URL is needed yet.',
+    'Where events go. This one keeps them until its receiver fetches them, so that no URL is needed yet.',
   'first-steps.event': 'An event',
-  'first-steps.event-text': 'It is stored for good before it is answered, and then delivered.',
+  'first-steps.event-text': 'It is stored durably before it is answered, and then delivered.',
   'first-steps.collect': 'Collect it',
-  'first-steps.collect-text': 'What the receiver does: it gets the very characters of your payload.',
+  'first-steps.collect-text': 'The part of the receiver: it gets the exact characters of your payload.',
   'first-steps.look': 'See the event',
   'first-steps.next': 'Next: a destination with your own URL, which gets a signed request.',
   'first-steps.next-link': 'Make a destination',

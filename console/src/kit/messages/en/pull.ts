@@ -1,10 +1,10 @@
-/** Texts of the positions of pull consumers. */
+/** Texts about the positions of pull consumers, in English. */
 export const pullEn = {
   'nav.pull': 'Pull positions',
   'shortcut.pull': 'Pull positions',
   'pull.text':
-    'How far the consumers of pull destinations have come. What is pulled is acknowledged by the next pull with its cursor, or by an ack.',
-  'pull.none': 'No pull destinations yet. Make a destination of type pull for consumers that come and fetch.',
+    'Positions of the consumers of pull destinations. Pulled events are acknowledged by the next pull with its cursor, or by an ack.',
+  'pull.none': 'No pull destinations yet. Create a destination of type pull for consumers that fetch events.',
   'pull.destination': 'Destination',
   'pull.consumer': 'Pulls',
   'pull.everything': 'everything',
