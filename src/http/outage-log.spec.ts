@@ -12,7 +12,7 @@ describe('OutageLog', () => {
   it.each([
     'A turn failed, next one in 100 ms: connect ECONNREFUSED 10.0.0.7:6432',
     'Not listening for changes: the database system is shutting down',
-    'The queue is away, the sweep delivers meanwhile: terminating connection due to administrator command',
+    'The queue is not reachable, the sweep delivers meanwhile: terminating connection due to administrator command',
     'Accepting failed: Connection terminated unexpectedly',
     'POST /v1/send 503: timeout exceeded when trying to connect',
     'A turn failed, next one in 100 ms: ',
@@ -33,7 +33,7 @@ describe('OutageLog', () => {
   });
 
   it.each([
-    'The queue took no wake-up: connect ECONNREFUSED 127.0.0.1:6379',
+    'The queue did not accept a wake-up: connect ECONNREFUSED 127.0.0.1:6379',
     'A turn failed, next one in 100 ms: duplicate key value',
   ])('does not change unrelated lines: %s', (line) => {
     expect(outage.reworded(line)).toBe(line);

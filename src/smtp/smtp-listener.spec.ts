@@ -245,7 +245,7 @@ describe('the certificate', () => {
     use('renewed-cert', cert());
     server.clock.ms += 6_000;
     await until(
-      async () => said.mock.calls.flat().includes('The certificate was read anew.'),
+      async () => said.mock.calls.flat().includes('The certificate was reloaded.'),
       (isRead) => isRead,
     );
 

@@ -14,7 +14,11 @@ import type { WorkerHeartbeat } from './worker-heartbeat.js';
 function arrange(deliveryConcurrency: number) {
   const world = { laterMs: 0 };
   const clock = Object.assign(new SystemClock(), { monotonicMs: () => world.laterMs });
-  const presence = { claimant: () => 'worker', mayStart: () => true, isOwnClaim: () => true } as unknown as WorkerHeartbeat;
+  const presence = {
+    claimant: () => 'worker',
+    mayStart: () => true,
+    isOwnClaim: () => true,
+  } as unknown as WorkerHeartbeat;
   const environments = {
     get: async (environmentId: number) => ({ organizationId: `organization ${environmentId}` }),
   } as unknown as Environments;

@@ -75,7 +75,7 @@ describe('a message that crashes the parser', () => {
   });
 
   it('an uncaught error is a fault of the message instead of missing capacity, which would be retried forever', async () => {
-    expect(await parse(1, 'throw')).toEqual({ fault: 'It broke what read it.' });
+    expect(await parse(1, 'throw')).toEqual({ fault: 'It crashed the parser.' });
     expect(await parse(1, 'after')).toEqual({ subject: 'after' });
   });
 });
