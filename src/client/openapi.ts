@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Create a destination
-         * @description The target is probed first; when it cannot be reached, nothing is created. Needs a key of scope `write`.
+         * @description The target is probed first. If it is not reachable, nothing is created. Needs a key of scope `write`.
          */
         post: operations["createDestination"];
         delete?: never;
@@ -60,14 +60,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a destination
-         * @description Deliveries that wait for it become failed. 409 while a route or an endpoint of an application sends to it: `details.used_by` says which. Needs a key of scope `write`.
+         * @description Deliveries that wait for the destination become `failed`. 409 while a route or an endpoint of an application sends to it: `details.used_by` lists them. Needs a key of scope `write`.
          */
         delete: operations["deleteDestination"];
         options?: never;
         head?: never;
         /**
          * Change a destination
-         * @description A change of where it is or how it connects is probed first. Needs a key of scope `write`.
+         * @description Changes of the address or of connection settings are probed before they are stored. Needs a key of scope `write`.
          */
         patch: operations["updateDestination"];
         trace?: never;
@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends an event of type `posthorn.test` through the real path and answers with its first attempt. Needs a key of scope `write`.
+         * @description Sends an event of type `posthorn.test` through the normal delivery path and responds with its first attempt. Needs a key of scope `write`.
          */
         post: operations["testDestination"];
         delete?: never;
@@ -101,7 +101,7 @@ export interface paths {
         };
         /**
          * Get the signing secret of a destination
-         * @description And its public key, when it signs with one. Needs a key of scope `write`.
+         * @description Also returns the public key, if the destination signs with a key pair. Needs a key of scope `write`.
          */
         get: operations["getDestinationSecret"];
         put?: never;
@@ -123,7 +123,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret of a destination
-         * @description And its key pair, when it has one. Old and new sign until the grace ends. Needs a key of scope `write`.
+         * @description Also rotates the key pair, if there is one. Deliveries are signed with both the old and the new secret until the grace period ends. Needs a key of scope `write`.
          */
         post: operations["rotateDestinationSecret"];
         delete?: never;
@@ -167,7 +167,7 @@ export interface paths {
         put?: never;
         /**
          * Create an application
-         * @description Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken. Needs a key of scope `write`.
+         * @description This call is optional: the first send to an unknown uid creates the application. Returns 409 if the uid is taken. Needs a key of scope `write`.
          */
         post: operations["createApplication"];
         delete?: never;
@@ -192,14 +192,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an application
-         * @description With its endpoints; deliveries that wait for their URLs become failed. Needs a key of scope `write`.
+         * @description Deletes the application with its endpoints. Waiting deliveries to their URLs become failed. Needs a key of scope `write`.
          */
         delete: operations["deleteApplication"];
         options?: never;
         head?: never;
         /**
          * Change an application
-         * @description What is left out stays. 409 when the uid is taken. Needs a key of scope `write`.
+         * @description Omitted fields keep their values. Returns 409 if the uid is taken. Needs a key of scope `write`.
          */
         patch: operations["updateApplication"];
         trace?: never;
@@ -213,13 +213,13 @@ export interface paths {
         };
         /**
          * List the endpoints of an application
-         * @description Newest first. An application has at most 1,000. Needs a key of scope `read`.
+         * @description Returns the endpoints, newest first. An application has at most 1,000. Needs a key of scope `read`.
          */
         get: operations["listApplicationEndpoints"];
         put?: never;
         /**
          * Create an endpoint of an application
-         * @description It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken. Needs a key of scope `write`.
+         * @description The endpoint receives events sent from now on. A URL is not probed, because your customer may not be ready yet. Returns 409 if the application already has 1,000 endpoints or the uid is taken. Needs a key of scope `write`.
          */
         post: operations["createApplicationEndpoint"];
         delete?: never;
@@ -239,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Check a URL for an endpoint
-         * @description Whether it can be reached. Nothing is stored, and nothing is sent to it but the question. Needs a key of scope `write`.
+         * @description Checks whether the URL can be reached. Nothing is stored, and only a probe request is sent to the URL. Needs a key of scope `write`.
          */
         post: operations["checkApplicationEndpointUrl"];
         delete?: never;
@@ -257,21 +257,21 @@ export interface paths {
         };
         /**
          * Get an endpoint of an application
-         * @description Its secrets are never shown. Needs a key of scope `read`.
+         * @description Returns the endpoint without its secrets. Needs a key of scope `read`.
          */
         get: operations["getApplicationEndpoint"];
         put?: never;
         post?: never;
         /**
          * Delete an endpoint of an application
-         * @description Deliveries that wait for its URL become failed. Needs a key of scope `write`.
+         * @description Waiting deliveries to its URL become failed. Needs a key of scope `write`.
          */
         delete: operations["deleteApplicationEndpoint"];
         options?: never;
         head?: never;
         /**
          * Change an endpoint of an application
-         * @description What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other. Needs a key of scope `write`.
+         * @description Omitted fields keep their values. A URL can be replaced by another URL, and a destination by another destination. A URL and a destination cannot replace each other. Needs a key of scope `write`.
          */
         patch: operations["updateApplicationEndpoint"];
         trace?: never;
@@ -287,7 +287,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event to an endpoint
-         * @description To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled. Needs a key of scope `write`.
+         * @description Sends a test event to this endpoint only, regardless of its subscriptions, through the normal delivery path. Responds with the first attempt. 409 if the endpoint is disabled. Needs a key of scope `write`.
          */
         post: operations["testApplicationEndpoint"];
         delete?: never;
@@ -305,7 +305,7 @@ export interface paths {
         };
         /**
          * List the attempts of an endpoint
-         * @description Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same. Needs a key of scope `read`.
+         * @description Events are newest first, and so are the attempts of each event. A filtered page can be short or empty and still have a `next_cursor`. Needs a key of scope `read`.
          */
         get: operations["listAttempts"];
         put?: never;
@@ -325,7 +325,7 @@ export interface paths {
         };
         /**
          * Get the signing secret of an endpoint
-         * @description And its public key, when it signs with one. 409 for one that goes to a destination. Needs a key of scope `write`.
+         * @description Returns the secret, and the public key if the endpoint signs with a key pair. Returns 409 if the endpoint uses a destination. Needs a key of scope `write`.
          */
         get: operations["getApplicationEndpointSecret"];
         put?: never;
@@ -347,7 +347,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret of an endpoint
-         * @description And its key pair, when it has one. Old and new sign until the grace ends. Needs a key of scope `write`.
+         * @description Rotates the secret, and the key pair if the endpoint has one. Old and new secrets both sign until the grace period ends. Needs a key of scope `write`.
          */
         post: operations["rotateApplicationEndpointSecret"];
         delete?: never;
@@ -365,7 +365,7 @@ export interface paths {
         };
         /**
          * Get the statistics of an endpoint
-         * @description What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry. Needs a key of scope `read`.
+         * @description Returns the statistics of a time range, about two seconds old, and the deliveries that are waiting now, with the time of the next retry. Needs a key of scope `read`.
          */
         get: operations["getEndpointStats"];
         put?: never;
@@ -385,7 +385,7 @@ export interface paths {
         };
         /**
          * List the events of an application
-         * @description Newest first: each message at each of its endpoints is one. As `GET /v1/events` with `application`, and as bounded. Needs a key of scope `read`.
+         * @description Newest first. There is one event per message and endpoint. The list works like `GET /v1/events` with `application`, including the limit on scanned rows. Needs a key of scope `read`.
          */
         get: operations["listApplicationEvents"];
         put?: never;
@@ -405,7 +405,7 @@ export interface paths {
         };
         /**
          * Get an event of an application
-         * @description With its payload, its deliveries and every attempt. 404 for an event of anybody else. Needs a key of scope `read`.
+         * @description The event with its payload, its deliveries and every attempt. 404 for an event of another application. Needs a key of scope `read`.
          */
         get: operations["getApplicationEvent"];
         put?: never;
@@ -425,7 +425,7 @@ export interface paths {
         };
         /**
          * List the messages of an application
-         * @description What was sent to it, newest first, whether or not an endpoint subscribed. Needs a key of scope `read`.
+         * @description Returns the messages sent to the application, newest first, even if no endpoint subscribed. Needs a key of scope `read`.
          */
         get: operations["listMessages"];
         put?: never;
@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`. Needs a key of scope `read`.
+         * @description Returns the message with its payload. `GET /v1/events?message_id=` returns the state of its events. Needs a key of scope `read`.
          */
         get: operations["getMessage"];
         put?: never;
@@ -467,7 +467,7 @@ export interface paths {
         put?: never;
         /**
          * Send a webhook
-         * @description Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once. Needs a key of scope `write`.
+         * @description Accepts one payload for one target. The response is sent after the message is stored durably; delivery starts immediately. Needs a key of scope `write`.
          */
         post: operations["sendWebhook"];
         delete?: never;
@@ -487,7 +487,7 @@ export interface paths {
         put?: never;
         /**
          * Emit an event to an application
-         * @description Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application. Needs a key of scope `write`.
+         * @description Accepts one payload for every endpoint of the application that subscribes to it: for all of them, or for none. An unknown uid creates the application. Needs a key of scope `write`.
          */
         post: operations["emitEvent"];
         delete?: never;
@@ -505,7 +505,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Newest first; every filter may be combined with every other. A page looks through a bounded number of rows, so that it answers soon however many events there are: one that ended before it was full says so with `searched_to`, and `next_cursor` goes on behind it. Needs a key of scope `read`.
+         * @description Newest first. All filters can be combined. A page scans a bounded number of rows, so it returns quickly regardless of how many events there are: a page that ends before it is full has `searched_to`, and `next_cursor` continues after it. Needs a key of scope `read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -525,7 +525,7 @@ export interface paths {
         };
         /**
          * Count events
-         * @description How many events the list with the same filters has, up to 10,000. Needs a key of scope `read`.
+         * @description The number of events that the list returns for the same filters, up to 10,000. Needs a key of scope `read`.
          */
         get: operations["countEvents"];
         put?: never;
@@ -545,7 +545,7 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
+         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery reached a final status), each with the current state of the event; `ready` at the start of the stream, `heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). Send the last `id` as `Last-Event-ID` to resume after it, up to one hour and 5,000 changes back. A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). The console connects with `EventSource` and its session cookie, and names the environment in the query. A key may have 100 open streams in each process, an organization 1,000, and a process 2,000. Further requests are rejected with 429 and `Retry-After`. Needs a key of scope `read`.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed. Needs a key of scope `read`.
+         * @description The event with its payload, its deliveries and every attempt. A fan-out consists of many events: its `msg_` id returns 404, and `details.events` says where the events are listed. Needs a key of scope `read`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -586,8 +586,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel what waits of an event
-         * @description Ends its waiting deliveries as `failed` with reason `cancelled`; an attempt that is under way is not retried. With the `msg_` id of a fan-out: of all its events. Needs a key of scope `write`.
+         * Cancel the waiting deliveries of an event
+         * @description Ends the event's waiting deliveries as `failed` with reason `cancelled`. An attempt in flight finishes but is not retried. The `msg_` id of a fan-out cancels the deliveries of all its events. Needs a key of scope `write`.
          */
         post: operations["cancelEvent"];
         delete?: never;
@@ -604,8 +604,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was sent and answered
-         * @description URL and headers of attempts over HTTP that failed, as they were sent, and the headers of their answers, as they came: recorded at the attempt, not made up now. Nothing is recorded of an attempt that was answered with 2xx. Also takes the `msg_` id of a send. Needs a key of scope `read`.
+         * Get the requests and responses of failed attempts
+         * @description URL and headers of failed HTTP attempts exactly as they were sent, and the headers of the responses as they were received: recorded during the attempt, not reconstructed. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted. Needs a key of scope `read`.
          */
         get: operations["listEventExchanges"];
         put?: never;
@@ -625,14 +625,14 @@ export interface paths {
         };
         /**
          * Get a payload
-         * @description The payload by itself, whatever its size, byte for byte as it is delivered: JSON in the characters that it was sent with, or what was received, with the content type that it came with. It is a download, which no browser runs. Also takes the `msg_` id of a fan-out. 404 once it was erased. Needs a key of scope `read`.
+         * @description The payload alone, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body with its original content type. It is a download that browsers do not run. The `msg_` id of a fan-out is also accepted. 404 after the payload was erased. Needs a key of scope `read`.
          */
         get: operations["getEventPayload"];
         put?: never;
         post?: never;
         /**
          * Erase a payload
-         * @description Removes the payload and the values of the headers for good, of a received event also the query, the headers and the body of its request. The events of a fan-out share one payload: it is erased for all of them. What waits ends as `failed` with reason `erased`; attempts stay. Needs a key of scope `write`.
+         * @description Permanently removes the payload and the values of the headers. For a received event, also removes the query, the headers and the body of its request. The events of a fan-out share one payload: it is erased for all of them. Waiting deliveries end as `failed` with reason `erased`. Attempts are kept. Needs a key of scope `write`.
          */
         delete: operations["erasePayload"];
         options?: never;
@@ -651,7 +651,7 @@ export interface paths {
         put?: never;
         /**
          * Sign a stored delivery
-         * @description URL and headers as an attempt would send them now, signed with the keys of now, to send the payload by hand while somebody looks for what is wrong. Nothing is sent, and no secret is shown: the signature holds for this message and five minutes. That it was asked for, and by whom, is in the audit log. Needs a key of scope `write`.
+         * @description URL and headers as an attempt would send them now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. Nothing is sent, and no secret is returned: the signature is valid for this message and for five minutes. The audit log records the request and the caller. Needs a key of scope `write`.
          */
         post: operations["signEvent"];
         delete?: never;
@@ -669,13 +669,13 @@ export interface paths {
         };
         /**
          * List endpoints
-         * @description Newest first, without rules and code. Needs a key of scope `read`.
+         * @description Lists endpoints newest first, without rules and code. Needs a key of scope `read`.
          */
         get: operations["listEndpoints"];
         put?: never;
         /**
          * Create an endpoint
-         * @description It receives at once. Its URL is its identity: 409 when another endpoint of this installation lives there. Needs a key of scope `write`.
+         * @description The endpoint receives immediately. Its URL is its identity: 409 if another endpoint of this installation has the URL. Needs a key of scope `write`.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -693,7 +693,7 @@ export interface paths {
         };
         /**
          * List presets
-         * @description The providers that an endpoint can be made for, all of them: which secret they sign with, and what they expect. Needs a key of scope `read`.
+         * @description Lists all providers for which an endpoint can be created, with the secret that they sign with and the response that they expect. Needs a key of scope `read`.
          */
         get: operations["listPresets"];
         put?: never;
@@ -713,21 +713,21 @@ export interface paths {
         };
         /**
          * Get an endpoint
-         * @description Its secrets are never shown. Needs a key of scope `read`.
+         * @description The endpoint. Its secrets are never returned. Needs a key of scope `read`.
          */
         get: operations["getEndpoint"];
         put?: never;
         post?: never;
         /**
          * Delete an endpoint
-         * @description Its URL is free at once; its events stay until their retention ends. Needs a key of scope `write`.
+         * @description The URL can be reused immediately. The events of the endpoint stay until their retention period ends. Needs a key of scope `write`.
          */
         delete: operations["deleteEndpoint"];
         options?: never;
         head?: never;
         /**
          * Change an endpoint
-         * @description What is left out stays, null clears. A `url` moves it: 409 when another endpoint of this installation lives there. Needs a key of scope `write`.
+         * @description Omitted fields keep their value, `null` clears a field. A `url` moves the endpoint: 409 if another endpoint of this installation has the URL. Needs a key of scope `write`.
          */
         patch: operations["updateEndpoint"];
         trace?: never;
@@ -761,7 +761,7 @@ export interface paths {
         };
         /**
          * List raw requests
-         * @description What the endpoint received, newest first, refused ones too. Handshakes are not kept. Needs a key of scope `read`.
+         * @description Lists the requests that the endpoint received, newest first, including rejected ones. Handshakes are not stored. Needs a key of scope `read`.
          */
         get: operations["listRequests"];
         put?: never;
@@ -781,7 +781,7 @@ export interface paths {
         };
         /**
          * Get a raw request
-         * @description With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`. Needs a key of scope `read`.
+         * @description Returns the headers, query and body as they were received. The values of authentication headers (`authorization`, `cookie`, a token of a preset) are shown with scope `write`. With scope `read` they are `(hidden)`. Needs a key of scope `read`.
          */
         get: operations["getRequest"];
         put?: never;
@@ -803,7 +803,7 @@ export interface paths {
         put?: never;
         /**
          * Replay a raw request
-         * @description Runs it through the endpoint as it is set now: verification, transform and routes. It becomes a new event. Needs a key of scope `write`.
+         * @description Processes the request with the current settings of the endpoint: verification, transform and routes. It becomes a new event. Needs a key of scope `write`.
          */
         post: operations["replayRequest"];
         delete?: never;
@@ -821,13 +821,13 @@ export interface paths {
         };
         /**
          * List the routes of an endpoint
-         * @description All of them, in the order in which they are tried. Needs a key of scope `read`.
+         * @description All routes, in the order in which they are evaluated. Needs a key of scope `read`.
          */
         get: operations["listRoutes"];
         put?: never;
         /**
          * Add a route to an endpoint
-         * @description Behind the others. An endpoint has at most 100, one to each destination. Needs a key of scope `write`.
+         * @description The route is added at the end. An endpoint has at most 100 routes, one per destination. Needs a key of scope `write`.
          */
         post: operations["addRoute"];
         delete?: never;
@@ -848,14 +848,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a route
-         * @description What it routed already goes on. Needs a key of scope `write`.
+         * @description Deliveries that the route created already continue. Needs a key of scope `write`.
          */
         delete: operations["deleteRoute"];
         options?: never;
         head?: never;
         /**
          * Change a route
-         * @description What is left out stays; a filter of null lets everything through. Needs a key of scope `write`.
+         * @description Omitted fields keep their value. A filter of `null` lets all events through. Needs a key of scope `write`.
          */
         patch: operations["updateRoute"];
         trace?: never;
@@ -870,7 +870,7 @@ export interface paths {
         get?: never;
         /**
          * Set the provider's secret
-         * @description Secrets before it go on verifying until the grace ends; at most five are kept. Needs a key of scope `write`.
+         * @description Previous secrets are still accepted for verification until the grace period ends. At most five are kept. Needs a key of scope `write`.
          */
         put: operations["setEndpointSecret"];
         post?: never;
@@ -891,7 +891,7 @@ export interface paths {
         put?: never;
         /**
          * Try settings on a raw request
-         * @description Says what would become of a request that the endpoint received, with a transform, routes or rules that need not be saved. Nothing is stored, delivered or answered. Code is given the name of each secret in parentheses in place of its value, and headers that authenticate are hidden. Needs a key of scope `write`.
+         * @description Returns the outcome that a received request would have with a transform, routes or rules that need not be saved. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden. Needs a key of scope `write`.
          */
         post: operations["trySettings"];
         delete?: never;
@@ -909,7 +909,7 @@ export interface paths {
         };
         /**
          * List ingest domains
-         * @description The platform's own host, and the verified webhook domains of the environment; and the domain that their records lead to. Needs a key of scope `read`.
+         * @description Lists the platform's own host and the verified webhook domains of the environment, and returns the domain to which their DNS records point. Needs a key of scope `read`.
          */
         get: operations["listIngestDomains"];
         put?: never;
@@ -929,7 +929,7 @@ export interface paths {
         };
         /**
          * List pull positions
-         * @description How far consumers have come, newest destination first: every pull destination, pulled or not, and behind it each inbound endpoint that was pulled by its own id. Needs a key of scope `read`.
+         * @description The positions of consumers, newest destination first: every pull destination, even if it was never pulled, followed by each inbound endpoint that was pulled by its own id. Needs a key of scope `read`.
          */
         get: operations["listPullPositions"];
         put?: never;
@@ -949,7 +949,7 @@ export interface paths {
         };
         /**
          * Pull a batch
-         * @description In the order of acceptance, at least once. Without a cursor it starts at the committed position; a `cursor` commits what came before it and goes on behind it. With a key of scope `read` nothing is committed. Needs a key of scope `read`.
+         * @description Events in the order of acceptance, at least once. Without a cursor, the batch starts at the committed position. A `cursor` commits everything before it and continues after it. With a key of scope `read`, nothing is committed. Needs a key of scope `read`.
          */
         get: operations["pullEvents"];
         put?: never;
@@ -971,7 +971,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge a batch
-         * @description Commits everything before the cursor without reading on. Never moves back. Needs a key of scope `write`.
+         * @description Commits everything before the cursor without reading further. The position never moves back. Needs a key of scope `write`.
          */
         post: operations["acknowledgeEvents"];
         delete?: never;
@@ -989,7 +989,7 @@ export interface paths {
         };
         /**
          * Get your portal
-         * @description What the page of a portal shows and lets somebody do, and until when. For that page: a key has no portal. Needs a key of scope `read`.
+         * @description Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call: an API key has no portal. Needs a key of scope `read`.
          */
         get: operations["getOwnPortal"];
         put?: never;
@@ -1008,19 +1008,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the portals of an application
-         * @description Sessions that are in force, newest first. Needs a key of scope `read`.
+         * List the portal sessions of an application
+         * @description Active sessions, newest first. Needs a key of scope `read`.
          */
         get: operations["listPortals"];
         put?: never;
         /**
          * Open a portal
-         * @description Call it from your backend for a customer who is signed in with you, and hand him `url`. A frame shows it on the origins that `PATCH /v1/org` names, and on no other one. Each call opens another session; it ends with its time, with `DELETE`, and with the key or the member that opened it. Needs a key of scope `write`.
+         * @description Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. A session ends when it expires, with `DELETE`, when the key that opened it is revoked or expires, or when the member who opened it is removed. Needs a key of scope `write`.
          */
         post: operations["openPortal"];
         /**
-         * Close all portals of an application
-         * @description At once here, and within five seconds on every node. Also when there are none. Needs a key of scope `write`.
+         * Close all portal sessions of an application
+         * @description Takes effect immediately on this node and within five seconds on every node. Also succeeds if there are no sessions. Needs a key of scope `write`.
          */
         delete: operations["closePortals"];
         options?: never;
@@ -1038,8 +1038,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look at a portal as the customer sees it
-         * @description For your own people: nothing can be changed there, no secret is shown, no page may frame it, and it ends after 15 minutes. That it was opened, and by whom, is in the audit log. Needs a key of scope `read`.
+         * Preview a portal as the customer sees it
+         * @description For your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it. Needs a key of scope `read`.
          */
         post: operations["previewPortal"];
         delete?: never;
@@ -1056,7 +1056,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a portal of an application
+         * Get a portal session of an application
          * @description Without its token. Needs a key of scope `read`.
          */
         get: operations["getPortal"];
@@ -1064,7 +1064,7 @@ export interface paths {
         post?: never;
         /**
          * Close a portal
-         * @description At once here, and within five seconds on every node. Needs a key of scope `write`.
+         * @description Takes effect immediately on this node and within five seconds on every node. Needs a key of scope `write`.
          */
         delete: operations["closePortal"];
         options?: never;
@@ -1083,7 +1083,7 @@ export interface paths {
         put?: never;
         /**
          * Redrive dead letters
-         * @description Sends every dead letter of the selection again, marked as a replay. Those for what is disabled or was deleted stay dead letters and are counted as `skipped`; 409 when there are no others. With an `Idempotency-Key` all are sent in one transaction. Needs a key of scope `write`.
+         * @description Sends all selected dead letters again, marked as replays. Dead letters whose target is disabled or was deleted stay dead letters and are counted as `skipped`. 409 if there are no others. With an `Idempotency-Key` all are sent in one transaction. Needs a key of scope `write`.
          */
         post: operations["redriveDeadLetters"];
         delete?: never;
@@ -1107,7 +1107,7 @@ export interface paths {
         put?: never;
         /**
          * Replay, recover or cancel by filter
-         * @description Does it with every event that `GET /v1/events` shows with the same filters, newest first, as a job in the background that goes on after an interruption and does nothing twice. What is accepted after the call is none of its. With `dry_run` it counts at once (200). 409 for a filter that names a destination or an endpoint that is disabled (`details.reason: "disabled"`), and while another such job about the same destination, endpoint, application or message, or with none of them about the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter what is disabled is passed by and counted. Needs a key of scope `write`.
+         * @description Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message, or without any of them for the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter, disabled targets are skipped and counted. Needs a key of scope `write`.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -1126,8 +1126,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel what waits for an application's endpoint
-         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
+         * Cancel the deliveries that wait for an application's endpoint
+         * @description Ends the waiting deliveries as `failed` with reason `cancelled`. An attempt in flight completes, but is not retried. Events that are accepted later are delivered. Needs a key of scope `write`.
          */
         post: operations["cancelEndpoint"];
         delete?: never;
@@ -1147,7 +1147,7 @@ export interface paths {
         put?: never;
         /**
          * Recover an application's endpoint
-         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
+         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only on request. Events without a payload are never sent. Needs a key of scope `write`.
          */
         post: operations["recoverEndpoint"];
         delete?: never;
@@ -1167,7 +1167,7 @@ export interface paths {
         put?: never;
         /**
          * Erase an application
-         * @description Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job says what is gone. For good. An application that was deleted is erased by its `app_` id. With `dry_run` it counts at once (200) and erases nothing. Needs a key of scope `write`.
+         * @description Starts a background job that permanently erases the application, its endpoints and their secrets, the payload, header values and channels of every message that was sent to it, its waiting deliveries, and the responses of its receivers. Ids, types, times and states stay. `erased` of the job shows the erased numbers. A deleted application is erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased. Needs a key of scope `write`.
          */
         post: operations["eraseApplication"];
         delete?: never;
@@ -1187,7 +1187,7 @@ export interface paths {
         put?: never;
         /**
          * Resend a message to an endpoint
-         * @description Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. 404 when it did not go to the endpoint; 409 when its payload was erased, or the endpoint is disabled or goes somewhere else now. Needs a key of scope `write`.
+         * @description Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. 404 if the message was not sent to the endpoint. 409 if its payload was erased, or if the endpoint is disabled or has another destination now. Needs a key of scope `write`.
          */
         post: operations["resendMessage"];
         delete?: never;
@@ -1207,7 +1207,7 @@ export interface paths {
         put?: never;
         /**
          * Recover an application
-         * @description Sends again, as a job in the background, every event of the time whose delivery to an endpoint of the application ended `failed` or `dlq`. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         * @description Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
          */
         post: operations["recoverApplication"];
         delete?: never;
@@ -1227,7 +1227,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an application
-         * @description Sends everything of the time again, as a job in the background, whatever became of it: each event to the endpoint that it was for, and to no other one. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         * @description Starts a background job that sends again every event of the time range, whatever its state: each event only to the endpoint that it was for. Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
          */
         post: operations["replayApplication"];
         delete?: never;
@@ -1246,8 +1246,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel what waits for a destination
-         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
+         * Cancel the deliveries that wait for a destination
+         * @description Ends the waiting deliveries as `failed` with reason `cancelled`. An attempt in flight completes, but is not retried. Events that are accepted later are delivered. Needs a key of scope `write`.
          */
         post: operations["cancelDestination"];
         delete?: never;
@@ -1267,7 +1267,7 @@ export interface paths {
         put?: never;
         /**
          * Recover a destination
-         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
+         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only on request. Events without a payload are never sent. Needs a key of scope `write`.
          */
         post: operations["recoverDestination"];
         delete?: never;
@@ -1287,7 +1287,7 @@ export interface paths {
         put?: never;
         /**
          * Replay a time range
-         * @description Sends what the endpoint received between `since` and `until` to the destinations that its routes target now, as a job in the background. With `dry_run` it counts at once (200) and sends nothing. Needs a key of scope `write`.
+         * @description Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its routes. With `dry_run` the response contains only the counts (200) and nothing is sent. Needs a key of scope `write`.
          */
         post: operations["replayRange"];
         delete?: never;
@@ -1306,8 +1306,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Release what was set aside
-         * @description Runs the requests that the endpoint quarantined or parked between `since` and `until` through it as it is set now, as a job in the background: oldest first, each verified, transformed and routed, as a new event. What is released once is not released again. With `dry_run` it counts at once (200). Needs a key of scope `write`.
+         * Release set-aside requests
+         * @description Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until` with its current settings: oldest first, each verified, transformed and routed as a new event. A released request is not released again. With `dry_run` the response contains only the counts (200). Needs a key of scope `write`.
          */
         post: operations["replayRequests"];
         delete?: never;
@@ -1327,7 +1327,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an event
-         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. `destinations` narrows it to some of those that it went to. Needs a key of scope `write`.
+         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. Targets that are disabled or were deleted get nothing. 409 if the event has no other target. `destinations` limits the replay to some of the original destinations. Needs a key of scope `write`.
          */
         post: operations["replayEvent"];
         delete?: never;
@@ -1345,7 +1345,7 @@ export interface paths {
         };
         /**
          * Get a replay job
-         * @description With how far it has come. Needs a key of scope `read`.
+         * @description The job with its progress. Needs a key of scope `read`.
          */
         get: operations["getReplay"];
         put?: never;
@@ -1367,7 +1367,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a replay job
-         * @description It stops between two pages; what is enqueued is still delivered. A job that has not started stops at once. Needs a key of scope `write`.
+         * @description The job stops between two pages. Deliveries that are already enqueued are still made. A job that has not started stops immediately. Needs a key of scope `write`.
          */
         post: operations["stopReplay"];
         delete?: never;
@@ -1385,13 +1385,13 @@ export interface paths {
         };
         /**
          * List event types
-         * @description Newest first, without their schemas and examples. Needs a key of scope `read`.
+         * @description Newest first, without schemas and examples. Needs a key of scope `read`.
          */
         get: operations["listEventTypes"];
         put?: never;
         /**
          * Create an event type
-         * @description An environment has at most 1,000. Needs a key of scope `write`.
+         * @description An environment has at most 1,000 event types. Needs a key of scope `write`.
          */
         post: operations["createEventType"];
         delete?: never;
@@ -1411,7 +1411,7 @@ export interface paths {
         put?: never;
         /**
          * Import event types
-         * @description From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`. Needs a key of scope `write`.
+         * @description Imports the `webhooks` of an OpenAPI document, either all of them or none. A number that a double cannot represent exactly is imported and listed in `changed_numbers`. Needs a key of scope `write`.
          */
         post: operations["importEventTypes"];
         delete?: never;
@@ -1429,21 +1429,21 @@ export interface paths {
         };
         /**
          * Get an event type
-         * @description With its schema and its example. Needs a key of scope `read`.
+         * @description Returns the event type with its schema and example. Needs a key of scope `read`.
          */
         get: operations["getEventType"];
         put?: never;
         post?: never;
         /**
          * Delete an event type
-         * @description With all its versions. To keep them, archive it. Needs a key of scope `write`.
+         * @description Deletes the event type with all its versions. To keep them, archive it instead. Needs a key of scope `write`.
          */
         delete: operations["deleteEventType"];
         options?: never;
         head?: never;
         /**
          * Change an event type
-         * @description A schema that differs is a new version, in force on every node within five seconds. Needs a key of scope `write`.
+         * @description A schema that differs creates a new version, which is in effect on every node within five seconds. Needs a key of scope `write`.
          */
         patch: operations["updateEventType"];
         trace?: never;
@@ -1457,7 +1457,7 @@ export interface paths {
         };
         /**
          * List the subscribers of an event type
-         * @description Endpoints of all applications that subscribe to it, by its name, by a prefix or to everything, newest first. A page looks at a bounded number of endpoints: it may be short, or empty, and not the last. Needs a key of scope `read`.
+         * @description Returns endpoints of all applications that subscribe to the event type by name, by prefix, or by subscribing to all types, newest first. Each call scans a limited number of endpoints, so a page can be short or empty without being the last. Needs a key of scope `read`.
          */
         get: operations["listEventTypeSubscribers"];
         put?: never;
@@ -1477,7 +1477,7 @@ export interface paths {
         };
         /**
          * List the versions of an event type
-         * @description Every schema that it has had, newest first. Needs a key of scope `read`.
+         * @description Returns all schemas of the event type, newest first. Needs a key of scope `read`.
          */
         get: operations["listEventTypeVersions"];
         put?: never;
@@ -1497,13 +1497,13 @@ export interface paths {
         };
         /**
          * List domains
-         * @description Newest first, with their records. Needs a key of scope `read`.
+         * @description Newest first, with their DNS records. Needs a key of scope `read`.
          */
         get: operations["listDomains"];
         put?: never;
         /**
          * Create a domain
-         * @description Answers with the records to publish; it is looked at by itself from then on. An environment has at most 1,000 domains. Needs a key of scope `admin`.
+         * @description Returns the DNS records to publish. Posthorn then checks them periodically. An environment has at most 1,000 domains. Needs a key of scope `admin`.
          */
         post: operations["createDomain"];
         delete?: never;
@@ -1521,21 +1521,21 @@ export interface paths {
         };
         /**
          * Get a domain
-         * @description With its records as they were seen last. Needs a key of scope `read`.
+         * @description With its records, as found by the last check. Needs a key of scope `read`.
          */
         get: operations["getDomain"];
         put?: never;
         post?: never;
         /**
          * Delete a domain
-         * @description Refused with 409 while an endpoint or an alias uses it; `details.used_by` says which. Needs a key of scope `admin`.
+         * @description Rejected with 409 while an endpoint or an alias uses the domain. `details.used_by` lists the users. Needs a key of scope `admin`.
          */
         delete: operations["deleteDomain"];
         options?: never;
         head?: never;
         /**
          * Convert a domain
-         * @description Between `email` and `email-send`. What it publishes already stays, and one that sends goes on sending. A webhook domain is 422. Needs a key of scope `admin`.
+         * @description Converts between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Needs a key of scope `admin`.
          */
         patch: operations["convertDomain"];
         trace?: never;
@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Check a domain now
-         * @description Asks name servers, within ten seconds, and answers with the whole domain. Asked again within five seconds, or while it is being checked, it answers with what was seen last. A failed domain gets another 72 hours. Needs a key of scope `admin`.
+         * @description Queries name servers, within ten seconds, and returns the whole domain. A repeated call within five seconds, or during a running check, returns the last result. A failed domain gets another 72 hours. Needs a key of scope `admin`.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -1569,13 +1569,13 @@ export interface paths {
         };
         /**
          * List emails
-         * @description Newest first. A page of one status, a tag or a recipient looks at a bounded number of emails: it may be short and not the last. Needs a key of scope `read`.
+         * @description Newest first. With a filter for status, tag or recipient, each page scans a bounded number of emails, so a page can be short without being the last. Needs a key of scope `read`.
          */
         get: operations["listEmails"];
         put?: never;
         /**
          * Send an email
-         * @description Accepted once it is composed, signed and stored; every attempt sends the same bytes. The `resend` package sends here with its base URL set to this service and `/v1`. Needs a key of scope `write`.
+         * @description Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. The `resend` package works with this operation if its base URL is this service's URL followed by `/v1`. Needs a key of scope `write`.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -1595,7 +1595,7 @@ export interface paths {
         put?: never;
         /**
          * Send many emails
-         * @description Up to 100, each accepted by itself: a bad one, or one whose recipients are all suppressed, fails no other. The limits on attachments are those of the request. Needs a key of scope `write`.
+         * @description Up to 100 emails, each accepted separately: an invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request. Needs a key of scope `write`.
          */
         post: operations["sendEmails"];
         delete?: never;
@@ -1613,7 +1613,7 @@ export interface paths {
         };
         /**
          * Get the simulator
-         * @description Addresses to try out what becomes of an email, in both environments. Needs a key of scope `read`.
+         * @description Addresses that simulate delivery outcomes, in both environments. Needs a key of scope `read`.
          */
         get: operations["getSimulator"];
         put?: never;
@@ -1633,14 +1633,14 @@ export interface paths {
         };
         /**
          * Get an email
-         * @description With its recipients, attempts and timeline. Needs a key of scope `read`.
+         * @description The email with its recipients, attempts and timeline. Needs a key of scope `read`.
          */
         get: operations["getEmail"];
         put?: never;
         post?: never;
         /**
          * Cancel a scheduled email
-         * @description Removes it with everything that was stored of it. 409 once its time has come. Needs a key of scope `write`.
+         * @description Cancels the email and deletes everything that was stored for it. 409 after its scheduled time. Needs a key of scope `write`.
          */
         delete: operations["deleteEmail"];
         options?: never;
@@ -1657,7 +1657,7 @@ export interface paths {
         };
         /**
          * Get an attachment of an email
-         * @description Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream. Needs a key of scope `read`.
+         * @description The decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. Needs a key of scope `read`.
          */
         get: operations["getEmailAttachment"];
         put?: never;
@@ -1679,7 +1679,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a scheduled email (as Resend does)
-         * @description The same as DELETE, for `resend.emails.cancel`. Needs a key of scope `write`.
+         * @description Same as DELETE, for `resend.emails.cancel`. Needs a key of scope `write`.
          */
         post: operations["cancelEmail"];
         delete?: never;
@@ -1696,8 +1696,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get what an email says
-         * @description Its text, HTML, headers and files, read out of the message itself. 404 once it was erased, and before a scheduled one is composed. Needs a key of scope `read`.
+         * Get the content of an email
+         * @description Text, HTML, headers and attachments, parsed from the message itself. 404 after the email was erased, and before a scheduled email is composed. Needs a key of scope `read`.
          */
         get: operations["getEmailContent"];
         put?: never;
@@ -1716,8 +1716,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get what is sent
-         * @description The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed. Needs a key of scope `read`.
+         * Get the raw message
+         * @description The raw message (RFC 5322), byte for byte as every attempt sends it. 404 after the email was erased, and before a scheduled email is composed. Needs a key of scope `read`.
          */
         get: operations["getRawEmail"];
         put?: never;
@@ -1737,7 +1737,7 @@ export interface paths {
         };
         /**
          * Get a view of an email
-         * @description Where its HTML is shown: an address for a frame, good for a minute. Needs a key of scope `read`.
+         * @description A URL that displays the email's HTML in a frame, valid for one minute. Needs a key of scope `read`.
          */
         get: operations["viewEmail"];
         put?: never;
@@ -1757,7 +1757,7 @@ export interface paths {
         };
         /**
          * Show the HTML of a message
-         * @description With a token instead of a key, since a frame can send no header. Images that the message brings along are a part of it, and nothing else is loaded: no script, no form, no remote image or style, no link that leads away. Only pages of this origin may frame it.
+         * @description Takes a token instead of a key, since a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, no remote image or style, no link that leads away. Only pages of this origin may frame the document.
          */
         get: operations["showMail"];
         put?: never;
@@ -1777,13 +1777,13 @@ export interface paths {
         };
         /**
          * List suppressions
-         * @description Newest first. They are looked at when an email is accepted, and before each attempt. Needs a key of scope `read`.
+         * @description Newest first. The list is checked when an email is accepted and before each attempt. Needs a key of scope `read`.
          */
         get: operations["listSuppressions"];
         put?: never;
         /**
          * Suppress an address
-         * @description From now on no email goes there, also none that waits for its next attempt. Needs a key of scope `write`.
+         * @description From now on, no email is sent to the address. This includes emails that are waiting for their next attempt. Needs a key of scope `write`.
          */
         post: operations["createSuppression"];
         delete?: never;
@@ -1801,14 +1801,14 @@ export interface paths {
         };
         /**
          * Get a suppression
-         * @description By its id, or by the address. Needs a key of scope `read`.
+         * @description The suppression is given by its id or by the address. Needs a key of scope `read`.
          */
         get: operations["getSuppression"];
         put?: never;
         post?: never;
         /**
          * Remove a suppression
-         * @description The address is sent to again from the next email on. Needs a key of scope `write`.
+         * @description The address receives emails again, starting with the next one. Needs a key of scope `write`.
          */
         delete: operations["deleteSuppression"];
         options?: never;
@@ -1826,8 +1826,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a notification of Amazon SES
-         * @description For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.
+         * Receive a notification of Amazon SES
+         * @description For Amazon SNS, whose signature is the authentication. Subscribe a topic of `SES_TOPICS` to this URL, with raw message delivery switched off.
          */
         post: operations["takeSesNotification"];
         delete?: never;
@@ -1845,7 +1845,7 @@ export interface paths {
         };
         /**
          * List reports
-         * @description Newest first: those about emails of this environment, or that say so. Needs a key of scope `admin`.
+         * @description Newest first: reports about emails of this environment, or that claim to be. Needs a key of scope `admin`.
          */
         get: operations["listReports"];
         put?: never;
@@ -1865,7 +1865,7 @@ export interface paths {
         };
         /**
          * Get a report
-         * @description What it is, and what became of it. Needs a key of scope `admin`.
+         * @description The type of the report and the result of processing it. Needs a key of scope `admin`.
          */
         get: operations["getReport"];
         put?: never;
@@ -1884,8 +1884,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a report as it came
-         * @description The message itself (RFC 5322), byte for byte; of a notification its JSON. Needs a key of scope `admin`.
+         * Get the original report
+         * @description The original message (RFC 5322), byte for byte. For a notification, its JSON. Needs a key of scope `admin`.
          */
         get: operations["getRawReport"];
         put?: never;
@@ -1911,7 +1911,7 @@ export interface paths {
         put?: never;
         /**
          * Create an alias
-         * @description Mail to it is taken within five seconds. An environment has at most 10,000 aliases. Needs a key of scope `write`.
+         * @description Mail to the alias is accepted within five seconds. An environment has at most 10,000 aliases. Needs a key of scope `write`.
          */
         post: operations["createAlias"];
         delete?: never;
@@ -1929,21 +1929,21 @@ export interface paths {
         };
         /**
          * Get an alias
-         * @description By its id, or by its address. Needs a key of scope `read`.
+         * @description By its id or its address. Needs a key of scope `read`.
          */
         get: operations["getAlias"];
         put?: never;
         post?: never;
         /**
          * Delete an alias
-         * @description New mail is refused with 550, within five seconds. Messages that came stay readable as events until their retention ends. Needs a key of scope `write`.
+         * @description New mail is rejected with 550, within five seconds. Messages already received stay readable as events until their retention ends. Needs a key of scope `write`.
          */
         delete: operations["deleteAlias"];
         options?: never;
         head?: never;
         /**
          * Change an alias
-         * @description What is left out stays. The address is the identity: changing it is 422. Needs a key of scope `write`.
+         * @description Fields that are left out keep their values. The address is the identity: changing it is rejected with 422. Needs a key of scope `write`.
          */
         patch: operations["changeAlias"];
         trace?: never;
@@ -1957,7 +1957,7 @@ export interface paths {
         };
         /**
          * List messages
-         * @description Newest first, quarantined ones too. A page with a filter looks at a bounded number of messages: it may be short and not the last. Needs a key of scope `read`.
+         * @description Newest first, including quarantined messages. With a filter, a page examines a bounded number of messages: it may be short without being the last. Needs a key of scope `read`.
          */
         get: operations["listReceivedMessages"];
         put?: never;
@@ -1977,7 +1977,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description What it says and what was found out about it. 404 once it was erased. Needs a key of scope `read`.
+         * @description Its contents and the results of its checks. 404 once the message was erased. Needs a key of scope `read`.
          */
         get: operations["getReceivedMessage"];
         put?: never;
@@ -1997,7 +1997,7 @@ export interface paths {
         };
         /**
          * Get an attachment
-         * @description Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream. Needs a key of scope `read`.
+         * @description Decoded, always as a download. Types that a browser would execute (HTML, SVG, XML, scripts) are served as application/octet-stream. Needs a key of scope `read`.
          */
         get: operations["getReceivedAttachment"];
         put?: never;
@@ -2016,8 +2016,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the message itself
-         * @description Byte for byte as it came (RFC 5322), so that its signatures can be verified again. Needs a key of scope `read`.
+         * Get the original message
+         * @description Byte for byte as received (RFC 5322), so that its signatures can be verified again. Needs a key of scope `read`.
          */
         get: operations["getRawReceivedMessage"];
         put?: never;
@@ -2039,7 +2039,7 @@ export interface paths {
         put?: never;
         /**
          * Release a quarantined message
-         * @description Sends it to the destinations of the alias as they are now. Its verdicts stay, and nothing is checked again: the caller decides that the message is good. 409 when the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released once, and when no destination of the alias takes it (`"no_destination"`). Needs a key of scope `write`.
+         * @description Sends it to the current destinations of the alias. Its verdicts stay, and no check is repeated: the caller decides that the message is good. Rejected with 409 if the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released only once, and if no destination of the alias accepts it (`"no_destination"`). Needs a key of scope `write`.
          */
         post: operations["releaseReceivedMessage"];
         delete?: never;
@@ -2057,7 +2057,7 @@ export interface paths {
         };
         /**
          * Get a view of a message
-         * @description Where its HTML is shown: an address for a frame, good for a minute. 404 for a message without HTML. Needs a key of scope `read`.
+         * @description Returns a URL that shows the HTML in a frame, valid for one minute. 404 for a message without HTML. Needs a key of scope `read`.
          */
         get: operations["viewReceivedMessage"];
         put?: never;
@@ -2079,7 +2079,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an alias
-         * @description Sends what came in a time again, to the destinations of the alias as they are now, whatever became of it. At most 1,000 messages a call, newest first: go on with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
+         * @description Sends the messages of a period again, to the current destinations of the alias, whatever their state. At most 1,000 messages per call, newest first: continue with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
          */
         post: operations["replayAlias"];
         delete?: never;
@@ -2097,13 +2097,13 @@ export interface paths {
         };
         /**
          * List secrets
-         * @description Newest first, without their values. Needs a key of scope `read`.
+         * @description Newest first, without values. Needs a key of scope `read`.
          */
         get: operations["listSecrets"];
         put?: never;
         /**
          * Create a secret
-         * @description The value is never returned; an environment has at most 1,000 secrets. Needs a key of scope `write`.
+         * @description The value is never returned. An environment has at most 1,000 secrets. Needs a key of scope `write`.
          */
         post: operations["createSecret"];
         delete?: never;
@@ -2121,18 +2121,18 @@ export interface paths {
         };
         /**
          * Get a secret
-         * @description Without its value, with what uses it. Needs a key of scope `read`.
+         * @description The secret with the resources that use it, without its value. Needs a key of scope `read`.
          */
         get: operations["getSecret"];
         /**
          * Change a secret
-         * @description A value is a new version; whatever uses the secret goes on with it within five seconds. Needs a key of scope `write`.
+         * @description A new value creates a new version. All resources that use the secret switch to it within five seconds. Needs a key of scope `write`.
          */
         put: operations["updateSecret"];
         post?: never;
         /**
          * Delete a secret
-         * @description Refused with 409 while something uses it; `details.used_by` says what. Needs a key of scope `write`.
+         * @description Returns 409 while the secret is in use; `details.used_by` lists the resources that use it. Needs a key of scope `write`.
          */
         delete: operations["deleteSecret"];
         options?: never;
@@ -2149,7 +2149,7 @@ export interface paths {
         };
         /**
          * Read metrics
-         * @description Rollups of one endpoint, destination or application, or of the whole environment, kept up to date by a job: the answer is about two seconds old, and exact. Needs a key of scope `read`.
+         * @description Returns rollups of one endpoint, destination or application, or of the whole environment. A job updates them continuously: the data is exact and about two seconds old. Needs a key of scope `read`.
          */
         get: operations["listRollups"];
         put?: never;
@@ -2169,7 +2169,7 @@ export interface paths {
         };
         /**
          * List failing applications
-         * @description Applications with a failure since a time, those with the most first: how many, which share, since when, and at which endpoints. From rollups, about two seconds old. Needs a key of scope `read`.
+         * @description Returns applications with failures since a given time, ordered by number of failures, with failure count, failure rate, oldest failure and affected endpoints. The data comes from rollups and is about two seconds old. Needs a key of scope `read`.
          */
         get: operations["listFailingApplications"];
         put?: never;
@@ -2189,7 +2189,7 @@ export interface paths {
         };
         /**
          * Get an overview
-         * @description What was accepted, delivered and failed in the last hour, day, week or month, with the latency of attempts, and how much waits now. From rollups, about two seconds old; they begin with the release that added them. Needs a key of scope `read`.
+         * @description Returns accepted, delivered and failed counts for the last hour, day, week or month, the latency of attempts, and the number of waiting deliveries. The data comes from rollups and is about two seconds old. Rollups exist only since the release that introduced them. Needs a key of scope `read`.
          */
         get: operations["getOverview"];
         put?: never;
@@ -2209,7 +2209,7 @@ export interface paths {
         };
         /**
          * List failing targets
-         * @description Destinations and endpoints of applications with the most failures in a range. From rollups, about two seconds old. Needs a key of scope `read`.
+         * @description Returns destinations and application endpoints with the most failures in a time range. The data comes from rollups and is about two seconds old. Needs a key of scope `read`.
          */
         get: operations["listFailingTargets"];
         put?: never;
@@ -2228,8 +2228,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what needs attention
-         * @description Disabled destinations and endpoints, open circuits, dead letters that grow, failing verification, deliveries that nobody takes up, email domains that lost their records, and jobs that failed. One call, cheap enough for a page that asks every few seconds. Needs a key of scope `read`.
+         * List current problems
+         * @description Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that lost their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds. Needs a key of scope `read`.
          */
         get: operations["getAttention"];
         put?: never;
@@ -2249,7 +2249,7 @@ export interface paths {
         };
         /**
          * List system events
-         * @description Every event that the service tells of itself, with its schema. Needs a key of scope `read`.
+         * @description Returns all system event types with their schemas. Needs a key of scope `read`.
          */
         get: operations["listSystemEvents"];
         put?: never;
@@ -2293,7 +2293,7 @@ export interface paths {
         };
         /**
          * Get the signing secret
-         * @description It signs deliveries to ad-hoc URLs. Needs a key of scope `write`.
+         * @description The secret signs deliveries to ad-hoc URLs. Needs a key of scope `write`.
          */
         get: operations["getSigningSecret"];
         put?: never;
@@ -2315,7 +2315,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Both secrets sign until the grace ends. Needs a key of scope `write`.
+         * @description Deliveries are signed with both secrets until the grace period ends. Needs a key of scope `write`.
          */
         post: operations["rotateSigningSecret"];
         delete?: never;
@@ -2333,13 +2333,13 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Newest first; those of the calling key's environment, revoked ones included. Needs a key of scope `admin`.
+         * @description Lists the keys of the calling key's environment, newest first, including revoked keys. Needs a key of scope `admin`.
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description The answer is the only one that shows `key`. Needs a key of scope `admin`.
+         * @description The key itself (`key`) is returned only in this response. Needs a key of scope `admin`.
          */
         post: operations["createKey"];
         delete?: never;
@@ -2364,7 +2364,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description At once here, and within five seconds on every node. Needs a key of scope `admin`.
+         * @description Takes effect immediately on this node, and within five seconds on every node. Needs a key of scope `admin`.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -2383,7 +2383,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate an API key
-         * @description Makes a new key like the old one, which goes on until the grace ends: a day, unless `grace_seconds` says otherwise. Needs a key of scope `admin`.
+         * @description Creates a new key with the settings of the old one. The old key stays valid until the grace period ends: one day, unless `grace_seconds` says otherwise. Needs a key of scope `admin`.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -2407,7 +2407,7 @@ export interface paths {
         put?: never;
         /**
          * Add a member
-         * @description Nothing is mailed: the person signs in at `{base_url}/signin` with a code, or through the identity provider. Needs a key of scope `admin`.
+         * @description No email is sent. The member signs in at `{base_url}/signin` with a code, or through the identity provider. Needs a key of scope `admin`.
          */
         post: operations["addMember"];
         delete?: never;
@@ -2432,14 +2432,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Ends the member's sessions within five seconds, on every node. Keys that the member made stay: revoke them one by one. Needs a key of scope `admin`.
+         * @description Ends the member's sessions within five seconds, on every node. Keys that the member created stay valid: revoke them one by one. Needs a key of scope `admin`.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
          * Change a member
-         * @description A new role counts for open sessions within five seconds, on every node. Needs a key of scope `admin`.
+         * @description Open sessions get a new role within five seconds, on every node. Needs a key of scope `admin`.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -2453,14 +2453,14 @@ export interface paths {
         };
         /**
          * Get your session
-         * @description Who is signed in, for which organization, with which role, and until when. For pages: a key has no session. Needs a session.
+         * @description Returns the signed-in user, the organization, the role and the expiry. For pages: an API key has no session. Needs a session.
          */
         get: operations["getOwnSession"];
         put?: never;
         post?: never;
         /**
          * Sign out
-         * @description Ends the session at once here, and within five seconds on every node, and takes the cookie away. Needs a session.
+         * @description Ends the session immediately on this node, and within five seconds on every node, and deletes the cookie. Needs a session.
          */
         delete: operations["signOutOfSession"];
         options?: never;
@@ -2477,7 +2477,7 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Those in force, newest first, of members and of keys of both environments. Needs a key of scope `admin`.
+         * @description Lists active sessions of members and of keys of both environments, newest first. Needs a key of scope `admin`.
          */
         get: operations["listSessions"];
         put?: never;
@@ -2500,7 +2500,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description At once here, and within five seconds on every node. Needs a live admin key. Needs a key of scope `admin`.
+         * @description Takes effect immediately on this node, and within five seconds on every node. Needs a live admin key. Needs a key of scope `admin`.
          */
         delete: operations["endSession"];
         options?: never;
@@ -2517,7 +2517,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description Newest first: what was done in the key's environment, and for a live key what belongs to both. Needs a key of scope `admin`.
+         * @description Newest first. The log contains actions in the key's environment. A live key also sees actions that affect both environments. Needs a key of scope `admin`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -2537,7 +2537,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description Oldest first, all of it, as JSON lines or as CSV in which no cell is a formula. An answer that breaks off is not whole: ask again from its last entry on. Needs a key of scope `admin`.
+         * @description Streams all entries, oldest first, as JSON lines or as CSV without cells that a spreadsheet would run as formulas. If the stream breaks off, it is incomplete: continue from the last entry received. Needs a key of scope `admin`.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -2557,7 +2557,7 @@ export interface paths {
         };
         /**
          * List the installation's audit log
-         * @description Newest first: what the operator did, and sign-ins of nobody's address. Nothing of any organization. Needs the operator's key.
+         * @description Newest first. The log contains actions of the operator, and sign-in attempts with an unknown address. It contains no entries of an organization. Needs the operator's key.
          */
         get: operations["listOperatorAudit"];
         put?: never;
@@ -2577,13 +2577,13 @@ export interface paths {
         };
         /**
          * List organizations
-         * @description Newest first, removed ones included. Needs the operator's key.
+         * @description Lists organizations newest first, including removed ones. Needs the operator's key.
          */
         get: operations["listOrganizations"];
         put?: never;
         /**
          * Make an organization
-         * @description With its two environments, its first admin, and an admin key for each environment, which are shown this once. Needs the operator's key.
+         * @description Creates the organization with its two environments, its first admin, and one admin key per environment. The keys are returned only in this response. Needs the operator's key.
          */
         post: operations["createOrganization"];
         delete?: never;
@@ -2608,7 +2608,7 @@ export interface paths {
         post?: never;
         /**
          * Remove an organization
-         * @description Its keys, members and sessions end within five seconds on every node. What it configured is erased in the background, and cannot be brought back; what it accepted goes with its retention. Needs the operator's key.
+         * @description The keys, members and sessions of the organization stop working within five seconds on every node. Its configuration is erased in the background and cannot be restored. Accepted events are deleted when their retention period ends. Needs the operator's key.
          */
         delete: operations["removeOrganization"];
         options?: never;
@@ -2625,7 +2625,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the authorization server
-         * @description RFC 8414. Also at `/.well-known/openid-configuration`, and where BASE_URL has a path at both with the path behind it.
+         * @description RFC 8414. Also served at `/.well-known/openid-configuration`. If BASE_URL has a path, also at both locations with the path appended.
          */
         get: operations["getAuthorizationServer"];
         put?: never;
@@ -2644,8 +2644,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the metadata of the agent server
-         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`, and where BASE_URL has a path at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
+         * Get the metadata of the MCP server
+         * @description RFC 9728. Also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, also at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
          */
         get: operations["getProtectedResource"];
         put?: never;
@@ -2664,8 +2664,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the metadata of the agent server by its path
-         * @description The same, where clients look first.
+         * Get the metadata of the MCP server by its path
+         * @description The same metadata at the location that clients try first.
          */
         get: operations["getProtectedResourceByPath"];
         put?: never;
@@ -2686,8 +2686,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Call the agent server
-         * @description The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message a request. Which tools there are depends on the scope of the key; each call counts against its quota, and so do the requests that the tool makes. 401 says in `WWW-Authenticate` where an agent signs in. Needs a key of scope `read`.
+         * Call the MCP server
+         * @description The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call counts against the quota of the key, and so do the requests that the tool makes. On 401, `WWW-Authenticate` says where an agent signs in. Needs a key of scope `read`.
          */
         post: operations["callAgentServer"];
         delete?: never;
@@ -2704,8 +2704,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask a person for access
-         * @description A page for the person's browser: sign-in, then the question. Unknown parameters and further scopes are ignored. The answer, also a refusal, is a redirect with `iss` and `state`. A faulty request is shown on the page; it is redirected only to a client that already has a key of the organization.
+         * Request access from a user
+         * @description A page for the user's browser: sign-in, then the consent question. Unknown parameters and further scopes are ignored. The response, including a refusal, is a redirect with `iss` and `state`. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.
          */
         get: operations["askForAccess"];
         put?: never;
@@ -2726,8 +2726,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for a code for a device
-         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. The page offers the person the scopes up to their own role, with the `scope` that was asked for selected. `device_name` becomes part of the name of the key. The command line is the client `posthorn-cli`.
+         * Request a code for a device
+         * @description RFC 8628: the program shows `user_code`, and polls `/oauth/token` until the user has entered it. The client must have registered for this grant, otherwise the error is `unauthorized_client`. The page offers the user the scopes up to their own role, with the requested `scope` selected. `device_name` becomes part of the name of the key. The command line tool is the client `posthorn-cli`.
          */
         post: operations["authorizeDevice"];
         delete?: never;
@@ -2747,7 +2747,7 @@ export interface paths {
         put?: never;
         /**
          * Register a client
-         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one network (RATE_LIMIT_REGISTRATION), refused ones not counted; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant says so in `grant_types`, and needs no `redirect_uris` if it uses nothing else.
+         * @description RFC 7591, for public clients: no secret is issued. Limited to ten per hour from one network (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant lists it in `grant_types`, and needs no `redirect_uris` if it uses no other grant.
          */
         post: operations["registerClient"];
         delete?: never;
@@ -2766,8 +2766,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a key back
-         * @description RFC 7009: 200 whether or not there is such a key. Only keys from grants are revoked here.
+         * Revoke a key
+         * @description RFC 7009: the status is 200 whether or not the key exists. Only keys from grants can be revoked here.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -2787,7 +2787,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code for a key
-         * @description RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: it is listed in `GET /v1/keys` with `source` `oauth`, and revoked there. A code counts once and for 60 s; used again, it revokes the key that came of it. There are no refresh tokens.
+         * @description RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: `GET /v1/keys` lists it with `source` `oauth`, and it is revoked there. A code is valid once and for 60 s. A second use revokes the key that the code was exchanged for. There are no refresh tokens.
          */
         post: operations["exchangeToken"];
         delete?: never;
@@ -2803,7 +2803,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Is the process alive */
+        /** Check whether the process is alive */
         get: operations["isLive"];
         put?: never;
         post?: never;
@@ -2821,8 +2821,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * May the process be sent traffic
-         * @description 503 tells in `details` which part is not ready.
+         * Check whether the process is ready for traffic
+         * @description Not ready. `details` names the parts that are not.
          */
         get: operations["isReady"];
         put?: never;
@@ -2845,12 +2845,12 @@ export interface components {
              */
             status: "ready" | "ok";
             /**
-             * @description The version of Posthorn that this process runs, in readiness answers.
+             * @description The version of Posthorn that this process runs. Only in readiness answers.
              * @example 0.1.0
              */
             version?: string;
             /**
-             * @description What every part says of itself, in readiness answers.
+             * @description State of each component, by its name. Only in readiness answers.
              * @example {
              *       "storage": {
              *         "ready": true,
@@ -2864,76 +2864,78 @@ export interface components {
         };
         AuditActorItem: {
             /**
-             * @description A key, a member, the operator of the installation, a token that an extension vouches for, the session of a customers' portal, or nobody who is known.
+             * @description Kind of actor: a key, a member, the operator of the installation, a token accepted by an extension, a customer
+             *     portal session, or an unknown caller.
              * @example key
              * @enum {string}
              */
             kind: "key" | "member" | "operator" | "token" | "portal" | "unknown";
             /**
-             * @description The id of the key, the member or the portal's session (`pls_…`), or the token's subject.
+             * @description Id of the key, the member or the portal session (`pls_…`), or the subject of the token.
              * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string | null;
             /**
-             * @description The key's name, or the member's address, as it was then.
+             * @description Name of the key or address of the member at the time of the entry.
              * @example Billing service
              */
             name: string | null;
             /**
-             * @description What made the key: `oauth` is an agent's.
+             * @description Origin of the key: `oauth` marks a key of an agent.
              * @example api
              */
             source: string | null;
             /**
-             * @description The session of who was signed in and sent no key.
+             * @description Id of the sign-in session, if the actor was signed in and sent no key.
              * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             session: string | null;
         };
         AuditItem: {
             /**
-             * @description The entry's id.
+             * @description Id of the entry.
              * @example aud_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
              * Format: date-time
-             * @description When, by the clock of the database.
+             * @description Time of the entry, according to the database clock.
              * @example 2026-11-21T09:30:00.000Z
              */
             at: string;
             /**
-             * @description The method and the template of the route, or a word for what is no call.
+             * @description Method and route template of the call, or a word for an action that is not an API call.
              * @example POST /v1/keys
              */
             action: string;
             /**
-             * @description What kind of thing it was done to.
+             * @description Type of the affected resource.
              * @example keys
              */
             resource_type: string | null;
             /**
-             * @description Which one.
+             * @description Id of the affected resource.
              * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             resource_id: string | null;
             /**
-             * @description The client's address; behind a proxy the one that TRUST_PROXY lets count.
+             * @description IP address of the client. Behind a proxy, TRUST_PROXY decides which address counts.
              * @example 203.0.113.7
              */
             ip: string | null;
             /**
-             * @description What the client called itself, cut at 200 characters.
+             * @description User agent of the client, cut at 200 characters.
              * @example posthorn/0.1.0
              */
             user_agent: string | null;
             /**
-             * @description The request, as its answer and the logs name it.
+             * @description Request id, as in the response and in the logs.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             request_id: string | null;
             /**
-             * @description What was changed, as it was before: only the fields that differ, all of them when it was removed, null when it was made. Secrets are masked.
+             * @description Value before the change. It has only the fields that differ, or all fields if the resource was removed. It is
+             *     `null` if the resource was created. Secrets are masked.
              * @example {
              *       "name": "Old"
              *     }
@@ -2942,7 +2944,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description The same as it is now; null when it was removed.
+             * @description Value after the change; `null` if the resource was removed.
              * @example {
              *       "name": "New"
              *     }
@@ -2950,208 +2952,210 @@ export interface components {
             after: {
                 [key: string]: unknown;
             } | null;
-            /** @description Who. */
+            /** @description Actor that performed or attempted the action. */
             actor: components["schemas"]["AuditActorItem"];
         };
         AuditPage: {
-            /** @description The entries of this page. */
+            /** @description Entries on this page. */
             data: components["schemas"]["AuditItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         KeyItem: {
             /**
-             * @description The key's id.
+             * @description Id of the key.
              * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Billing service
              */
             name: string;
             /**
-             * @description What it may do.
+             * @description Scope of the key.
              * @example write
              * @enum {string}
              */
             scope: "read" | "write" | "admin";
             /**
-             * @description The environment whose data it sees.
+             * @description Environment whose data the key can access.
              * @example live
              * @enum {string}
              */
             environment: "live" | "test";
             /**
-             * @description The first characters of its text.
+             * @description First characters of the key's text.
              * @example ek_live_4fQa
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used, to about a minute; null before the first time.
+             * @description Time of the last use, accurate to about one minute. `null` if the key has never been used.
              * @example 2026-11-21T10:02:11.402Z
              */
             last_used_at: string | null;
             /**
              * Format: date-time
-             * @description From when on it is refused; null when never.
+             * @description Time from which the key is rejected. `null` if the key does not expire.
              * @example null
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was revoked; null while it is not.
+             * @description Time at which the key was revoked. `null` if it is not revoked.
              * @example null
              */
             revoked_at: string | null;
             /**
-             * @description What made it: a call of this API, an OAuth grant, or the first start.
+             * @description Origin of the key: an API call, an OAuth grant, or the first start of the installation.
              * @example api
              * @enum {string}
              */
             source: "api" | "oauth" | "bootstrap";
             /**
-             * @description Of a key from an OAuth grant: the client. Null otherwise.
+             * @description Id of the client, if the key comes from an OAuth grant. `null` otherwise.
              * @example null
              */
             client_id: string | null;
             /**
-             * @description Of a key from an OAuth grant: what the client calls itself, which nobody verified. Null otherwise.
+             * @description Name that the client gave itself, if the key comes from an OAuth grant. The name is not verified. `null` otherwise.
              * @example null
              */
             client_name: string | null;
             /**
-             * @description Of a key from an OAuth grant: who approved it, as a member's address or the name of a key. Null otherwise.
+             * @description Approver of the OAuth grant that the key comes from: a member's email address or the name of a key. `null` for
+             *     other keys.
              * @example null
              */
             granted_by: string | null;
         };
         KeyPage: {
-            /** @description The keys of this page, revoked ones included. */
+            /** @description The keys of this page, including revoked keys. */
             data: components["schemas"]["KeyItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewKeyBody: {
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Billing service
              */
             name: string;
             /**
-             * @description What it may do; each scope includes the ones before it.
+             * @description Scope of the key. Each scope includes the scopes listed before it.
              * @example write
              * @enum {string}
              */
             scope: "read" | "write" | "admin";
             /**
-             * @description The environment it belongs to; that of the calling key when left out. Only a live key can make a live key.
+             * @description Environment of the key. Defaults to the environment of the calling key. Only a live key can create a live key.
              * @example test
              * @enum {string}
              */
             environment?: "live" | "test";
             /**
              * Format: date-time
-             * @description From when on it is refused (RFC 3339); never when left out.
+             * @description Time from which the key is rejected (RFC 3339). If omitted, the key does not expire.
              * @example 2027-01-01T00:00:00.000Z
              */
             expires_at?: string | null;
         };
         IssuedKeyItem: {
             /**
-             * @description The key's id.
+             * @description Id of the key.
              * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Billing service
              */
             name: string;
             /**
-             * @description What it may do.
+             * @description Scope of the key.
              * @example write
              * @enum {string}
              */
             scope: "read" | "write" | "admin";
             /**
-             * @description The environment whose data it sees.
+             * @description Environment whose data the key can access.
              * @example live
              * @enum {string}
              */
             environment: "live" | "test";
             /**
-             * @description The first characters of its text.
+             * @description First characters of the key's text.
              * @example ek_live_4fQa
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used, to about a minute; null before the first time.
+             * @description Time of the last use, accurate to about one minute. `null` if the key has never been used.
              * @example 2026-11-21T10:02:11.402Z
              */
             last_used_at: string | null;
             /**
              * Format: date-time
-             * @description From when on it is refused; null when never.
+             * @description Time from which the key is rejected. `null` if the key does not expire.
              * @example null
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was revoked; null while it is not.
+             * @description Time at which the key was revoked. `null` if it is not revoked.
              * @example null
              */
             revoked_at: string | null;
             /**
-             * @description What made it: a call of this API, an OAuth grant, or the first start.
+             * @description Origin of the key: an API call, an OAuth grant, or the first start of the installation.
              * @example api
              * @enum {string}
              */
             source: "api" | "oauth" | "bootstrap";
             /**
-             * @description Of a key from an OAuth grant: the client. Null otherwise.
+             * @description Id of the client, if the key comes from an OAuth grant. `null` otherwise.
              * @example null
              */
             client_id: string | null;
             /**
-             * @description Of a key from an OAuth grant: what the client calls itself, which nobody verified. Null otherwise.
+             * @description Name that the client gave itself, if the key comes from an OAuth grant. The name is not verified. `null` otherwise.
              * @example null
              */
             client_name: string | null;
             /**
-             * @description Of a key from an OAuth grant: who approved it, as a member's address or the name of a key. Null otherwise.
+             * @description Approver of the OAuth grant that the key comes from: a member's email address or the name of a key. `null` for
+             *     other keys.
              * @example null
              */
             granted_by: string | null;
             /**
-             * @description The key itself, shown in this answer only.
+             * @description The key itself. Returned only in this response.
              * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
              */
             key: string;
         };
         KeyRotationBody: {
             /**
-             * @description How long the old key goes on, in seconds; 0 ends it at once.
+             * @description Time in seconds for which the old key is still accepted. With 0 the old key is revoked immediately.
              * @default 86400
              * @example 86400
              */
@@ -3159,35 +3163,35 @@ export interface components {
         };
         MemberItem: {
             /**
-             * @description The member's id.
+             * @description Id of the member.
              * @example mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The address, in lower case.
+             * @description Email address in lower case.
              * @example ada@example.com
              */
             email: string;
             /**
-             * @description What people know the person by.
+             * @description Display name of the member.
              * @example Ada
              */
             name: string;
             /**
-             * @description What the member may do.
+             * @description Role of the member.
              * @example write
              * @enum {string}
              */
             role: "read" | "write" | "admin";
             /**
              * Format: date-time
-             * @description When the member was added.
+             * @description Time at which the member was added.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the member last signed in; null before the first time.
+             * @description Time of the member's last sign-in. `null` if the member has never signed in.
              * @example 2026-11-21T10:02:11.402Z
              */
             last_signed_in_at: string | null;
@@ -3196,24 +3200,25 @@ export interface components {
             /** @description The members of this page. */
             data: components["schemas"]["MemberItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewMemberBody: {
             /**
-             * @description The address that codes are mailed to, and that the identity provider knows the person by; compared in lower case.
+             * @description Email address that receives sign-in codes and by which the identity provider identifies the member. Compared in
+             *     lower case.
              * @example ada@example.com
              */
             email: string;
             /**
-             * @description What people know the person by; the address when left out.
+             * @description Display name of the member. Defaults to the email address.
              * @example Ada
              */
             name?: string;
             /**
-             * @description What the member may do, in both environments; each role includes the ones before it.
+             * @description Role of the member, in both environments. Each role includes the roles listed before it.
              * @example write
              * @enum {string}
              */
@@ -3221,12 +3226,12 @@ export interface components {
         };
         MemberChangesBody: {
             /**
-             * @description What people know the person by.
+             * @description Display name of the member.
              * @example Ada
              */
             name?: string;
             /**
-             * @description What the member may do from now on; it counts for open sessions within five seconds.
+             * @description New role of the member. Open sessions get the new role within five seconds.
              * @example admin
              * @enum {string}
              */
@@ -3234,43 +3239,44 @@ export interface components {
         };
         OrgItem: {
             /**
-             * @description The organization's id.
+             * @description Id of the organization.
              * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Acme
              */
             name: string;
             /**
-             * @description Its part of receive URLs and platform addresses.
+             * @description Path segment of the organization in receive URLs and platform addresses.
              * @example acme
              */
             slug: string;
             /**
-             * @description The calling key's environment.
+             * @description Environment of the calling key.
              * @example live
              * @enum {string}
              */
             environment: "live" | "test";
             /**
-             * @description How many days that environment keeps events, attempts and dead letters.
+             * @description Number of days for which the environment keeps events, attempts and dead letters.
              * @example 30
              */
             retention_days: number;
             /**
-             * @description Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`.
+             * @description `true` if the event types of the environment are public. They are published at `/catalog/{slug}` (live) or
+             *     `/catalog/{slug}/test` (test).
              * @example false
              */
             public_event_catalog: boolean;
             /**
-             * @description The destination that gets the service's own events of that environment; null for none, and when it was deleted.
+             * @description Destination that receives the service's own events of the environment. `null` if there is none or it was deleted.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             system_destination: string | null;
             /**
-             * @description Which origins may show that environment's customers' portal in a frame.
+             * @description Origins that may show the environment's customers' portal in a frame.
              * @example [
              *       "https://app.example.com"
              *     ]
@@ -3278,39 +3284,43 @@ export interface components {
             portal_origins: string[];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
         };
         OrgChangesBody: {
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Acme
              */
             name?: string;
             /**
-             * @description Its part of receive URLs and platform addresses: unique on this installation.
+             * @description Path segment of the organization in receive URLs and platform addresses. Unique on this installation.
              * @example acme
              */
             slug?: string;
             /**
-             * @description How many days the calling key's environment keeps what it accepts from now on; from 60 days on it may keep it longer by a thirtieth.
+             * @description Number of days for which the calling key's environment keeps what it accepts from now on. With 60 days or more,
+             *     data may be kept longer by a thirtieth of the period.
              * @example 30
              */
             retention_days?: number;
             /**
-             * @description Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`.
+             * @description `true` if the event types of the environment are public. They are published at `/catalog/{slug}` (live) or
+             *     `/catalog/{slug}/test` (test).
              * @example false
              */
             public_event_catalog?: boolean;
             /**
-             * @description The destination that gets the service's own events of that environment (see `GET /v1/system-events`); null for none.
+             * @description Destination that receives the service's own events of the environment (see `GET /v1/system-events`). `null` for
+             *     none.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             system_destination?: string | null;
             /**
-             * @description Which origins may show that environment's customers' portal in a frame: https, or http on the own computer in test. None for none: then it opens as a page alone.
+             * @description Origins that may show the environment's customers' portal in a frame: https, or in the test environment http on the
+             *     local computer. If the list is empty, the portal opens only as a page of its own.
              * @example [
              *       "https://app.example.com"
              *     ]
@@ -3319,14 +3329,14 @@ export interface components {
         };
         SigningSecret: {
             /**
-             * @description `whsec_` and the key in base64: receivers verify with it.
+             * @description `whsec_` followed by the key in base64. Receivers verify signatures with it.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string;
         };
         SecretRotationBody: {
             /**
-             * @description How long the old secret goes on signing beside the new one, in seconds.
+             * @description Time in seconds for which deliveries are still signed with the old secret, in addition to the new one.
              * @default 86400
              * @example 86400
              */
@@ -3334,198 +3344,200 @@ export interface components {
         };
         OperatedOrg: {
             /**
-             * @description The organization's id.
+             * @description Id of the organization.
              * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Its part of receive URLs; `removed-…` once it is removed.
+             * @description Path segment of the organization in receive URLs. Becomes `removed-…` when the organization is removed.
              * @example acme
              */
             slug: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Acme
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description From when on nobody came in; null while it is there.
+             * @description Time from which all access was rejected. `null` if the organization is not removed.
              * @example null
              */
             removed_at: string | null;
             /**
              * Format: date-time
-             * @description When what it configured was gone; null before. What it accepted goes with its retention.
+             * @description Time at which all configuration had been erased. `null` before that. Accepted events are deleted when their
+             *     retention period ends.
              * @example null
              */
             erased_at: string | null;
         };
         OrgPage: {
-            /** @description The organizations of this page, removed ones included. */
+            /** @description The organizations of this page, including removed ones. */
             data: components["schemas"]["OperatedOrg"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         FirstAdminBody: {
             /**
-             * @description The address that codes are mailed to.
+             * @description Email address that receives sign-in codes.
              * @example ada@example.com
              */
             email: string;
             /**
-             * @description What people know the person by; the address when left out.
+             * @description Display name of the member. Defaults to the email address.
              * @example Ada
              */
             name?: string;
         };
         NewOrgBody: {
             /**
-             * @description Its part of receive URLs: lower-case letters, digits and `-`.
+             * @description Path segment of the organization in receive URLs: lower-case letters, digits and `-`.
              * @example acme
              */
             slug: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Acme
              */
             name: string;
-            /** @description Its first admin. */
+            /** @description First admin of the organization. */
             admin: components["schemas"]["FirstAdminBody"];
         };
         MadeOrg: {
             /**
-             * @description The organization's id.
+             * @description Id of the organization.
              * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Its part of receive URLs; `removed-…` once it is removed.
+             * @description Path segment of the organization in receive URLs. Becomes `removed-…` when the organization is removed.
              * @example acme
              */
             slug: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Acme
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description From when on nobody came in; null while it is there.
+             * @description Time from which all access was rejected. `null` if the organization is not removed.
              * @example null
              */
             removed_at: string | null;
             /**
              * Format: date-time
-             * @description When what it configured was gone; null before. What it accepted goes with its retention.
+             * @description Time at which all configuration had been erased. `null` before that. Accepted events are deleted when their
+             *     retention period ends.
              * @example null
              */
             erased_at: string | null;
             /**
-             * @description A live admin key, shown in this answer only.
+             * @description Live admin key. Returned only in this response.
              * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
              */
             key: string;
             /**
-             * @description An admin key of the test environment, shown in this answer only.
+             * @description Admin key of the test environment. Returned only in this response.
              * @example ek_test_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
              */
             test_key: string;
-            /** @description Its first admin. */
+            /** @description First admin of the organization. */
             admin: components["schemas"]["MemberItem"];
         };
         SessionMember: {
             /**
-             * @description Its id.
+             * @description Id of the member.
              * @example mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The address.
+             * @description Email address of the member.
              * @example ada@example.com
              */
             email: string;
             /**
-             * @description What the member is called; empty when nobody said.
+             * @description Display name of the member. Empty if none was given.
              * @example Ada
              */
             name: string;
         };
         SessionKey: {
             /**
-             * @description Its id.
+             * @description Id of the key.
              * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What it is called.
+             * @description Name of the key.
              * @example Billing service
              */
             name: string;
         };
         SessionOrganization: {
             /**
-             * @description Its id.
+             * @description Id of the organization.
              * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What it is called.
+             * @description Name of the organization.
              * @example Example Inc.
              */
             name: string;
             /**
-             * @description Its part of receive URLs.
+             * @description Path segment of the organization in receive URLs.
              * @example example
              */
             slug: string;
         };
         OwnSessionItem: {
             /**
-             * @description The session's id.
+             * @description Id of the session.
              * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description How you signed in: with an API key, with a code by email, through the identity provider.
+             * @description Sign-in method: an API key, a code sent by email, or the identity provider.
              * @example code
              * @enum {string}
              */
             how: "key" | "code" | "oidc";
             /**
-             * @description What to call you: the member's name or address, or the name of the key.
+             * @description Display name for the user: the member's name or email address, or the name of the key.
              * @example Ada
              */
             name: string;
-            /** @description The member; null when a key opened the session. */
+            /** @description The signed-in member. `null` if the session was opened with a key. */
             member: components["schemas"]["SessionMember"] | null;
-            /** @description The key that opened the session; null for a member's. */
+            /** @description The key that opened the session. `null` if a member opened it. */
             key: components["schemas"]["SessionKey"] | null;
-            /** @description The organization. */
+            /** @description The organization of the session. */
             organization: components["schemas"]["SessionOrganization"];
             /**
-             * @description What you may do: the member's role, or the scope of the key.
+             * @description Permissions of the session: the member's role or the scope of the key.
              * @example admin
              * @enum {string}
              */
             scope: "read" | "write" | "admin";
             /**
-             * @description The environments that you may name in `X-Posthorn-Environment`.
+             * @description Environments that you may name in `X-Posthorn-Environment`.
              * @example [
              *       "live",
              *       "test"
@@ -3534,68 +3546,68 @@ export interface components {
             environments: ("live" | "test")[];
             /**
              * Format: date-time
-             * @description When it ends at the latest.
+             * @description Time at which the session ends at the latest.
              * @example 2026-11-28T09:30:00.000Z
              */
             expires_at: string;
             /**
-             * @description So many seconds without a request end it before.
+             * @description Number of seconds without a request after which the session ends early.
              * @example 43200
              */
             idle_seconds: number;
         };
         SessionItem: {
             /**
-             * @description The session's id.
+             * @description Id of the session.
              * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description How somebody signed in: with an API key, with a code by email, through the identity provider.
+             * @description Sign-in method: an API key, a code sent by email, or the identity provider.
              * @example code
              * @enum {string}
              */
             how: "key" | "code" | "oidc";
             /**
-             * @description The member whose session it is; null when a key opened it.
+             * @description Id of the member. `null` if the session was opened with a key.
              * @example mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             member: string | null;
             /**
-             * @description The member's address; null when a key opened it.
+             * @description Email address of the member. `null` if the session was opened with a key.
              * @example ada@example.com
              */
             email: string | null;
             /**
-             * @description The key that opened it; null for a member's.
+             * @description Id of the key that opened the session. `null` if a member opened it.
              * @example null
              */
             key: string | null;
             /**
-             * @description The network it was opened from: an IPv4 address, or the /64 of an IPv6 one.
+             * @description Network from which the session was opened: an IPv4 address or the /64 prefix of an IPv6 address.
              * @example 203.0.113.7
              */
             network: string;
             /**
-             * @description What the browser called itself then, cut at 200 characters.
+             * @description User agent of the browser that opened the session, truncated to 200 characters.
              * @example Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0
              */
             user_agent: string;
             /**
              * Format: date-time
-             * @description When it was opened.
+             * @description Time at which the session was opened.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description Its last request, to about a minute.
+             * @description Time of the last request, accurate to about one minute.
              * @example 2026-11-21T10:02:11.402Z
              */
             last_seen_at: string;
             /**
              * Format: date-time
-             * @description When it ends at the latest; twelve hours without a request end it before.
+             * @description Time at which the session ends at the latest. It ends earlier after twelve hours without a request.
              * @example 2026-11-28T09:30:00.000Z
              */
             expires_at: string;
@@ -3604,145 +3616,145 @@ export interface components {
             /** @description The sessions of this page. */
             data: components["schemas"]["SessionItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         SecretItem: {
             /**
-             * @description The secret's id.
+             * @description Id of the secret.
              * @example sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What `{{secrets.NAME}}` calls it.
+             * @description Name used in `{{secrets.NAME}}`.
              * @example CRM_TOKEN
              */
             name: string;
             /**
-             * @description What it is for; null when nobody said.
+             * @description Purpose of the secret; `null` if none is set.
              * @example The CRM, read and write
              */
             description: string | null;
             /**
-             * @description Rises with every new value.
+             * @description Version of the value. Each new value increments it.
              * @example 1
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its value or its description was changed last.
+             * @description Time of the last change to the value or the description.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
         };
         SecretPage: {
-            /** @description The secrets of this page. */
+            /** @description Secrets on this page. */
             data: components["schemas"]["SecretItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewSecretBody: {
             /**
-             * @description What `{{secrets.NAME}}` calls it; unique in the environment, and never changed.
+             * @description Name used in `{{secrets.NAME}}`. It is unique within the environment and cannot be changed.
              * @example CRM_TOKEN
              */
             name: string;
             /**
-             * @description The value, at most 16 KB in UTF-8; stored encrypted and never returned.
+             * @description Value of the secret, at most 16 KB in UTF-8. It is stored encrypted and never returned.
              * @example tok_8Kd2mQ
              */
             value: string;
             /**
-             * @description What it is for.
+             * @description Purpose of the secret.
              * @example The CRM, read and write
              */
             description?: string | null;
         };
         SecretUserItem: {
             /**
-             * @description What kind of thing it is.
+             * @description Kind of resource.
              * @example destination
              * @enum {string}
              */
             kind: "destination" | "endpoint";
             /**
-             * @description Its id.
+             * @description Id of the resource.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
         };
         SecretDetail: {
             /**
-             * @description The secret's id.
+             * @description Id of the secret.
              * @example sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What `{{secrets.NAME}}` calls it.
+             * @description Name used in `{{secrets.NAME}}`.
              * @example CRM_TOKEN
              */
             name: string;
             /**
-             * @description What it is for; null when nobody said.
+             * @description Purpose of the secret; `null` if none is set.
              * @example The CRM, read and write
              */
             description: string | null;
             /**
-             * @description Rises with every new value.
+             * @description Version of the value. Each new value increments it.
              * @example 1
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its value or its description was changed last.
+             * @description Time of the last change to the value or the description.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
-            /** @description What uses it, the first 100; while there is any, it can't be deleted. */
+            /** @description The first 100 resources that use the secret. A secret in use cannot be deleted. */
             used_by: components["schemas"]["SecretUserItem"][];
         };
         SecretChangesBody: {
             /**
-             * @description A new value, which is a new version; in force on every node within five seconds.
+             * @description New value. It creates a new version, which is in effect on every node within five seconds.
              * @example tok_9Ws4nR
              */
             value?: string;
             /**
-             * @description What it is for; null takes it away.
+             * @description Purpose of the secret; `null` removes it.
              * @example The CRM, read and write
              */
             description?: string | null;
         };
         CheckBody: {
             /**
-             * @description How it would be delivered to.
+             * @description Type of the destination.
              * @example https
              */
             type: string;
             /**
-             * @description Where it is, for types that have a URL.
+             * @description URL of the target, for types that have a URL.
              * @example https://example.com/webhooks
              */
             url?: string | null;
             /**
-             * @description Settings of its type, as they would be given to create it.
+             * @description Settings of the type, in the same format as when a destination is created.
              * @example {
              *       "queueUrl": "https://sqs.eu-west-1.amazonaws.com/1/orders",
              *       "region": "eu-west-1"
@@ -3752,7 +3764,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Credentials of its type; used for this check and not stored.
+             * @description Credentials for the type. Used for this check only and not stored.
              * @example {
              *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE"
              *     }
@@ -3763,63 +3775,65 @@ export interface components {
         };
         CheckResult: {
             /**
-             * @description True when it can be reached.
+             * @description `true` if the target is reachable.
              * @example true
              */
             ok: boolean;
             /**
-             * @description A sentence for people; left out when there is nothing to say.
+             * @description Explanation of the result for human readers. Omitted if there is nothing to explain.
              * @example The target answered with status 200.
              */
             detail?: string;
         };
         ChecksItem: {
             /**
-             * @description The settings fit the type.
+             * @description `true` if the settings are valid for the type.
              * @example true
              */
             schema: boolean;
             /**
-             * @description The target accepts the credentials.
+             * @description `true` if the target accepts the credentials.
              * @example true
              */
             credentials: boolean;
             /**
-             * @description The target can be reached.
+             * @description `true` if the target is reachable.
              * @example true
              */
             connectivity: boolean;
         };
         ValidationResult: {
             /**
-             * @description The destination's validation from now on: `stale` was reachable once and is not now.
+             * @description New validation state of the destination. `stale` means that the target was reachable before and is not reachable
+             *     now.
              * @example valid
              * @enum {string}
              */
             validation: "pending" | "valid" | "stale" | "invalid";
-            /** @description What each check said; a check behind one that failed is false too. */
+            /** @description Results of the individual checks. A check after a failed one is also `false`. */
             checks: components["schemas"]["ChecksItem"];
             /**
-             * @description A sentence for people; left out when there is nothing to say.
+             * @description Explanation of the result for human readers. Omitted if there is nothing to explain.
              * @example The target answered with status 200.
              */
             detail?: string;
         };
         SigningSecretItem: {
             /**
-             * @description `whsec_` and the key in base64: the receiver verifies `v1` signatures with it.
+             * @description `whsec_` followed by the key in base64. The receiver verifies `v1` signatures with it.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string;
             /**
-             * @description `whpk_` and the public key in base64, which verifies `v1a` signatures; null unless `asymmetric`.
+             * @description `whpk_` followed by the public key in base64, with which the receiver verifies `v1a` signatures. `null` unless
+             *     `asymmetric` is `true`.
              * @example whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=
              */
             public_key: string | null;
         };
         DestinationSecretRotationBody: {
             /**
-             * @description How long the old secret goes on signing beside the new one, in seconds.
+             * @description Time in seconds for which deliveries are still signed with the old secret, in addition to the new one.
              * @default 86400
              * @example 86400
              */
@@ -3827,57 +3841,57 @@ export interface components {
         };
         DestinationItem: {
             /**
-             * @description The destination's id.
+             * @description Id of the destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Orders
              */
             name: string;
             /**
-             * @description How it is delivered to.
+             * @description Type of the destination, which determines how it is delivered to.
              * @example https
              */
             type: string;
             /**
-             * @description Where it is; null for a type that has no URL.
+             * @description URL of the destination. `null` for types without a URL.
              * @example https://example.com/webhooks
              */
             url: string | null;
             /**
-             * @description What its last check found: `stale` was reachable once and is not now.
+             * @description Result of the last check. `stale` means that the target was reachable before and is not reachable now.
              * @example valid
              * @enum {string}
              */
             validation: "pending" | "valid" | "stale" | "invalid";
             /**
-             * @description `disabled` takes no deliveries until it is enabled.
+             * @description `disabled` means that no deliveries are made until the destination is enabled.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
             /**
-             * @description Rises with every change of the settings.
+             * @description Version number, incremented by every change of the settings.
              * @example 1
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
         };
         ListCount: {
             /**
-             * @description How many match the filters, over all pages.
+             * @description Number of rows that match the filters, over all pages. Counting stops at 1,000.
              * @example 42
              */
             value: number;
             /**
-             * @description True when counting ended at 1,000: there are at least as many.
+             * @description True if counting stopped at 1,000, so that there are at least 1,000 rows.
              * @example false
              */
             is_capped: boolean;
@@ -3886,26 +3900,27 @@ export interface components {
             /** @description The destinations of this page. */
             data: components["schemas"]["DestinationItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
-            /** @description How many match the filters, over all pages; only when `count` asks for it. */
+            /** @description Number of items on all pages that match the filters. Present only if the request sets `count`. */
             count?: components["schemas"]["ListCount"];
         };
         RetryBody: {
             /**
-             * @description A policy that an extension brings, in place of numbers. Null goes back to numbers.
+             * @description Name of a retry policy from an extension, used instead of the numbers. `null` returns to the numbers.
              * @example null
              */
             policy?: string | null;
             /**
-             * @description All attempts, the first one included. Left out, what was set stays, or without that it is the length of the schedule.
+             * @description Total number of attempts, including the first. If omitted, the stored value stays. If none is stored, it is the
+             *     length of the schedule.
              * @example 8
              */
             max_attempts?: number;
             /**
-             * @description The longest wait before each attempt, in seconds; the last one repeats.
+             * @description Longest wait before each attempt, in seconds. The last value applies to all further attempts.
              * @example [
              *       0,
              *       5,
@@ -3921,60 +3936,60 @@ export interface components {
         };
         RateLimitBody: {
             /**
-             * @description Deliveries per second; below 1 for less than one in a second.
+             * @description Deliveries per second. Values below 1 allow less than one delivery per second.
              * @example 50
              */
             per_second: number;
         };
         LegacySignatureBody: {
             /**
-             * @description The header that carries the signature.
+             * @description Name of the header that carries the signature.
              * @example X-Acme-Signature
              */
             header: string;
             /**
-             * @description The hash under the HMAC.
+             * @description Hash function of the HMAC.
              * @default sha256
              * @example sha256
              * @enum {string}
              */
             algorithm: "sha256" | "sha1" | "sha512" | "sha384" | "md5";
             /**
-             * @description How the signature is written.
+             * @description Encoding of the signature.
              * @default hex
              * @example hex
              * @enum {string}
              */
             encoding: "hex" | "base64";
             /**
-             * @description What is signed: literal text, `{id}`, `{timestamp}` (Unix seconds) and, once, `{body}`.
+             * @description Template of the signed content: literal text, `{id}`, `{timestamp}` (Unix seconds) and exactly once `{body}`.
              * @default {body}
              * @example {timestamp}.{body}
              */
             content: string;
             /**
-             * @description The header's value: literal text, `{id}`, `{timestamp}` and `{signature}`.
+             * @description Template of the header's value: literal text, `{id}`, `{timestamp}` and `{signature}`.
              * @default {signature}
              * @example t={timestamp},v1={signature}
              */
             format: string;
             /**
-             * @description A header that carries the timestamp; none when left out.
+             * @description Name of a header that carries the timestamp. No such header is sent if omitted.
              * @example X-Acme-Timestamp
              */
             timestamp_header?: string | null;
             /**
-             * @description A header that repeats the message's id; none when left out.
+             * @description Name of a header that repeats the id of the message. No such header is sent if omitted.
              * @example X-Acme-Delivery
              */
             id_header?: string | null;
             /**
-             * @description The key of the HMAC; stored encrypted and never returned. The stored one stays when it is left out.
+             * @description Key of the HMAC. Stored encrypted and never returned. If omitted, the stored key stays.
              * @example an-old-shared-secret
              */
             secret?: string;
             /**
-             * @description How `secret` is written.
+             * @description Encoding of `secret`.
              * @default utf8
              * @example utf8
              * @enum {string}
@@ -3983,7 +3998,8 @@ export interface components {
         };
         NewDestinationBody: {
             /**
-             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
+             *     send override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -3991,36 +4007,41 @@ export interface components {
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description The rate limit; none when left out. */
+            /** @description Rate limit. Deliveries are not rate limited if omitted. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
-             * @description How long one attempt may take, in milliseconds.
+             * @description Time limit for one attempt, in milliseconds.
              * @default 15000
              * @example 15000
              */
             timeout_ms: number | null;
             /**
-             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
+             *     what the target can handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
             /**
-             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @description If `true`, deliveries are also signed with an ed25519 key (`v1a`). `false` removes the key.
              * @default false
              * @example false
              */
             asymmetric: boolean | null;
-            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            /**
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
+             *     omitted.
+             */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
-             * @description Where it is, for types that have a URL.
+             * @description URL of the target, for types that have a URL.
              * @example https://example.com/webhooks
              */
             url?: string | null;
             /**
-             * @description Settings of its type (`queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10).
+             * @description Settings of the type (for example `queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}`
+             *     (1 to 1000, default 10).
              * @example {
              *       "circuit_breaker": {
              *         "failure_threshold": 20
@@ -4031,17 +4052,17 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Orders
              */
             name: string;
             /**
-             * @description How it is delivered to: `https`, `mirror`, `sqs` or `pull`, or a type that an extension adds.
+             * @description Type of the destination: `https`, `mirror`, `sqs`, `pull`, or a type that an extension adds.
              * @example https
              */
             type: string;
             /**
-             * @description Credentials of its type; stored encrypted and never returned.
+             * @description Credentials for the type. Stored encrypted and never returned.
              * @example {
              *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
              *       "secretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -4051,29 +4072,29 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description A signing secret that its receiver knows already; a new one is made when left out.
+             * @description Signing secret that the receiver already knows. If omitted, a new one is generated.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret?: string | null;
         };
         RetryItem: {
             /**
-             * @description The policy that is followed; left out where the numbers are the destination's own or the default.
+             * @description Name of the retry policy in use. Omitted if the numbers are the destination's own or the default.
              * @example patient
              */
             policy?: string;
             /**
-             * @description Why the policy is not followed, and the default schedule holds: its extension is not loaded. Left out otherwise.
+             * @description Reason why the policy is not used and the default schedule applies: its extension is not loaded. Omitted otherwise.
              * @example Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.
              */
             policy_unserved?: string;
             /**
-             * @description All attempts, the first one included.
+             * @description Total number of attempts, including the first.
              * @example 8
              */
             max_attempts: number;
             /**
-             * @description The longest wait before each attempt, in seconds; the last one repeats.
+             * @description Longest wait before each attempt, in seconds. The last value applies to all further attempts.
              * @example [
              *       0,
              *       5,
@@ -4089,109 +4110,110 @@ export interface components {
         };
         LegacySignatureItem: {
             /**
-             * @description The header that carries the signature.
+             * @description Name of the header that carries the signature.
              * @example X-Acme-Signature
              */
             header: string;
             /**
-             * @description The hash under the HMAC.
+             * @description Hash function of the HMAC.
              * @example sha256
              * @enum {string}
              */
             algorithm: "sha256" | "sha1" | "sha512" | "sha384" | "md5";
             /**
-             * @description How the signature is written.
+             * @description Encoding of the signature.
              * @example hex
              * @enum {string}
              */
             encoding: "hex" | "base64";
             /**
-             * @description What is signed.
+             * @description Template of the signed content.
              * @example {timestamp}.{body}
              */
             content: string;
             /**
-             * @description The header's value.
+             * @description Template of the header's value.
              * @example t={timestamp},v1={signature}
              */
             format: string;
             /**
-             * @description The header that carries the timestamp, or null.
+             * @description Name of the header that carries the timestamp, or `null`.
              * @example X-Acme-Timestamp
              */
             timestamp_header: string | null;
             /**
-             * @description The header that repeats the message's id, or null.
+             * @description Name of the header that repeats the id of the message, or `null`.
              * @example null
              */
             id_header: string | null;
         };
         CircuitItem: {
             /**
-             * @description `open` holds deliveries back, `half_open` tries one, `closed` lets them through.
+             * @description `open` holds deliveries back, `half_open` tries one delivery, `closed` lets all deliveries through.
              * @example closed
              * @enum {string}
              */
             state: "closed" | "open" | "half_open";
             /**
              * Format: date-time
-             * @description When the outage began; null while closed.
+             * @description Time at which the outage began. `null` while the circuit is closed.
              * @example null
              */
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description Not before when a probe is sent, or, while one is under way, another; null while closed.
+             * @description Earliest time of the next probe. While a probe is in flight, earliest time of another one. `null` while the circuit
+             *     is closed.
              * @example null
              */
             next_probe_at: string | null;
         };
         DestinationDetail: {
             /**
-             * @description The destination's id.
+             * @description Id of the destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Orders
              */
             name: string;
             /**
-             * @description How it is delivered to.
+             * @description Type of the destination, which determines how it is delivered to.
              * @example https
              */
             type: string;
             /**
-             * @description Where it is; null for a type that has no URL.
+             * @description URL of the destination. `null` for types without a URL.
              * @example https://example.com/webhooks
              */
             url: string | null;
             /**
-             * @description What its last check found: `stale` was reachable once and is not now.
+             * @description Result of the last check. `stale` means that the target was reachable before and is not reachable now.
              * @example valid
              * @enum {string}
              */
             validation: "pending" | "valid" | "stale" | "invalid";
             /**
-             * @description `disabled` takes no deliveries until it is enabled.
+             * @description `disabled` means that no deliveries are made until the destination is enabled.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
             /**
-             * @description Rises with every change of the settings.
+             * @description Version number, incremented by every change of the settings.
              * @example 1
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
-             * @description Headers that every delivery carries.
+             * @description Headers that are added to every delivery.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4199,29 +4221,30 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
-            /** @description The retry policy in force. */
+            /** @description The retry policy in effect. */
             retry: components["schemas"]["RetryItem"];
-            /** @description The rate limit in force; null when there is none. */
+            /** @description The rate limit in effect. `null` if there is none. */
             rate_limit: components["schemas"]["RateLimitBody"] | null;
             /**
-             * @description How long one attempt may take, in milliseconds.
+             * @description Time limit for one attempt, in milliseconds.
              * @example 15000
              */
             timeout_ms: number;
             /**
-             * @description Most attempts that one worker process has under way at once; null for what the target bears.
+             * @description Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
+             *     the target.
              * @example null
              */
             concurrency: number | null;
             /**
-             * @description Whether deliveries carry an ed25519 signature (`v1a`) beside the one of the secret.
+             * @description `true` if deliveries carry an ed25519 signature (`v1a`) in addition to the signature with the secret.
              * @example false
              */
             asymmetric: boolean;
-            /** @description The old signature header that is sent as well; null when there is none. */
+            /** @description Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
             legacy_signature: components["schemas"]["LegacySignatureItem"] | null;
             /**
-             * @description Settings of its type, and `circuit_breaker: {failure_threshold}`.
+             * @description Settings of the type, and `circuit_breaker: {failure_threshold}`.
              * @example {
              *       "circuit_breaker": {
              *         "failure_threshold": 10
@@ -4231,22 +4254,23 @@ export interface components {
             config: {
                 [key: string]: unknown;
             };
-            /** @description Its circuit breaker. */
+            /** @description Circuit breaker of the destination. */
             circuit: components["schemas"]["CircuitItem"];
             /**
-             * @description Why it is disabled; null while it is active.
+             * @description Reason why the destination is disabled. `null` while it is active.
              * @example null
              */
             disabled_reason: string | null;
             /**
-             * @description Why every attempt fails until the operator acts: nothing serves its type any more; null otherwise.
+             * @description Reason why every attempt fails until the operator acts: no adapter for the type is loaded. `null` otherwise.
              * @example null
              */
             unserved: string | null;
         };
         DestinationChangesBody: {
             /**
-             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
+             *     send override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4254,36 +4278,41 @@ export interface components {
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description The rate limit; none when left out. */
+            /** @description Rate limit. Deliveries are not rate limited if omitted. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
-             * @description How long one attempt may take, in milliseconds.
+             * @description Time limit for one attempt, in milliseconds.
              * @default 15000
              * @example 15000
              */
             timeout_ms: number | null;
             /**
-             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
+             *     what the target can handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
             /**
-             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @description If `true`, deliveries are also signed with an ed25519 key (`v1a`). `false` removes the key.
              * @default false
              * @example false
              */
             asymmetric: boolean | null;
-            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            /**
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
+             *     omitted.
+             */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
-             * @description Where it is, for types that have a URL.
+             * @description URL of the target, for types that have a URL.
              * @example https://example.com/webhooks
              */
             url?: string | null;
             /**
-             * @description Settings of its type (`queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10).
+             * @description Settings of the type (for example `queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}`
+             *     (1 to 1000, default 10).
              * @example {
              *       "circuit_breaker": {
              *         "failure_threshold": 20
@@ -4294,12 +4323,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Orders
              */
             name?: string;
             /**
-             * @description Other credentials, all of them; they are tried before they are stored, and never returned.
+             * @description New credentials, which replace all stored ones. They are checked before they are stored, and never returned.
              * @example {
              *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
              *       "secretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -4309,7 +4338,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description `active` enables it and closes its circuit, `disabled` stops its deliveries.
+             * @description `active` enables the destination and closes its circuit. `disabled` stops its deliveries.
              * @example active
              * @enum {string}
              */
@@ -4317,22 +4346,22 @@ export interface components {
         };
         ApplicationItem: {
             /**
-             * @description The application's id.
+             * @description Id of the application.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Your own id of the customer; null without one.
+             * @description Your own id of the customer; `null` if it has none.
              * @example customer-42
              */
             uid: string | null;
             /**
-             * @description What people know it by.
+             * @description Human-readable name.
              * @example Acme Inc.
              */
             name: string;
             /**
-             * @description Notes of your own.
+             * @description Your own key-value data.
              * @example {
              *       "plan": "pro"
              *     }
@@ -4342,41 +4371,41 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last, its endpoints not included.
+             * @description Time of the last change to the application. Changes to its endpoints do not count.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
         };
         ApplicationPage: {
-            /** @description The applications of this page. */
+            /** @description Applications on this page. */
             data: components["schemas"]["ApplicationItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
-            /** @description How many match the filters, over all pages; only when `count` asks for it. */
+            /** @description Number of applications that match the filters, across all pages. Present only if `count` is set. */
             count?: components["schemas"]["ListCount"];
         };
         NewApplicationBody: {
             /**
-             * @description Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `app_`.
+             * @description Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`.
              * @example customer-42
              */
             uid?: string | null;
             /**
-             * @description What people know it by; the uid when left out.
+             * @description Human-readable name. Defaults to the uid.
              * @example Acme Inc.
              */
             name?: string;
             /**
-             * @description Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500.
+             * @description Your own key-value data: up to 50 keys of 1 to 40 characters each, with values of up to 500 characters.
              * @example {
              *       "plan": "pro"
              *     }
@@ -4387,22 +4416,22 @@ export interface components {
         };
         ApplicationDetail: {
             /**
-             * @description The application's id.
+             * @description Id of the application.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Your own id of the customer; null without one.
+             * @description Your own id of the customer; `null` if it has none.
              * @example customer-42
              */
             uid: string | null;
             /**
-             * @description What people know it by.
+             * @description Human-readable name.
              * @example Acme Inc.
              */
             name: string;
             /**
-             * @description Notes of your own.
+             * @description Your own key-value data.
              * @example {
              *       "plan": "pro"
              *     }
@@ -4412,35 +4441,35 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last, its endpoints not included.
+             * @description Time of the last change to the application. Changes to its endpoints do not count.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
             /**
-             * @description How many endpoints it has; at most 1,000.
+             * @description Number of endpoints; at most 1,000.
              * @example 3
              */
             endpoint_count: number;
         };
         ApplicationChangesBody: {
             /**
-             * @description Your own id of the customer; null takes it away.
+             * @description Your own id of the customer; `null` removes it.
              * @example customer-42
              */
             uid?: string | null;
             /**
-             * @description What people know it by.
+             * @description Human-readable name.
              * @example Acme Inc.
              */
             name?: string;
             /**
-             * @description Notes of your own, all of them; null clears them.
+             * @description Your own key-value data. The value replaces all existing keys; `null` removes them.
              * @example {
              *       "plan": "pro"
              *     }
@@ -4451,89 +4480,89 @@ export interface components {
         };
         MessageItem: {
             /**
-             * @description The message's id, which is the `webhook-id` of all its deliveries.
+             * @description Id of the message; receivers see it as `webhook-id` in all its deliveries.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The type that it was sent with.
+             * @description Event type of the message.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The channels that it was sent with.
+             * @description Channels of the message.
              * @example [
              *       "project-42"
              *     ]
              */
             channels: string[];
             /**
-             * @description How many endpoints it went to.
+             * @description Number of endpoints that the message was sent to.
              * @example 3
              */
             fanout: number;
             /**
-             * @description How large its payload is, in bytes.
+             * @description Size of the payload in bytes.
              * @example 1204
              */
             payload_bytes: number;
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description Time at which the message was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
         };
         MessagePage: {
-            /** @description The messages of this page; their events are at `GET /v1/events?message_id=`. */
+            /** @description Messages on this page. `GET /v1/events?message_id=` lists their events. */
             data: components["schemas"]["MessageItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         MessageDetail: {
             /**
-             * @description The message's id, which is the `webhook-id` of all its deliveries.
+             * @description Id of the message; receivers see it as `webhook-id` in all its deliveries.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The type that it was sent with.
+             * @description Event type of the message.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The channels that it was sent with.
+             * @description Channels of the message.
              * @example [
              *       "project-42"
              *     ]
              */
             channels: string[];
             /**
-             * @description How many endpoints it went to.
+             * @description Number of endpoints that the message was sent to.
              * @example 3
              */
             fanout: number;
             /**
-             * @description How large its payload is, in bytes.
+             * @description Size of the payload in bytes.
              * @example 1204
              */
             payload_bytes: number;
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description Time at which the message was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
-             * @description The application that it was sent to.
+             * @description Id of the application that the message was sent to.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             application: string;
             /**
-             * @description Headers that are forwarded with it.
+             * @description Headers that are forwarded with the message.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4542,7 +4571,7 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description The payload, in the very characters that it was sent with; absent when it is over 256 KB, and when it was erased.
+             * @description Payload, byte for byte as it was sent. Absent if it exceeds 256 KB or was erased.
              * @example {
              *       "amount": 4200
              *     }
@@ -4551,70 +4580,72 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it.
+             * @description True if the payload is omitted because it exceeds 256 KB. `GET /v1/events/{id}/payload` returns it.
              * @example true
              */
             payload_truncated?: boolean;
             /**
              * Format: date-time
-             * @description When its payload was erased; absent while it is there.
+             * @description Time at which the payload was erased; absent if it was not erased.
              * @example 2026-11-21T09:30:00.000Z
              */
             payload_erased_at?: string;
         };
         EndpointCircuitItem: {
             /**
-             * @description `open` holds deliveries back, `half_open` tries one, `closed` lets them through.
+             * @description State of the circuit. `open` holds deliveries back, `half_open` sends one as a probe, and `closed` sends all
+             *     deliveries.
              * @example closed
              * @enum {string}
              */
             state: "closed" | "open" | "half_open";
             /**
              * Format: date-time
-             * @description When the outage began; null while closed.
+             * @description Time at which the outage began; `null` while the circuit is closed.
              * @example null
              */
             opened_at: string | null;
         };
         ApplicationEndpointDetail: {
             /**
-             * @description The endpoint's id.
+             * @description Id of the endpoint.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Your own id of the endpoint; null without one.
+             * @description Your own id of the endpoint; `null` if it has none.
              * @example production
              */
             uid: string | null;
             /**
-             * @description The application that it belongs to.
+             * @description Id of the application that the endpoint belongs to.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             application: string;
             /**
-             * @description Where it is; null for one that goes to a destination.
+             * @description URL of the endpoint; `null` if it uses a destination.
              * @example https://example.com/webhooks
              */
             url: string | null;
             /**
-             * @description The destination of the registry that it goes to; null for one with a URL.
+             * @description Id of the destination that the endpoint uses; `null` if it has a URL.
              * @example null
              */
             destination: string | null;
             /**
-             * @description How that destination is: `gone` when it was deleted, and what is sent to it fails; null for one with a URL.
+             * @description Status of the destination; `null` if the endpoint has a URL. `gone` means that the destination was deleted, so
+             *     deliveries to it fail.
              * @example null
              * @enum {string|null}
              */
             destination_status: "active" | "disabled" | "gone" | null;
             /**
-             * @description What it is, for people.
+             * @description Human-readable description.
              * @example The production system
              */
             description: string;
             /**
-             * @description Event types that it subscribes to; none for all.
+             * @description Event types that the endpoint subscribes to; empty for all types.
              * @example [
              *       "invoice.paid",
              *       "customer.*"
@@ -4622,14 +4653,14 @@ export interface components {
              */
             event_types: string[];
             /**
-             * @description Channels that it listens to; none for all messages.
+             * @description Channels of the endpoint; empty if it receives messages of all channels.
              * @example [
              *       "project-42"
              *     ]
              */
             channels: string[];
             /**
-             * @description Which messages; null for all.
+             * @description Condition on the payload that messages must match; `null` matches all messages.
              * @example {
              *       "path": "$.amount",
              *       "op": "gte",
@@ -4640,7 +4671,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Notes of your own.
+             * @description Your own key-value data.
              * @example {
              *       "plan": "pro"
              *     }
@@ -4649,32 +4680,33 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description `disabled` takes no deliveries until it is enabled: what is sent meanwhile fails at once, and can be sent again.
+             * @description Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. Deliveries in the meantime
+             *     fail immediately and can be replayed later.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
             /**
-             * @description Why it is disabled; null while it is active.
+             * @description Reason for disabling the endpoint; `null` while it is active.
              * @example null
              */
             disabled_reason: string | null;
-            /** @description The circuit breaker of its URL; null for one that goes to a destination. */
+            /** @description Circuit breaker of the endpoint's URL; `null` if the endpoint uses a destination. */
             circuit: components["schemas"]["EndpointCircuitItem"] | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last.
+             * @description Time of the last change.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
             /**
-             * @description Headers that every delivery carries.
+             * @description Headers that are added to every delivery.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4682,40 +4714,42 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description The retry policy in force. */
+            /** @description The retry policy in effect. */
             retry?: components["schemas"]["RetryItem"];
-            /** @description The rate limit in force; null when there is none. */
+            /** @description The rate limit in effect. `null` if there is none. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
-             * @description How long one attempt may take, in milliseconds.
+             * @description Time limit for one attempt, in milliseconds.
              * @example 15000
              */
             timeout_ms?: number;
             /**
-             * @description Most attempts that one worker process has under way at once; null for what the target bears.
+             * @description Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
+             *     the target.
              * @example null
              */
             concurrency?: number | null;
             /**
-             * @description Whether deliveries carry an ed25519 signature (`v1a`) beside the one of the secret.
+             * @description `true` if deliveries carry an ed25519 signature (`v1a`) in addition to the signature with the secret.
              * @example false
              */
             asymmetric?: boolean;
-            /** @description The old signature header that is sent as well; null when there is none. */
+            /** @description Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
             legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
         };
         ApplicationEndpointPage: {
-            /** @description The endpoints of this page. */
+            /** @description Endpoints on this page. */
             data: components["schemas"]["ApplicationEndpointDetail"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewApplicationEndpointBody: {
             /**
-             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
+             *     send override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4723,41 +4757,47 @@ export interface components {
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description The rate limit; none when left out. */
+            /** @description Rate limit. Deliveries are not rate limited if omitted. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
-             * @description How long one attempt may take, in milliseconds.
+             * @description Time limit for one attempt, in milliseconds.
              * @default 15000
              * @example 15000
              */
             timeout_ms: number | null;
             /**
-             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
+             *     what the target can handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
             /**
-             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @description If `true`, deliveries are also signed with an ed25519 key (`v1a`). `false` removes the key.
              * @default false
              * @example false
              */
             asymmetric: boolean | null;
-            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            /**
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
+             *     omitted.
+             */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
-             * @description Your own id of the endpoint, unique in its application: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `ep_`.
+             * @description Your own id of the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
+             *     not begin with `ep_`.
              * @example production
              */
             uid?: string | null;
             /**
-             * @description What it is, for people.
+             * @description Human-readable description.
              * @example The production system
              */
             description?: string | null;
             /**
-             * @description Event types that it subscribes to: exact ones, and `prefix.*` for everything below `prefix.`; none for all.
+             * @description Event types that the endpoint subscribes to. Each entry is an exact type, or `prefix.*` for all types that begin
+             *     with `prefix.`. Without entries it subscribes to all types.
              * @example [
              *       "invoice.paid",
              *       "customer.*"
@@ -4765,14 +4805,15 @@ export interface components {
              */
             event_types?: string[] | null;
             /**
-             * @description With channels, it gets only messages that name one of them.
+             * @description Channels of the endpoint. If set, the endpoint receives only messages that name at least one of these channels.
              * @example [
              *       "project-42"
              *     ]
              */
             channels?: string[] | null;
             /**
-             * @description Which messages: a condition on the payload in the grammar of route filters; null for all.
+             * @description Condition on the payload, in the grammar of route filters. The endpoint receives only messages that match; `null`
+             *     matches all messages.
              * @example {
              *       "path": "$.amount",
              *       "op": "gte",
@@ -4783,7 +4824,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500.
+             * @description Your own key-value data: up to 50 keys of 1 to 40 characters each, with values of up to 500 characters.
              * @example {
              *       "plan": "pro"
              *     }
@@ -4792,60 +4833,62 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description Where it is.
+             * @description URL that receives the deliveries.
              * @example https://example.com/webhooks
              */
             url?: string | null;
             /**
-             * @description The destination that it goes to, in place of a URL: an SQS queue, or one to pull from.
+             * @description Id of the destination that receives the deliveries instead of a URL, for example an SQS queue or a pull
+             *     destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string | null;
             /**
-             * @description A signing secret that its receiver knows already; a new one is made when left out.
+             * @description Signing secret that the receiver already knows. If omitted, a new secret is generated.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret?: string | null;
         };
         ApplicationEndpointCreated: {
             /**
-             * @description The endpoint's id.
+             * @description Id of the endpoint.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Your own id of the endpoint; null without one.
+             * @description Your own id of the endpoint; `null` if it has none.
              * @example production
              */
             uid: string | null;
             /**
-             * @description The application that it belongs to.
+             * @description Id of the application that the endpoint belongs to.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             application: string;
             /**
-             * @description Where it is; null for one that goes to a destination.
+             * @description URL of the endpoint; `null` if it uses a destination.
              * @example https://example.com/webhooks
              */
             url: string | null;
             /**
-             * @description The destination of the registry that it goes to; null for one with a URL.
+             * @description Id of the destination that the endpoint uses; `null` if it has a URL.
              * @example null
              */
             destination: string | null;
             /**
-             * @description How that destination is: `gone` when it was deleted, and what is sent to it fails; null for one with a URL.
+             * @description Status of the destination; `null` if the endpoint has a URL. `gone` means that the destination was deleted, so
+             *     deliveries to it fail.
              * @example null
              * @enum {string|null}
              */
             destination_status: "active" | "disabled" | "gone" | null;
             /**
-             * @description What it is, for people.
+             * @description Human-readable description.
              * @example The production system
              */
             description: string;
             /**
-             * @description Event types that it subscribes to; none for all.
+             * @description Event types that the endpoint subscribes to; empty for all types.
              * @example [
              *       "invoice.paid",
              *       "customer.*"
@@ -4853,14 +4896,14 @@ export interface components {
              */
             event_types: string[];
             /**
-             * @description Channels that it listens to; none for all messages.
+             * @description Channels of the endpoint; empty if it receives messages of all channels.
              * @example [
              *       "project-42"
              *     ]
              */
             channels: string[];
             /**
-             * @description Which messages; null for all.
+             * @description Condition on the payload that messages must match; `null` matches all messages.
              * @example {
              *       "path": "$.amount",
              *       "op": "gte",
@@ -4871,7 +4914,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Notes of your own.
+             * @description Your own key-value data.
              * @example {
              *       "plan": "pro"
              *     }
@@ -4880,32 +4923,33 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description `disabled` takes no deliveries until it is enabled: what is sent meanwhile fails at once, and can be sent again.
+             * @description Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. Deliveries in the meantime
+             *     fail immediately and can be replayed later.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
             /**
-             * @description Why it is disabled; null while it is active.
+             * @description Reason for disabling the endpoint; `null` while it is active.
              * @example null
              */
             disabled_reason: string | null;
-            /** @description The circuit breaker of its URL; null for one that goes to a destination. */
+            /** @description Circuit breaker of the endpoint's URL; `null` if the endpoint uses a destination. */
             circuit: components["schemas"]["EndpointCircuitItem"] | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last.
+             * @description Time of the last change.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
             /**
-             * @description Headers that every delivery carries.
+             * @description Headers that are added to every delivery.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4913,60 +4957,64 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description The retry policy in force. */
+            /** @description The retry policy in effect. */
             retry?: components["schemas"]["RetryItem"];
-            /** @description The rate limit in force; null when there is none. */
+            /** @description The rate limit in effect. `null` if there is none. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
-             * @description How long one attempt may take, in milliseconds.
+             * @description Time limit for one attempt, in milliseconds.
              * @example 15000
              */
             timeout_ms?: number;
             /**
-             * @description Most attempts that one worker process has under way at once; null for what the target bears.
+             * @description Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
+             *     the target.
              * @example null
              */
             concurrency?: number | null;
             /**
-             * @description Whether deliveries carry an ed25519 signature (`v1a`) beside the one of the secret.
+             * @description `true` if deliveries carry an ed25519 signature (`v1a`) in addition to the signature with the secret.
              * @example false
              */
             asymmetric?: boolean;
-            /** @description The old signature header that is sent as well; null when there is none. */
+            /** @description Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
             legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
             /**
-             * @description What signs its deliveries, shown this once and at `…/secret`; null for one that goes to a destination, which has its own, and for a portal that may see no secrets.
+             * @description Secret that signs the endpoint's deliveries. The API shows it only here and at `…/secret`. It is `null` if the
+             *     endpoint uses a destination, which has its own secret, and for a portal session without permission to see secrets.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string | null;
             /**
-             * @description `whpk_` and the public key in base64, which verifies `v1a` signatures; null unless `asymmetric`.
+             * @description Public key that verifies `v1a` signatures: `whpk_` followed by the key in base64. It is `null` unless `asymmetric`
+             *     is set.
              * @example null
              */
             public_key: string | null;
         };
         EndpointUrlBody: {
             /**
-             * @description Where an endpoint could be.
+             * @description URL of a possible endpoint.
              * @example https://example.com/webhooks
              */
             url: string;
         };
         EndpointUrlItem: {
             /**
-             * @description True when it can be reached.
+             * @description True if the URL can be reached.
              * @example true
              */
             ok: boolean;
             /**
-             * @description A sentence for people.
+             * @description Human-readable result, as one sentence.
              * @example The target answered with status 200.
              */
             detail: string;
         };
         ApplicationEndpointChangesBody: {
             /**
-             * @description Headers that every delivery carries. They win over those of a received request, and those of a send win over them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
+             *     send override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4974,41 +5022,47 @@ export interface components {
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description The rate limit; none when left out. */
+            /** @description Rate limit. Deliveries are not rate limited if omitted. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
-             * @description How long one attempt may take, in milliseconds.
+             * @description Time limit for one attempt, in milliseconds.
              * @default 15000
              * @example 15000
              */
             timeout_ms: number | null;
             /**
-             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
+             *     what the target can handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
             /**
-             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @description If `true`, deliveries are also signed with an ed25519 key (`v1a`). `false` removes the key.
              * @default false
              * @example false
              */
             asymmetric: boolean | null;
-            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            /**
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
+             *     omitted.
+             */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
-             * @description Your own id of the endpoint, unique in its application: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `ep_`.
+             * @description Your own id of the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
+             *     not begin with `ep_`.
              * @example production
              */
             uid?: string | null;
             /**
-             * @description What it is, for people.
+             * @description Human-readable description.
              * @example The production system
              */
             description?: string | null;
             /**
-             * @description Event types that it subscribes to: exact ones, and `prefix.*` for everything below `prefix.`; none for all.
+             * @description Event types that the endpoint subscribes to. Each entry is an exact type, or `prefix.*` for all types that begin
+             *     with `prefix.`. Without entries it subscribes to all types.
              * @example [
              *       "invoice.paid",
              *       "customer.*"
@@ -5016,14 +5070,15 @@ export interface components {
              */
             event_types?: string[] | null;
             /**
-             * @description With channels, it gets only messages that name one of them.
+             * @description Channels of the endpoint. If set, the endpoint receives only messages that name at least one of these channels.
              * @example [
              *       "project-42"
              *     ]
              */
             channels?: string[] | null;
             /**
-             * @description Which messages: a condition on the payload in the grammar of route filters; null for all.
+             * @description Condition on the payload, in the grammar of route filters. The endpoint receives only messages that match; `null`
+             *     matches all messages.
              * @example {
              *       "path": "$.amount",
              *       "op": "gte",
@@ -5034,7 +5089,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500.
+             * @description Your own key-value data: up to 50 keys of 1 to 40 characters each, with values of up to 500 characters.
              * @example {
              *       "plan": "pro"
              *     }
@@ -5043,30 +5098,31 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description Another URL, for an endpoint that has one; null says nothing.
+             * @description New URL, for an endpoint that has a URL. `null` has no effect.
              * @example https://example.com/webhooks
              */
             url?: string | null;
             /**
-             * @description Another destination, for an endpoint that goes to one; null says nothing.
+             * @description Id of the new destination, for an endpoint that uses a destination. `null` has no effect.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string | null;
             /**
-             * @description `active` enables it and closes the circuit of its URL, `disabled` stops its deliveries.
+             * @description `active` enables the endpoint and closes the circuit of its URL. `disabled` stops its deliveries.
              * @example disabled
              * @enum {string}
              */
             status?: "active" | "disabled";
             /**
-             * @description Why it is disabled, beside `status: disabled`; the reason of one that is disabled already stays.
+             * @description Reason for disabling the endpoint; valid only together with `status: disabled`. If the endpoint is already
+             *     disabled, its existing reason is kept.
              * @example The customer asked for it.
              */
             disabled_reason?: string | null;
         };
         ApplicationEndpointRotationBody: {
             /**
-             * @description How long the old secret goes on signing beside the new one, in seconds.
+             * @description Number of seconds for which the old secret signs in addition to the new secret.
              * @default 86400
              * @example 86400
              */
@@ -5074,144 +5130,145 @@ export interface components {
         };
         EndpointAttemptItem: {
             /**
-             * @description The event.
+             * @description Id of the event.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
             /**
-             * @description The message that the event belongs to, which is its `webhook-id`.
+             * @description Id of the message that the event belongs to; receivers see it as `webhook-id`.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id: string | null;
             /**
-             * @description The event's type.
+             * @description Type of the event.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The delivery that it belongs to: an `id` of the event's `deliveries`.
+             * @description Id of the delivery that the attempt belongs to: an `id` in the event's `deliveries`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             delivery: string;
             /**
-             * @description Where it went: the endpoint's own `ep_` id when it has a URL, or the destination that it goes to.
+             * @description Target of the attempt: the endpoint's own `ep_` id if it has a URL, otherwise the id of its destination.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description Counts the tries of one delivery from 1; a replay is a new delivery.
+             * @description Number of the attempt within its delivery, starting at 1. A replay is a new delivery.
              * @example 1
              */
             number: number;
             /**
-             * @description HTTP status of the answer; null when there was none.
+             * @description HTTP status of the response; `null` if there was no response.
              * @example 503
              */
             status: number | null;
             /**
-             * @description Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter.
+             * @description Reason for a missing response: `timeout`, `dns`, `connection`, `tls`, `blocked`, `protocol` or `adapter`.
              * @example null
              */
             error: string | null;
             /**
-             * @description How long it took, in milliseconds.
+             * @description Duration of the attempt in milliseconds.
              * @example 42
              */
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description Time at which the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
             /**
-             * @description The first 1 KB of the answer, or what went wrong.
+             * @description First 1 KB of the response body, or a description of the error.
              * @example Try again later
              */
             response_excerpt: string | null;
             /**
-             * @description Whether it belongs to a replay of the event.
+             * @description Whether the attempt belongs to a replay of the event.
              * @example false
              */
             replayed: boolean;
             /**
              * Format: date-time
-             * @description When the next attempt of the delivery is due; null when there is none, or another one was made since.
+             * @description Time at which the next attempt of the delivery is due; `null` if no attempt is due, or if a later attempt was made.
              * @example null
              */
             next_attempt_at: string | null;
         };
         EndpointAttemptPage: {
-            /** @description The attempts of this page. */
+            /** @description Attempts on this page. */
             data: components["schemas"]["EndpointAttemptItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         SubscriberItem: {
             /**
-             * @description The endpoint.
+             * @description Id of the endpoint.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint: string;
             /**
-             * @description The application that it belongs to.
+             * @description Id of the application that the endpoint belongs to.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             application: string;
             /**
-             * @description Your own id of the application; null without one.
+             * @description Your own id of the application; `null` if it has none.
              * @example customer-42
              */
             application_uid: string | null;
             /**
-             * @description What people know the application by.
+             * @description Human-readable name of the application.
              * @example Acme Inc.
              */
             application_name: string;
             /**
-             * @description Where the endpoint is; null for one that goes to a destination.
+             * @description URL of the endpoint; `null` if it uses a destination.
              * @example https://example.com/webhooks
              */
             url: string | null;
             /**
-             * @description The destination of the registry that it goes to; null for one with a URL.
+             * @description Id of the destination that the endpoint uses; `null` if it has a URL.
              * @example null
              */
             destination: string | null;
             /**
-             * @description Event types that it subscribes to; none for all.
+             * @description Event types that the endpoint subscribes to; empty for all types.
              * @example [
              *       "invoice.*"
              *     ]
              */
             event_types: string[];
             /**
-             * @description Channels that it listens to; none for all messages.
+             * @description Channels of the endpoint; empty if it receives messages of all channels.
              * @example [
              *       "project-42"
              *     ]
              */
             channels: string[];
             /**
-             * @description True when a filter on the payload decides too.
+             * @description True if a filter on the payload also decides whether the endpoint receives a message.
              * @example false
              */
             is_filtered: boolean;
             /**
-             * @description `disabled` takes no deliveries until it is enabled.
+             * @description Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
         };
         SubscriberPage: {
-            /** @description The subscribers. */
+            /** @description Subscribers on this page. */
             data: components["schemas"]["SubscriberItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one. A page may be short, or empty, and not the last.
+             * @description Value for `cursor` to get the next page; `null` on the last page. A page can be short or empty without being the
+             *     last.
              * @example null
              */
             next_cursor: string | null;
@@ -5226,33 +5283,33 @@ export interface components {
         };
         TestAttempt: {
             /**
-             * @description Counts the tries from 1.
+             * @description Attempt number, starting at 1.
              * @example 1
              */
             number: number;
             /**
-             * @description HTTP status of the answer; null when there was none.
+             * @description HTTP status of the response; `null` if there was no response.
              * @example 200
              */
             status: number | null;
             /**
-             * @description How long it took, in milliseconds.
+             * @description Duration of the attempt in milliseconds.
              * @example 42
              */
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
             /**
-             * @description The first 1 KB of the answer, or what went wrong.
+             * @description First 1 KB of the response body, or an error message.
              * @example ok
              */
             response_excerpt: string | null;
             /**
-             * @description Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter.
+             * @description Why there was no response: timeout, dns, connection, tls, blocked, protocol or adapter.
              * @example null
              */
             error: string | null;
@@ -5263,17 +5320,17 @@ export interface components {
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id: string;
-            /** @description The first attempt; null when none was made within 20 seconds, because the circuit is open or a rate limit holds it. */
+            /** @description The first attempt; `null` if none was made within 20 seconds because the circuit is open or a rate limit delays it. */
             attempt: components["schemas"]["TestAttempt"] | null;
         };
         EmitBody: {
             /**
-             * @description What happened: up to 256 letters, digits and `. _ - : /`.
+             * @description The event type: up to 256 letters, digits and `. _ - : /`.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The body of the webhooks, up to 1 MB. It is delivered in the very characters of this request.
+             * @description The body of the webhooks, up to 1 MB. It is delivered character for character as in this request.
              * @example {
              *       "id": "in_1",
              *       "amount": 4200
@@ -5283,14 +5340,14 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description What it also belongs to: endpoints with channels of their own get it only when one of them is named here.
+             * @description Channels of the event. An endpoint that has channels receives the event only if one of its channels is listed here.
              * @example [
              *       "project-42"
              *     ]
              */
             channels?: string[];
             /**
-             * @description Headers to forward with the deliveries; they win over the destination's own. At most 64 headers, of 8 KB each and 32 KB together, in visible Latin-1 characters. Refused with 422: `connection`, `keep-alive`, `te`, `trailer`, `trailers`, `transfer-encoding`, `upgrade`, `http2-settings`, `expect`, `host`, `user-agent`, `cookie`, `content-type`, `content-length`, `content-encoding`, `content-language`, `content-location`, `age`, `cache-control`, `clear-site-data`, `expires`, `pragma`, `warning`, `traceparent`, `tracestate`, and names that begin with `webhook-`, `svix-`, `x-svix-`, `proxy-`, `x-amz-`, `x-amzn-`, `x-google`, `x-goog-`, `x-gfe`, `x-azure-`, `x-fd-`. Everything else is taken, `authorization` too.
+             * @description Headers to forward with the deliveries. They take precedence over the destination's own headers. At most 64 headers, of 8 KB each and 32 KB together, in visible Latin-1 characters. Refused with 422: `connection`, `keep-alive`, `te`, `trailer`, `trailers`, `transfer-encoding`, `upgrade`, `http2-settings`, `expect`, `host`, `user-agent`, `cookie`, `content-type`, `content-length`, `content-encoding`, `content-language`, `content-location`, `age`, `cache-control`, `clear-site-data`, `expires`, `pragma`, `warning`, `traceparent`, `tracestate`, and names that begin with `webhook-`, `svix-`, `x-svix-`, `proxy-`, `x-amz-`, `x-amzn-`, `x-google`, `x-goog-`, `x-gfe`, `x-azure-`, `x-fd-`. All other headers are accepted, including `authorization`.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -5301,29 +5358,30 @@ export interface components {
         };
         EventAccepted: {
             /**
-             * @description Id of the message, which is the `webhook-id` of every delivery.
+             * @description The message's id. It is also the `webhook-id` of every delivery.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id: string;
             /**
-             * @description How many endpoints it goes to. With 0 nothing subscribes to it: it is kept as one event that is `ignored`.
+             * @description Number of endpoints that receive the event. If no endpoint subscribes to it, this is 0 and the message is kept as
+             *     one event with status `ignored`.
              * @example 3
              */
             fanout: number;
         };
         SendBody: {
             /**
-             * @description Where to send: the id of a destination, or an HTTPS URL.
+             * @description The target: a destination's id, or an HTTPS URL.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description What happened: up to 256 letters, digits and `. _ - : /`.
+             * @description The event type: up to 256 letters, digits and `. _ - : /`.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The body of the webhook, up to 1 MB. It is delivered in the very characters of this request.
+             * @description The body of the webhook, up to 1 MB. It is delivered character for character as in this request.
              * @example {
              *       "id": "in_1",
              *       "amount": 4200
@@ -5333,7 +5391,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Headers to forward with the deliveries; they win over the destination's own. At most 64 headers, of 8 KB each and 32 KB together, in visible Latin-1 characters. Refused with 422: `connection`, `keep-alive`, `te`, `trailer`, `trailers`, `transfer-encoding`, `upgrade`, `http2-settings`, `expect`, `host`, `user-agent`, `cookie`, `content-type`, `content-length`, `content-encoding`, `content-language`, `content-location`, `age`, `cache-control`, `clear-site-data`, `expires`, `pragma`, `warning`, `traceparent`, `tracestate`, and names that begin with `webhook-`, `svix-`, `x-svix-`, `proxy-`, `x-amz-`, `x-amzn-`, `x-google`, `x-goog-`, `x-gfe`, `x-azure-`, `x-fd-`. Everything else is taken, `authorization` too.
+             * @description Headers to forward with the deliveries. They take precedence over the destination's own headers. At most 64 headers, of 8 KB each and 32 KB together, in visible Latin-1 characters. Refused with 422: `connection`, `keep-alive`, `te`, `trailer`, `trailers`, `transfer-encoding`, `upgrade`, `http2-settings`, `expect`, `host`, `user-agent`, `cookie`, `content-type`, `content-length`, `content-encoding`, `content-language`, `content-location`, `age`, `cache-control`, `clear-site-data`, `expires`, `pragma`, `warning`, `traceparent`, `tracestate`, and names that begin with `webhook-`, `svix-`, `x-svix-`, `proxy-`, `x-amz-`, `x-amzn-`, `x-google`, `x-goog-`, `x-gfe`, `x-azure-`, `x-fd-`. All other headers are accepted, including `authorization`.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -5344,57 +5402,58 @@ export interface components {
         };
         SendAccepted: {
             /**
-             * @description Id of the message, which is also its `webhook-id`.
+             * @description The message's id. It is also the delivery's `webhook-id`.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id: string;
         };
         DomainRecordItem: {
             /**
-             * @description What it is for.
+             * @description Purpose of the record.
              * @example ownership
              * @enum {string}
              */
             record: "ownership" | "dkim" | "mail_from" | "spf" | "mx" | "cname" | "dmarc";
             /**
-             * @description Its type.
+             * @description DNS type of the record.
              * @example TXT
              * @enum {string}
              */
             type: "TXT" | "CNAME" | "MX";
             /**
-             * @description Its whole name, without a dot at its end.
+             * @description Full name of the record, without a trailing dot.
              * @example _posthorn.mail.example.com
              */
             name: string;
             /**
-             * @description What it says.
+             * @description Value to publish.
              * @example posthorn-verification=5f2b7c3e9a1d4f6880b1c2d3e4f5a6b7c8d9e0f1
              */
             value: string;
             /**
-             * @description Of an MX; null for every other type.
+             * @description Priority of an MX record. Null for every other type.
              * @example null
              */
             priority: number | null;
             /**
-             * @description For how long others may remember it, in seconds.
+             * @description TTL of the record in seconds.
              * @example 3600
              */
             ttl: number;
             /**
-             * @description Whether the domain needs it to be verified.
+             * @description Whether the domain is verified only when this record is found.
              * @example true
              */
             required: boolean;
             /**
-             * @description `pending` while nothing is there, `failed` for what is wrong or has gone, `temporary_failure` when name servers did not answer.
+             * @description Result of the last check: `pending` while no record is found, `failed` if the record is wrong or was removed,
+             *     `temporary_failure` if the name servers did not answer.
              * @example pending
              * @enum {string}
              */
             status: "pending" | "verified" | "failed" | "temporary_failure";
             /**
-             * @description What was seen instead, and what to do; null when it is right, and before the first check.
+             * @description The value that was found instead, and how to correct it. Null if the record is right, and before the first check.
              * @example There is no TXT record at _posthorn.mail.example.com yet, or name servers still remember that there was none.
              */
             error: string | null;
@@ -5406,49 +5465,50 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name, in lower case and in its ASCII form.
+             * @description Name of the domain, in lower case and in its ASCII form (A-labels).
              * @example mail.example.com
              */
             domain: string;
             /**
-             * @description What it is for.
+             * @description Use of the domain.
              * @example email-send
              * @enum {string}
              */
             kind: "webhook" | "email" | "email-send";
             /**
-             * @description `verified` when every required record was seen, `failed` after 72 hours of answers without one of them.
+             * @description `verified` once every required record was found. `failed` after 72 hours in which name servers answered, but not
+             *     with every required record.
              * @example pending-dns
              * @enum {string}
              */
             state: "pending-dns" | "verified" | "failed";
             /**
-             * @description Whether mail may be sent from it. One that was converted goes on sending while it is `pending-dns`.
+             * @description Whether mail may be sent from the domain. A converted domain keeps sending while it is `pending-dns`.
              * @example false
              */
             sending_enabled: boolean;
             /**
-             * @description Whether its mail, or the requests to its host, are taken.
+             * @description Whether Posthorn accepts mail to this domain, or requests to this host.
              * @example false
              */
             receiving_enabled: boolean;
-            /** @description What to publish. */
+            /** @description DNS records to publish. */
             records: components["schemas"]["DomainRecordItem"][];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time when the domain was created.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was converted or checked last.
+             * @description Time of the last conversion or check.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
             /**
              * Format: date-time
-             * @description When it was last found complete after it had not been; null before the first time.
+             * @description Time when the domain last became complete after being incomplete. Null until it was complete once.
              * @example null
              */
             verified_at: string | null;
@@ -5464,7 +5524,8 @@ export interface components {
         };
         NewDomainBody: {
             /**
-             * @description Its name: at least two labels, in any script, without a scheme or a path. No public suffix, and nothing of the platform's own.
+             * @description Name of the domain: at least two labels, in any script, without a scheme or a path. Public suffixes and names under
+             *     the platform's domain are not allowed.
              * @example mail.example.com
              */
             domain: string;
@@ -5475,7 +5536,8 @@ export interface components {
              */
             kind: "webhook" | "email" | "email-send";
             /**
-             * @description For kind `email`: whether its mail may be taken away from where its MX leads now. Without it that is 409 with `details.mx`.
+             * @description Only for kind `email`: confirms that mail moves away from the server that the domain's MX records name now. If it
+             *     is false and such MX records exist, the answer is 409 with `details.mx`.
              * @default false
              * @example false
              */
@@ -5483,13 +5545,14 @@ export interface components {
         };
         DomainChangesBody: {
             /**
-             * @description The new kind. A webhook domain has no other.
+             * @description The new kind. A webhook domain cannot be converted.
              * @example email
              * @enum {string}
              */
             kind: "email" | "email-send";
             /**
-             * @description When it becomes `email`: whether its mail may be taken away from where its MX leads now.
+             * @description Only for a conversion to `email`: confirms that mail moves away from the server that the domain's MX records name
+             *     now.
              * @default false
              * @example true
              */
@@ -5497,44 +5560,47 @@ export interface components {
         };
         SimulatedAddressItem: {
             /**
-             * @description What it plays: its mail is delivered, bounces, is complained about, is suppressed, or is put off.
+             * @description The simulated behavior: mail to the address is delivered, bounces, draws a complaint, is suppressed, or is
+             *     deferred.
              * @example bounced
              * @enum {string}
              */
             role: "delivered" | "bounced" | "complained" | "suppressed" | "deferred";
             /**
-             * @description The address; `bounced+a-label@…` plays the same.
+             * @description The address. A label after a plus sign, such as `bounced+a-label@…`, keeps the behavior.
              * @example bounced@simulator.posthorn.example
              */
             address: string;
         };
         SimulatorDetail: {
             /**
-             * @description The host of its addresses. Any of them may be `from`, without a domain of your own.
+             * @description Host name of the simulator's addresses. Any address at this host can be used as `from`, without a domain of your
+             *     own.
              * @example simulator.posthorn.example
              */
             host: string;
-            /** @description Addresses that play a recipient. Nothing is sent to them. */
+            /** @description Addresses that simulate a recipient. No mail leaves the installation for them. */
             addresses: components["schemas"]["SimulatedAddressItem"][];
             /**
-             * @description Whether mail to anybody else stays inside as well: in the test environment, and with the transport `capture:`, where it reaches the aliases of this installation.
+             * @description `true` if mail to all other addresses also stays inside the installation: in the test environment, and with the
+             *     transport `capture:`, which delivers it to the installation's aliases.
              * @example true
              */
             captured: boolean;
         };
         EmailAttachmentBody: {
             /**
-             * @description What the file is called; of a `url` its last segment when left out.
+             * @description File name. Defaults to the last path segment of `url`.
              * @example invoice.pdf
              */
             filename?: string;
             /**
-             * @description Its media type; of a `url` what its server says when left out.
+             * @description Media type. Defaults to the content type that the server of `url` returns.
              * @example application/pdf
              */
             content_type?: string;
             /**
-             * @description The same as `content_type`.
+             * @description Alias of `content_type`.
              * @example application/pdf
              */
             contentType?: string;
@@ -5544,22 +5610,23 @@ export interface components {
              */
             content?: string;
             /**
-             * @description A public https URL that the file is fetched from now, within ten seconds; redirects are not followed.
+             * @description A public https URL to fetch the file from. It is fetched while the request is handled, within ten seconds;
+             *     redirects are not followed.
              * @example https://example.com/invoice.pdf
              */
             url?: string;
             /**
-             * @description The same as `url`.
+             * @description Alias of `url`.
              * @example https://example.com/invoice.pdf
              */
             path?: string;
             /**
-             * @description What `cid:` in the html refers to: the file is shown there.
+             * @description Content-ID that `cid:` URLs in the HTML refer to. The file is then shown inline.
              * @example logo
              */
             content_id?: string;
             /**
-             * @description The same as `content_id`.
+             * @description Alias of `content_id`.
              * @example logo
              */
             contentId?: string;
@@ -5578,38 +5645,38 @@ export interface components {
         };
         EmailBody: {
             /**
-             * @description One mailbox, with a name if you like; its domain is a verified one that sends.
+             * @description The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending.
              * @example Shop <shop@example.com>
              */
             from: string;
             /**
-             * @description Who gets it: an address, or a list. At most 50 recipients, those of cc and bcc included.
+             * @description Recipients: one address or a list. At most 50 recipients in total, including cc and bcc.
              * @example [
              *       "customer@example.org"
              *     ]
              */
             to: string | string[];
             /**
-             * @description Who gets a copy that everybody sees.
+             * @description Recipients of a copy, visible to all recipients.
              * @example [
              *       "accounts@example.org"
              *     ]
              */
             cc?: string | string[];
             /**
-             * @description Who gets a copy that nobody sees: it is in no header.
+             * @description Recipients of a blind copy. They appear in no header.
              * @example [
              *       "archive@example.com"
              *     ]
              */
             bcc?: string | string[];
             /**
-             * @description Where answers go.
+             * @description Addresses that replies go to.
              * @example support@example.com
              */
             reply_to?: string | string[];
             /**
-             * @description The same as `reply_to`.
+             * @description Alias of `reply_to`.
              * @example support@example.com
              */
             replyTo?: string | string[];
@@ -5619,17 +5686,18 @@ export interface components {
              */
             subject: string;
             /**
-             * @description The message as html, at most 1 MB. One of `html` and `text` is needed; with both, clients choose.
+             * @description HTML body, at most 1 MB. At least one of `html` and `text` is required. If both are given, the recipient's mail
+             *     client chooses.
              * @example <p>It is on its way.</p>
              */
             html?: string;
             /**
-             * @description The message as text, at most 1 MB.
+             * @description Plain-text body, at most 1 MB.
              * @example It is on its way.
              */
             text?: string;
             /**
-             * @description Headers of your own. At most 64 headers, of 4 KB each and 32 KB together, without line breaks and control characters. Refused with 422: `from`, `sender`, `to`, `cc`, `bcc`, `reply-to`, `apparently-to`, `delivered-to`, `envelope-to`, `x-original-to`, `errors-to`, `return-path`, `return-receipt-to`, `disposition-notification-to`, `subject`, `date`, `message-id`, `mime-version`, `otp-token`, `dkim-signature`, `domainkey-signature`, `authentication-results`, `received`, `received-spf`, `x-google-dkim-signature`, `x-smtpapi`, `x-msys-api`, and names that begin with `content-`, `resent-`, `arc-`, `x-posthorn-`, `x-ses-`, `x-mailgun-`, `x-mc-`, `x-mj-`, `x-pm-`. `List-Unsubscribe` and `List-Unsubscribe-Post` are taken, and signed.
+             * @description Custom headers. At most 64 headers, of 4 KB each and 32 KB together, without line breaks and control characters. Refused with 422: `from`, `sender`, `to`, `cc`, `bcc`, `reply-to`, `apparently-to`, `delivered-to`, `envelope-to`, `x-original-to`, `errors-to`, `return-path`, `return-receipt-to`, `disposition-notification-to`, `subject`, `date`, `message-id`, `mime-version`, `otp-token`, `dkim-signature`, `domainkey-signature`, `authentication-results`, `received`, `received-spf`, `x-google-dkim-signature`, `x-smtpapi`, `x-msys-api`, and names that begin with `content-`, `resent-`, `arc-`, `x-posthorn-`, `x-ses-`, `x-mailgun-`, `x-mc-`, `x-mj-`, `x-pm-`. `List-Unsubscribe` and `List-Unsubscribe-Post` are accepted and signed.
              * @example {
              *       "X-Entity-Ref-ID": "order-4711"
              *     }
@@ -5637,17 +5705,17 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description Files, at most 20 with 10 MB together once they are decoded. */
+            /** @description Attachments: at most 20, with at most 10 MB in total after decoding. */
             attachments?: components["schemas"]["EmailAttachmentBody"][];
-            /** @description Marks of your own, which are not sent; at most 20. */
+            /** @description Custom tags, at most 20. They are not sent with the email. */
             tags?: components["schemas"]["EmailTag"][];
             /**
-             * @description When it is to leave; at once when left out. A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most 30 days ahead. One that has passed is now. Not in a batch.
+             * @description When to send the email. Defaults to immediately. A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most 30 days ahead. A time in the past means now. Not allowed in a batch.
              * @example in 5 minutes
              */
             scheduled_at?: string;
             /**
-             * @description The same as `scheduled_at`.
+             * @description Alias of `scheduled_at`.
              * @example in 5 minutes
              */
             scheduledAt?: string;
@@ -5658,12 +5726,12 @@ export interface components {
         };
         EmailAccepted: {
             /**
-             * @description The email's id, which is that of its event.
+             * @description The email's id. It is also the id of the email's event.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description `sending`; `scheduled` when it leaves later, `suppressed` when nobody may be sent to.
+             * @description `sending`; `scheduled` if the email is sent later; `suppressed` if every recipient is on the suppression list.
              * @example sending
              * @enum {string}
              */
@@ -5671,67 +5739,68 @@ export interface components {
         };
         EmailBatchError: {
             /**
-             * @description A type of an error, as in an answer of its own; `suppressed` when every recipient is.
+             * @description Error type, as in a single request's error response; `suppressed` if every recipient is on the suppression list.
              * @example validation_failed
              */
             type: string;
             /**
-             * @description What happened, and what to do.
+             * @description What happened, and how to fix it.
              * @example to.0: An address has exactly one "@", as in name@example.com.
              */
             message: string;
         };
         EmailBatchItem: {
             /**
-             * @description The email's id; null when it was not accepted.
+             * @description The email's id; `null` if the email was not accepted.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string | null;
-            /** @description Why it is not sent; absent when it is. */
+            /** @description Why the email was rejected; absent if it was accepted. */
             error?: components["schemas"]["EmailBatchError"];
         };
         EmailBatchAccepted: {
-            /** @description One entry for each email, in the order of the request. */
+            /** @description One result for each email, in the order of the request. */
             data: components["schemas"]["EmailBatchItem"][];
         };
         EmailItem: {
             /**
-             * @description The email's id, which is that of its event.
+             * @description The email's id. It is also the id of the email's event.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Who sent it.
+             * @description The sender.
              * @example Shop <shop@example.com>
              */
             from: string;
             /**
-             * @description Whom it was addressed to.
+             * @description The addresses in the `to` field.
              * @example [
              *       "customer@example.org"
              *     ]
              */
             to: string[];
             /**
-             * @description Its subject.
+             * @description The subject.
              * @example Your order
              */
             subject: string;
             /**
-             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are, and scheduled before it leaves.
+             * @description The worst status among the recipients, in the order complained, bounced, dlq (all retries are used up), failed,
+             *     sending, delivered. `suppressed` if every recipient is suppressed; `scheduled` until the scheduled time.
              * @example delivered
              * @enum {string}
              */
             status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description When the email was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it leaves, or was to leave; absent where nobody said so.
+             * @description When the email is or was scheduled to be sent; absent if it was not scheduled.
              * @example 2026-11-21T10:30:00.000Z
              */
             scheduled_at?: string;
@@ -5740,7 +5809,8 @@ export interface components {
             /** @description The emails of this page. */
             data: components["schemas"]["EmailItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one. A page of one status may be short and not the last.
+             * @description Pass it as `cursor` for the next page; `null` on the last page. With a status filter, a page can be short without
+             *     being the last.
              * @example null
              */
             next_cursor: string | null;
@@ -5752,183 +5822,185 @@ export interface components {
              */
             address: string;
             /**
-             * @description As of an email.
+             * @description Status for this recipient, with the same values as an email's status.
              * @example delivered
              * @enum {string}
              */
             status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When the recipient reached this status.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
             /**
-             * @description What was said last.
+             * @description Text of the latest server reply or report.
              * @example 250 2.0.0 OK
              */
             detail: string | null;
         };
         EmailAttempt: {
             /**
-             * @description Counts the tries from 1.
+             * @description Attempt number, starting at 1.
              * @example 1
              */
             number: number;
             /**
-             * @description The SMTP code of the answer; null when there was none.
+             * @description SMTP reply code; `null` if there was no reply.
              * @example 250
              */
             status: number | null;
             /**
-             * @description How long it took, in milliseconds.
+             * @description Duration of the attempt in milliseconds.
              * @example 42
              */
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
             /**
-             * @description The last line of the answer, at most 1 KB.
+             * @description Last line of the SMTP reply, at most 1 KB.
              * @example 250 2.0.0 OK
              */
             response_excerpt: string | null;
         };
         EmailFactItem: {
             /**
-             * @description `sent` (handed over), `delivered`, `bounced`, `complained`, or `rejected` (the message was refused, or its recipient is suppressed).
+             * @description `sent` (handed to the transport), `delivered`, `bounced`, `complained`, or `rejected` (the message was refused, or
+             *     its recipient is suppressed).
              * @example delivered
              * @enum {string}
              */
             type: "sent" | "delivered" | "bounced" | "complained" | "rejected";
             /**
-             * @description What kind of it: an enhanced status code (RFC 3463), `suppressed`, or a word of the source.
+             * @description More specific kind: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source.
              * @example null
              */
             subtype: string | null;
             /**
              * Format: date-time
-             * @description When it became known.
+             * @description When Posthorn recorded the event.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
             /**
-             * @description What was said.
+             * @description Text of the server's reply or report.
              * @example 250 2.0.0 OK
              */
             detail: string | null;
             /**
-             * @description Whom it is about.
+             * @description The recipient that the event concerns.
              * @example customer@example.org
              */
             recipient: string;
         };
         EmailAttachmentItem: {
             /**
-             * @description What it is called.
+             * @description File name.
              * @example invoice.pdf
              */
             filename: string;
             /**
-             * @description Its media type.
+             * @description Media type.
              * @example application/pdf
              */
             content_type: string;
             /**
-             * @description Its size.
+             * @description Size in bytes.
              * @example 48213
              */
             size_bytes: number;
         };
         EmailDetail: {
             /**
-             * @description The email's id, which is that of its event.
+             * @description The email's id. It is also the id of the email's event.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Who sent it.
+             * @description The sender.
              * @example Shop <shop@example.com>
              */
             from: string;
             /**
-             * @description Whom it was addressed to.
+             * @description The addresses in the `to` field.
              * @example [
              *       "customer@example.org"
              *     ]
              */
             to: string[];
             /**
-             * @description Its subject.
+             * @description The subject.
              * @example Your order
              */
             subject: string;
             /**
-             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are, and scheduled before it leaves.
+             * @description The worst status among the recipients, in the order complained, bounced, dlq (all retries are used up), failed,
+             *     sending, delivered. `suppressed` if every recipient is suppressed; `scheduled` until the scheduled time.
              * @example delivered
              * @enum {string}
              */
             status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description When the email was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it leaves, or was to leave; absent where nobody said so.
+             * @description When the email is or was scheduled to be sent; absent if it was not scheduled.
              * @example 2026-11-21T10:30:00.000Z
              */
             scheduled_at?: string;
             /**
-             * @description Who got a copy.
+             * @description Recipients of a copy.
              * @example []
              */
             cc: string[];
             /**
-             * @description Who got a copy that nobody saw.
+             * @description Recipients of a blind copy.
              * @example []
              */
             bcc: string[];
             /**
-             * @description Where answers go.
+             * @description Addresses that replies go to.
              * @example [
              *       "support@example.com"
              *     ]
              */
             reply_to: string[];
             /**
-             * @description Its Message-ID (RFC 5322), the same on every attempt.
+             * @description The Message-ID (RFC 5322), identical on every attempt.
              * @example <evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@example.com>
              */
             message_id: string;
-            /** @description Each recipient, once. */
+            /** @description All recipients, each listed once. */
             recipients: components["schemas"]["EmailRecipientItem"][];
-            /** @description The tries to hand it over, oldest first. */
+            /** @description Attempts to hand the email to the mail transport, oldest first. */
             attempts: components["schemas"]["EmailAttempt"][];
-            /** @description What became known of it, oldest first. */
+            /** @description Delivery events of the email, oldest first. */
             timeline: components["schemas"]["EmailFactItem"][];
-            /** @description Marks of your own. */
+            /** @description Custom tags. */
             tags: components["schemas"]["EmailTag"][];
-            /** @description Files that went with it. */
+            /** @description Attachments of the email. */
             attachments: components["schemas"]["EmailAttachmentItem"][];
             /**
-             * @description How large the message is as it is sent; 0 before a scheduled one is composed.
+             * @description Size of the sent message in bytes; 0 until a scheduled email is composed.
              * @example 1482
              */
             size_bytes: number;
             /**
-             * @description True where nothing leaves: in the test environment, and from the simulator's addresses.
+             * @description `true` if the email is captured instead of sent: in the test environment, and from the simulator's addresses.
              * @example false
              */
             captured: boolean;
             /**
              * Format: date-time
-             * @description When it was erased; absent while it is there.
+             * @description When the email was erased; absent if it was not.
              * @example 2026-11-21T09:30:00.000Z
              */
             erased_at?: string;
@@ -5948,85 +6020,86 @@ export interface components {
         };
         EmailHeaderItem: {
             /**
-             * @description In lower case.
+             * @description Header name in lower case.
              * @example subject
              */
             name: string;
             /**
-             * @description Unfolded, otherwise as it leaves.
+             * @description Header value, unfolded but otherwise exactly as it is sent.
              * @example Your order
              */
             value: string;
         };
         EmailFileItem: {
             /**
-             * @description What it is called.
+             * @description File name.
              * @example invoice.pdf
              */
             filename: string;
             /**
-             * @description Its media type.
+             * @description Media type.
              * @example application/pdf
              */
             content_type: string;
             /**
-             * @description Decoded.
+             * @description Size in bytes after decoding.
              * @example 48213
              */
             size_bytes: number;
             /**
-             * @description How the HTML names it (`cid:`); null for none.
+             * @description Content-ID that the HTML refers to with `cid:`; `null` if the attachment has none.
              * @example null
              */
             content_id: string | null;
             /**
-             * @description Where its bytes are, below this service.
+             * @description Path of the attachment's bytes, relative to this service's base URL.
              * @example /v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0
              */
             path: string;
         };
         EmailContent: {
             /**
-             * @description Its text, up to 1 MB; null without one.
+             * @description Plain-text body, up to 1 MB; `null` if there is none.
              * @example It is on its way.
              */
             text: string | null;
             /**
-             * @description Its HTML, up to 1 MB, as it was given: whoever shows it takes a view. Null without one.
+             * @description HTML body, up to 1 MB, exactly as it was submitted. It is not sanitized: to display it, request a view. `null` if
+             *     there is none.
              * @example <p>It is on its way.</p>
              */
             html: string | null;
-            /** @description Its headers in their order, repeated ones too. */
+            /** @description All headers in their original order, including repeated ones. */
             header_lines: components["schemas"]["EmailHeaderItem"][];
-            /** @description Its files, in their order. */
+            /** @description Attachments in their original order. */
             attachments: components["schemas"]["EmailFileItem"][];
             /**
-             * @description Whether something was cut. The message itself has all of it.
+             * @description `true` if any part of this answer was truncated. The raw message is always complete.
              * @example false
              */
             truncated: boolean;
         };
         MailViewItem: {
             /**
-             * @description What `GET /v1/mail-views` takes: good for this one message, and for a minute.
+             * @description Token for `GET /v1/mail-views`. It is valid for this message only, for one minute.
              * @example WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl
              */
             token: string;
             /**
-             * @description The document's address, with the token: for an `<iframe sandbox>` of a page of this service's own origin.
+             * @description URL of the document, including the token, for an `<iframe sandbox>` in a page of Posthorn's own origin.
              * @example https://hooks.example.com/v1/mail-views?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl
              */
             url: string;
             /**
              * Format: date-time
-             * @description Until when it is good.
+             * @description Time when the token expires.
              * @example 2026-11-21T09:31:00.000Z
              */
             expires_at: string;
         };
         SuppressionItem: {
             /**
-             * @description Its id.
+             * @description The suppression's id.
              * @example sup_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
@@ -6036,25 +6109,27 @@ export interface components {
              */
             email: string;
             /**
-             * @description Why: its server refused it for good, its owner complained, or somebody added it.
+             * @description Why the address is suppressed: its server permanently refused an email (bounce), its owner complained, or it was
+             *     added manually.
              * @example bounce
              * @enum {string}
              */
             origin: "bounce" | "complaint" | "manual";
             /**
-             * @description The email that it came of; null when somebody added it.
+             * @description The email that caused the suppression; `null` if the address was added manually.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             source_id: string | null;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When the address was suppressed.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description Until when; null for ever. A bounce expires where the operator has set `BOUNCE_SUPPRESSION_DAYS`.
+             * @description When the suppression ends; `null` if it never ends. Bounces expire only if the operator sets
+             *     `BOUNCE_SUPPRESSION_DAYS`.
              * @example null
              */
             expires_at: string | null;
@@ -6063,26 +6138,26 @@ export interface components {
             /** @description The suppressions of this page. */
             data: components["schemas"]["SuppressionItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass it as `cursor` for the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewSuppressionBody: {
             /**
-             * @description The address, in any case.
+             * @description The address. Case-insensitive.
              * @example customer@example.org
              */
             email: string;
         };
         AliasRouteItem: {
             /**
-             * @description The destination.
+             * @description Id of the destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description Which of its mail; null for all.
+             * @description Condition that selects the mail for this destination. Null for all mail.
              * @example {
              *       "path": "$.subject",
              *       "op": "starts_with",
@@ -6095,40 +6170,40 @@ export interface components {
         };
         AliasItem: {
             /**
-             * @description Its id.
+             * @description Id of the alias.
              * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The whole address, which the service computed.
+             * @description Full address, computed by Posthorn.
              * @example invoices.acme@posthorn.example
              */
             address: string;
             /**
-             * @description Under which domain it is.
+             * @description `platform` for an address under the platform's domain, `custom` for one of your own domain.
              * @example platform
              * @enum {string}
              */
             kind: "platform" | "custom";
             /**
-             * @description As it was asked for, in lower case.
+             * @description Local part as requested, in lower case.
              * @example invoices
              */
             localPart: string;
             /**
-             * @description What is behind the `@`.
+             * @description Part of the address after the `@`.
              * @example posthorn.example
              */
             domain: string;
             /**
-             * @description Where its mail goes.
+             * @description Ids of the destinations of the alias's mail.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds: string[];
             /**
-             * @description Where its mail goes, and which of it.
+             * @description Destinations of the alias's mail, with their filters.
              * @example [
              *       {
              *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -6142,20 +6217,20 @@ export interface components {
              */
             routes: components["schemas"]["AliasRouteItem"][];
             /**
-             * @description Who may write; empty for everybody.
+             * @description Senders whose mail is accepted. Empty if every sender is accepted.
              * @example [
              *       "@example.org"
              *     ]
              */
             allowedSenders: string[];
             /**
-             * @description Null for what the listener takes at most.
+             * @description Maximum size of a message in bytes. Null for the limit of the listener, 40 MB.
              * @example null
              */
             maxSizeBytes: number | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time when the alias was created.
              * @example 2026-11-22T09:30:00.000Z
              */
             createdAt: string;
@@ -6171,12 +6246,13 @@ export interface components {
         };
         AliasRouteConfig: {
             /**
-             * @description The destination; an alias has at most one route to each.
+             * @description Id of the destination. An alias has at most one route to each destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description Which of its mail: a condition on the fields of the event, in the grammar of endpoints' route filters (a leaf without `type` is `json`); null for all.
+             * @description Selects the mail for this destination: a condition on the fields of the event, in the grammar of endpoints' route
+             *     filters (a leaf without `type` is `json`). Null or left out for all mail.
              * @example {
              *       "path": "$.subject",
              *       "op": "starts_with",
@@ -6189,30 +6265,33 @@ export interface components {
         };
         NewAliasBody: {
             /**
-             * @description `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for a domain of yours.
+             * @description `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for an address of your own domain.
              * @example platform
              * @enum {string}
              */
             kind: "platform" | "custom";
             /**
-             * @description Of a custom alias: a verified domain of kind `email`.
+             * @description Required for kind `custom`: id of a verified domain of kind `email`.
              * @example dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             domainId?: string;
             /**
-             * @description Letters, digits, `_`, `-` and single dots, at most 64, in any case; or `*` for what no other alias of the domain takes. Names that mail servers use themselves (postmaster, abuse, mailer-daemon, bounces) are 400.
+             * @description Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. `*`
+             *     receives all mail to the domain that no other alias receives. Names that mail servers use themselves (postmaster,
+             *     abuse, mailer-daemon, bounces) are rejected with 400.
              * @example invoices
              */
             localPart: string;
             /**
-             * @description Where its mail goes, as events of type `email.received`: the short form of `routes`. None keeps it without sending it on.
+             * @description Destinations of the alias's mail, which they receive as events of type `email.received`. Short form of `routes`.
+             *     Without destinations, mail is stored but not forwarded.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds?: string[];
             /**
-             * @description Where its mail goes, and which of it: mail that passes no filter is `ignored`.
+             * @description Destinations of the alias's mail, each with an optional filter. Mail that matches no filter is `ignored`.
              * @example [
              *       {
              *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -6226,28 +6305,32 @@ export interface components {
              */
             routes?: components["schemas"]["AliasRouteConfig"][];
             /**
-             * @description Who may write: addresses (`a@example.com`), domains (`@example.com`), or what is below one (`*.example.com`), matched on the one mailbox of the From header. None lets everybody.
+             * @description Senders whose mail is accepted: addresses (`a@example.com`), domains (`@example.com`) or subdomains
+             *     (`*.example.com`). They are compared with the single mailbox of the From header. An empty list accepts every
+             *     sender.
              * @example [
              *       "@example.org"
              *     ]
              */
             allowedSenders?: string[];
             /**
-             * @description Larger messages are refused with 552. Null, or left out, for what the listener takes at most, 40 MB.
+             * @description Maximum size of a message in bytes. Larger messages are rejected with 552. Null or left out for the limit of the
+             *     listener, 40 MB.
              * @example 10485760
              */
             maxSizeBytes?: number | null;
         };
         AliasChangesBody: {
             /**
-             * @description Where its mail goes from now on: the short form of `routes`, which keeps the filters of destinations that stay.
+             * @description New destinations of the alias's mail. Short form of `routes`. Destinations that stay keep their filters.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds?: string[];
             /**
-             * @description Where its mail goes from now on, and which of it; a filter that is left out, or null, lets everything through.
+             * @description New destinations of the alias's mail, each with an optional filter. A filter that is null or left out selects all
+             *     mail.
              * @example [
              *       {
              *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -6261,7 +6344,7 @@ export interface components {
              */
             routes?: components["schemas"]["AliasRouteConfig"][];
             /**
-             * @description Who may write.
+             * @description Senders whose mail is accepted. An empty list accepts every sender.
              * @example [
              *       "anna@example.org",
              *       "*.example.org"
@@ -6269,40 +6352,41 @@ export interface components {
              */
             allowedSenders?: string[];
             /**
-             * @description Larger messages are refused with 552; null for what the listener takes at most.
+             * @description Maximum size of a message in bytes. Larger messages are rejected with 552. Null for the limit of the listener, 40
+             *     MB.
              * @example 10485760
              */
             maxSizeBytes?: number | null;
         };
         ReceivedMessageItem: {
             /**
-             * @description The message's id, and that of its event.
+             * @description Id of the message and of its event.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Its Message-ID header, which its sender chose: it need not be unique. Null without one.
+             * @description Message-ID header. The sender chose it, so it need not be unique. Null if the message has none.
              * @example <4711@mail.example.com>
              */
             message_id: string | null;
             /**
-             * @description Whom it says it is from; the sender of the envelope until it was read.
+             * @description From header. Until the message was read, the envelope sender.
              * @example Ada <ada@example.com>
              */
             from: string;
             /**
-             * @description Its subject; null until it was read.
+             * @description Subject. Null until the message was read.
              * @example Order 42
              */
             subject: string | null;
             /**
              * Format: date-time
-             * @description When it was taken.
+             * @description Time when Posthorn accepted the message.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
             /**
-             * @description Whether it is from whom it says it is: what DMARC says; `none` where nobody can tell.
+             * @description Whether the From address is authentic: the result of DMARC. `none` if this cannot be determined.
              * @example pass
              * @enum {string}
              */
@@ -6314,7 +6398,8 @@ export interface components {
              */
             state: "received" | "processed" | "quarantined";
             /**
-             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or sender_unverified (name servers did not answer); null otherwise, and once it was released.
+             * @description Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
+             *     sender_unverified (name servers did not answer). Null for other messages, and after a release.
              * @example null
              */
             reason: string | null;
@@ -6330,55 +6415,58 @@ export interface components {
         };
         ReceivedHeaderItem: {
             /**
-             * @description In lower case.
+             * @description Name of the header, in lower case.
              * @example x-mailer
              */
             name: string;
             /**
-             * @description Unfolded, otherwise as it came.
+             * @description Value of the header, unfolded and otherwise unchanged.
              * @example Example 1.0
              */
             value: string;
         };
         ReceivedVerdictsItem: {
             /**
-             * @description Whether the sender of the envelope (of a null sender, the HELO) may send from that address (RFC 7208).
+             * @description SPF result: whether the client may send mail for the domain of the envelope sender, or of the HELO for a null
+             *     sender (RFC 7208).
              * @example pass
              * @enum {string}
              */
             spf: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description The best of its signatures (RFC 6376).
+             * @description Best result of the message's DKIM signatures (RFC 6376).
              * @example pass
              * @enum {string}
              */
             dkim: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description Whether one of the two belongs to the domain of its author (RFC 9989). `temperror` when name servers did not answer for what would have decided that.
+             * @description DMARC result: whether SPF or DKIM passed for the domain of the author (RFC 9989). `temperror` if name servers did
+             *     not answer a query that would have decided this.
              * @example pass
              * @enum {string}
              */
             dmarc: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description What forwarders say of it (RFC 8617); only told.
+             * @description ARC result of forwarders (RFC 8617). For information only.
              * @example none
              * @enum {string}
              */
             arc: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description What rspamd says; `disabled` without one.
+             * @description Result of rspamd. `disabled` if none is configured.
              * @example disabled
              * @enum {string}
              */
             spam: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
             /**
-             * @description What clamd says; `disabled` without one.
+             * @description Result of clamd. `disabled` if none is configured.
              * @example disabled
              * @enum {string}
              */
             virus: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
             /**
-             * @description What the domain of its author asks for when DMARC fails; null without a record, and when name servers did not answer for it.
+             * @description Policy that the author's domain publishes for mail that fails DMARC. Null without a record, and if name servers did
+             *     not answer.
              * @example reject
              * @enum {string|null}
              */
@@ -6386,125 +6474,126 @@ export interface components {
         };
         ReceivedAttachmentItem: {
             /**
-             * @description What its sender calls it, made safe: without a path.
+             * @description File name that the sender gave, sanitized and without a path.
              * @example invoice.pdf
              */
             filename: string;
             /**
-             * @description What its sender says it is.
+             * @description Content type that the sender declared.
              * @example application/pdf
              */
             content_type: string;
             /**
-             * @description Decoded.
+             * @description Size of the decoded file in bytes.
              * @example 48213
              */
             size_bytes: number;
             /**
-             * @description How the message's HTML names it (`cid:`); null for none.
+             * @description Content-ID by which the message's HTML refers to the file (`cid:`). Null if it has none.
              * @example null
              */
             content_id: string | null;
             /**
-             * @description Where its bytes are.
+             * @description URL of the file's bytes.
              * @example https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0
              */
             url: string;
         };
         ReceivedMessageDetail: {
             /**
-             * @description The message's id.
+             * @description Id of the message.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Its Message-ID header; null without one.
+             * @description Message-ID header. Null if the message has none.
              * @example <4711@mail.example.com>
              */
             message_id: string | null;
             /**
-             * @description Its event: the same id.
+             * @description Id of the event, equal to the message's id.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
             /**
-             * @description The address of the alias that it came to.
+             * @description Address of the alias that received the message.
              * @example support.acme@in.example.com
              */
             alias: string;
             /**
-             * @description The id of the alias: what events are filtered by as `endpoint`.
+             * @description Id of the alias, which event filters know as `endpoint`.
              * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint_id: string;
             /**
-             * @description Whom it says it is from.
+             * @description From header.
              * @example Ada <ada@example.com>
              */
             from: string;
             /**
-             * @description Whom it says it is for: at most 1,000.
+             * @description Addresses of the To header, at most 1,000.
              * @example [
              *       "support.acme@in.example.com"
              *     ]
              */
             to: string[];
             /**
-             * @description Who has a copy.
+             * @description Addresses of the Cc header.
              * @example []
              */
             cc: string[];
             /**
-             * @description Where answers are to go.
+             * @description Addresses of the Reply-To header.
              * @example []
              */
             reply_to: string[];
             /**
-             * @description The recipients that led to this alias, as the sending server gave them: a blind copy stands nowhere else.
+             * @description Envelope recipients that led to this alias, as the sending server gave them. A blind copy is visible only here.
              * @example [
              *       "support.acme+orders@in.example.com"
              *     ]
              */
             recipients: string[];
             /**
-             * @description Its subject.
+             * @description Subject.
              * @example Order 42
              */
             subject: string;
             /**
              * Format: date-time
-             * @description When it was taken.
+             * @description Time when Posthorn accepted the message.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
             /**
              * Format: date-time
-             * @description When its sender says it was written; null for what is no time.
+             * @description Time in the Date header. Null if it is not a valid time.
              * @example 2026-11-21T09:29:58.000Z
              */
             date: string | null;
             /**
-             * @description Its text, up to 1 MB (64 KB in the event); null without one.
+             * @description Text, up to 1 MB (64 KB in the event). Null if the message has none.
              * @example Where is it?
              */
             text: string | null;
             /**
-             * @description Its HTML as it came, up to 1 MB (64 KB in the event): never show it without cleaning it. Null without one.
+             * @description Unsanitized HTML, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the message has
+             *     none.
              * @example null
              */
             html: string | null;
             /**
-             * @description Whether something was cut: the text, the HTML, headers, or a long list. `raw_url` has all of it.
+             * @description Whether the text, the HTML, the headers or a long list was cut. `raw_url` has the whole message.
              * @example false
              */
             truncated: boolean;
             /**
-             * @description Of the whole message.
+             * @description Size of the whole message in bytes.
              * @example 2048
              */
             size_bytes: number;
             /**
-             * @description Its headers by their names in lower case; repeated ones are joined by line ends.
+             * @description Headers by name in lower case. Repeated headers are joined by line breaks.
              * @example {
              *       "subject": "Order 42"
              *     }
@@ -6512,64 +6601,65 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
-            /** @description Its headers in their order, repeated ones too. */
+            /** @description All headers in their order, including repeated ones. */
             header_lines: components["schemas"]["ReceivedHeaderItem"][];
             /**
-             * @description The Message-ID that it answers; null for none.
+             * @description Message-ID that this message answers (In-Reply-To). Null if there is none.
              * @example null
              */
             in_reply_to: string | null;
             /**
-             * @description The Message-IDs of its thread, oldest first.
+             * @description Message-IDs of the thread (References), oldest first.
              * @example []
              */
             references: string[];
             /**
-             * @description Whether a machine sent it by itself (RFC 3834): such a message is not to be answered by another one.
+             * @description Whether the message was sent automatically (RFC 3834). Do not answer such a message automatically.
              * @example false
              */
             auto_submitted: boolean;
-            /** @description What was found out about it. */
+            /** @description Results of the sender authentication and of the spam and virus checks. */
             verdicts: components["schemas"]["ReceivedVerdictsItem"];
             /**
-             * @description Of its event: delivered, retrying, dlq, failed, ignored (the alias leads nowhere), parked (it could not be read) or quarantined; `received` until it was read.
+             * @description State of the message's event: delivered, retrying, dlq, failed, ignored (the alias has no destination), parked (the
+             *     message could not be read) or quarantined. `received` until the message was read.
              * @example delivered
              */
             status: string;
             /**
-             * @description Why it is quarantined; null otherwise.
+             * @description Reason for the quarantine. Null otherwise.
              * @example null
              */
             reason: string | null;
             /**
-             * @description Whether it is from whom it says it is: what DMARC says; `none` where nobody can tell.
+             * @description Whether the From address is authentic: the result of DMARC. `none` if this cannot be determined.
              * @example pass
              * @enum {string}
              */
             auth: "pass" | "fail" | "none";
             /**
-             * @description Why it could not be read, in a sentence; null for one that could.
+             * @description Reason why the message could not be read, as a sentence. Null if it could be read.
              * @example null
              */
             parse_error: string | null;
             /**
-             * @description Where it is byte for byte.
+             * @description URL of the original message, byte for byte.
              * @example https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/raw
              */
             raw_url: string;
-            /** @description Its files, in their order. */
+            /** @description Attached files, in their order. */
             attachments: components["schemas"]["ReceivedAttachmentItem"][];
         };
         AliasReplayBody: {
             /**
              * Format: date-time
-             * @description Only messages that were taken at or after this time (RFC 3339).
+             * @description Only messages accepted at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Only messages that were taken at or before this time (RFC 3339).
+             * @description Only messages accepted at or before this time (RFC 3339).
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
@@ -6580,13 +6670,13 @@ export interface components {
              */
             status?: "delivered" | "failed" | "retrying" | "dlq";
             /**
-             * @description Only count.
+             * @description If true, only counts and sends nothing.
              * @default false
              * @example false
              */
             dry_run: boolean;
             /**
-             * @description Where to go on: the `next_cursor` of the call before, with the same fields.
+             * @description The `next_cursor` of the previous call, with the same fields. Leave it out for the first call.
              * @example WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl
              */
             cursor?: string;
@@ -6598,42 +6688,42 @@ export interface components {
              */
             replay_id: string;
             /**
-             * @description The alias.
+             * @description Id of the alias.
              * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             alias_id: string;
             /**
-             * @description Whether it only counted.
+             * @description Whether the call only counted.
              * @example false
              */
             dry_run: boolean;
             /**
-             * @description Messages that were looked at.
+             * @description Number of messages examined.
              * @example 3
              */
             scanned: number;
             /**
-             * @description Messages that are sent again, or would be.
+             * @description Number of messages that are sent again, or would be.
              * @example 2
              */
             replayed: number;
             /**
-             * @description Deliveries that are made for them, or would be: one for each destination.
+             * @description Number of deliveries created for them, or that would be: one for each destination.
              * @example 2
              */
             enqueued: number;
             /**
-             * @description Messages that go nowhere, since the alias has no destination.
+             * @description Number of messages that are not sent, because the alias has no destination.
              * @example 0
              */
             skipped: number;
             /**
-             * @description Messages that are never sent again: quarantined, parked or erased.
+             * @description Number of messages that are never sent again, because they are quarantined, parked or erased.
              * @example 1
              */
             excluded: number;
             /**
-             * @description Where they go.
+             * @description Ids of the destinations that the messages are sent to.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -6647,17 +6737,17 @@ export interface components {
         };
         IngestDomainItem: {
             /**
-             * @description The domain's id.
+             * @description Id of the domain.
              * @example pdom_00000000000000000000000001
              */
             id: string;
             /**
-             * @description Its host, with the port where it is not the scheme's own.
+             * @description Host name, with the port unless it is the default port of the scheme.
              * @example hooks.example.com
              */
             host: string;
             /**
-             * @description `platform` is this installation's own host, `custom` a verified domain of yours.
+             * @description `platform` is the host of this installation. `custom` is one of your verified domains.
              * @example platform
              * @enum {string}
              */
@@ -6665,70 +6755,71 @@ export interface components {
         };
         EndpointItem: {
             /**
-             * @description The endpoint's id.
+             * @description Id of the endpoint.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Its path: on the platform's host the organization's slug first; empty at the root of a domain of yours.
+             * @description Path of the endpoint. On the platform's host it begins with the organization's slug. It is empty at the root of
+             *     your own domain.
              * @example acme/stripe
              */
             path: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Stripe payments
              */
             name: string;
             /**
-             * @description The provider; null without one.
+             * @description Preset of the provider. `null` if there is none.
              * @example stripe
              */
             preset: string | null;
             /**
-             * @description The URL to give to the provider.
+             * @description URL to configure at the provider.
              * @example https://hooks.example.com/in/acme/stripe
              */
             url: string;
-            /** @description The ingest domain of the URL. */
+            /** @description Ingest domain of the URL. */
             domain: components["schemas"]["IngestDomainItem"];
             /**
-             * @description Where its events go.
+             * @description Ids of the destinations that receive the events.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations: string[];
             /**
-             * @description How signatures are verified.
+             * @description Verification scheme of the endpoint.
              * @example preset
              * @enum {string}
              */
             verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
             /**
-             * @description `paused` parks what comes; `disabled` was switched off by the service.
+             * @description `paused` parks requests. `disabled` means that Posthorn switched the endpoint off.
              * @example active
              * @enum {string}
              */
             status: "active" | "paused" | "disabled";
             /**
-             * @description Whether the provider's secret was set; it is never shown.
+             * @description `true` if the provider's secret is set. The secret is never returned.
              * @example true
              */
             has_secret: boolean;
             /**
-             * @description Rises with every change of the settings or the routes.
+             * @description Version number, incremented by every change of the settings or the routes.
              * @example 1
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last, its secret included.
+             * @description Time of the last change, including changes of the secret.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
@@ -6737,26 +6828,27 @@ export interface components {
             /** @description The endpoints of this page. */
             data: components["schemas"]["EndpointItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
-            /** @description How many match the filters, over all pages; only when `count` asks for it. */
+            /** @description Number of items on all pages that match the filters. Present only if the request sets `count`. */
             count?: components["schemas"]["ListCount"];
         };
         RouteConfig: {
             /**
-             * @description A route to keep; left out for a new one.
+             * @description Id of an existing route to keep. Omit it for a new route.
              * @example rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id?: string;
             /**
-             * @description The destination.
+             * @description Id of the destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all.
+             * @description Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
+             *     selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -6769,12 +6861,13 @@ export interface components {
         };
         RuleAnswer: {
             /**
-             * @description The status, 200 to 599; 200 when left out.
+             * @description Status code, 200 to 599. Defaults to 200.
              * @example 200
              */
             status?: number;
             /**
-             * @description The body, at most 64 KB; `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are filled in.
+             * @description Body, at most 64 KB. `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are replaced by values of the
+             *     request.
              * @example {"challenge": "{{body.challenge}}"}
              */
             body?: string;
@@ -6790,8 +6883,8 @@ export interface components {
         };
         ResponseRule: {
             /**
-             * @description A condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
-             *     `path` where the type has one; at most 8 levels and 64 leaves.
+             * @description Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
+             *     `path` where the type has one. At most 8 levels and 64 leaves.
              * @example {
              *       "type": "json",
              *       "path": "$.type",
@@ -6802,39 +6895,41 @@ export interface components {
             when: {
                 [key: string]: unknown;
             };
-            /** @description The answer. */
+            /** @description Response to the request. */
             respond: components["schemas"]["RuleAnswer"];
         };
         ResponseRules: {
-            /** @description The rules in their order, at most 50. */
+            /** @description Rules in order of evaluation, at most 50. */
             rules?: components["schemas"]["ResponseRule"][];
-            /** @description The answer when no rule matches; left out or null for the endpoint's own. */
+            /** @description Response if no rule matches. If omitted or `null`, the endpoint's own response is sent. */
             default?: components["schemas"]["RuleAnswer"] | null;
         };
         ResponseProxyConfig: {
             /**
-             * @description `managed` runs `code`, `url` asks `url`.
+             * @description `managed` runs `code`, `url` sends the request to `url`.
              * @example managed
              * @enum {string}
              */
             target: "managed" | "url";
             /**
-             * @description For `managed`: JavaScript, an ES module of at most 64 KB whose default export is a function of the request.
+             * @description For `managed`: JavaScript code, an ES module of at most 64 KB whose default export is a function of the request.
              * @example export default (request) => ({ status: 200, body: { ok: true } })
              */
             code?: string;
             /**
-             * @description For `url`: where the request is sent, signed; its answer is passed on.
+             * @description For `url`: URL that receives the signed request. Its response is returned to the sender.
              * @example https://example.com/answer
              */
             url?: string;
             /**
-             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock.
+             * @description Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
+             *     time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
              * @example 250
              */
             timeoutMs?: number;
             /**
-             * @description Without an answer in time: `fallback` goes on to the rules and the default, `error` answers 502.
+             * @description Behavior if the proxy does not respond in time: `fallback` continues with the rules and the default, `error`
+             *     responds with 502.
              * @default fallback
              * @example fallback
              * @enum {string}
@@ -6843,58 +6938,60 @@ export interface components {
         };
         TransformConfig: {
             /**
-             * @description `managed` runs `code`, `url` asks `url`.
+             * @description `managed` runs `code`, `url` sends the body to `url`.
              * @example managed
              * @enum {string}
              */
             engine: "managed" | "url";
             /**
-             * @description For `managed`: JavaScript, an ES module of at most 64 KB whose default export is `(event, {secrets}) => event | null`.
+             * @description For `managed`: JavaScript code, an ES module of at most 64 KB whose default export is `(event, {secrets}) => event
+             *     | null`.
              * @example export default (event, { secrets }) => event.body.test ? null : { ...event, body: { ...event.body, token: secrets.CRM_TOKEN } }
              */
             code?: string;
             /**
-             * @description For `url`: where the body is sent, signed; the JSON answer replaces it.
+             * @description For `url`: URL that receives the signed body. The JSON in its response replaces the body.
              * @example https://example.com/transform
              */
             url?: string;
             /**
-             * @description When it fails: `closed` parks the event, `open` delivers it as it came.
+             * @description Behavior if the transform fails: `closed` parks the event, `open` delivers it unchanged.
              * @default closed
              * @example closed
              * @enum {string}
              */
             failMode: "open" | "closed";
             /**
-             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out. For `managed` it is CPU time, and the call ends after twice as long and two seconds by the clock.
+             * @description Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
+             *     time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
              * @example 250
              */
             timeoutMs?: number;
         };
         ResponseConfig: {
             /**
-             * @description `static` answers everything in the same way, the others do the handshake of a provider.
+             * @description `static` gives every request the same response. The other types perform the handshake of a provider.
              * @example meta-challenge
              * @enum {string}
              */
             type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm";
             /**
-             * @description Of `ebay-challenge`: the URL as eBay knows it.
+             * @description For `ebay-challenge`: the endpoint's URL as registered at eBay.
              * @example https://hooks.example.com/in/acme/ebay
              */
             endpointUrl?: string;
             /**
-             * @description The status of the answer to what is no handshake, 200 to 599; 200 when left out.
+             * @description Status code of the response to requests that are not a handshake, 200 to 599. Defaults to 200.
              * @example 200
              */
             status?: number;
             /**
-             * @description Its body, at most 64 KB.
+             * @description Body of that response, at most 64 KB.
              * @example ok
              */
             body?: string;
             /**
-             * @description Its headers, at most 32.
+             * @description Headers of that response, at most 32.
              * @example {
              *       "content-type": "text/plain"
              *     }
@@ -6903,76 +7000,80 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Of `meta-challenge`, which needs it: the text that was typed into Meta's console.
+             * @description Required for `meta-challenge`: the verify token that was entered in Meta's console.
              * @example a-token-of-your-own
              */
             verifyToken?: string;
             /**
-             * @description Of `zoom-challenge`, `x-crc` and `twitch-challenge`, where it is not the endpoint's own secret.
+             * @description For `zoom-challenge`, `x-crc` and `twitch-challenge`: the secret, if it differs from the endpoint's own secret.
              * @example a-secret-of-the-provider
              */
             secret?: string;
             /**
-             * @description Of `ebay-challenge`, which needs it; of `slack-challenge` the legacy token of the app.
+             * @description Required for `ebay-challenge`. For `slack-challenge`, the legacy token of the app.
              * @example a-token-of-the-provider
              */
             verificationToken?: string;
         };
         VerificationConfig: {
             /**
-             * @description The header with the signature, key or token; `x-signature` when left out, `x-api-key` of `api-key`, `authorization` of `jwt`.
+             * @description Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for `jwt`
+             *     to `authorization`.
              * @example x-acme-signature
              */
             header?: string;
             /**
-             * @description What stands before the signature. When left out, the name of the hash and `=` may stand there.
+             * @description Text before the signature. If omitted, the name of the hash followed by `=` is also accepted.
              * @example v1=
              */
             prefix?: string;
             /**
-             * @description How the signature is written; told apart by its length when left out.
+             * @description Encoding of the signature. If omitted, it is detected from the length of the signature.
              * @example hex
              * @enum {string}
              */
             encoding?: "hex" | "base64";
             /**
-             * @description How the key stands in the secret: `utf8` (its own characters) when left out.
+             * @description Encoding of the key in the secret. Defaults to `utf8`, the characters of the secret itself.
              * @example utf8
              * @enum {string}
              */
             keyEncoding?: "utf8" | "base64" | "hex" | "whsec";
             /**
-             * @description The header with the time of signing, in seconds or milliseconds since the epoch; none when left out.
+             * @description Header that carries the time of signing, in seconds or milliseconds since the epoch. If omitted, no time is
+             *     checked.
              * @example x-acme-timestamp
              */
             timestampHeader?: string;
             /**
-             * @description How far that time may be from now, in seconds; 300 when left out.
+             * @description Maximum difference between the time of signing and now, in seconds. Defaults to 300.
              * @example 300
              */
             toleranceSeconds?: number;
             /**
-             * @description What is signed: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and text between them.
+             * @description Template of the signed content: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and
+             *     literal text.
              * @example {{timestamp}}.{{body}}
              */
             signed?: string;
             /**
-             * @description Of `jwt`, which needs it: where the sender publishes its keys, a JSON Web Key Set.
+             * @description Required for `jwt`: URL of the JSON Web Key Set that the sender publishes.
              * @example https://issuer.example.com/.well-known/jwks.json
              */
             jwksUrl?: string;
             /**
-             * @description Of `jwt`: what `iss` must be.
+             * @description For `jwt`: required value of `iss`.
              * @example https://issuer.example.com
              */
             issuer?: string;
             /**
-             * @description Of `jwt`: what `aud` must be or hold. Give it, `issuer`, `claims` or `bodyHashClaim`: others have tokens by the same keys.
+             * @description For `jwt`: value that `aud` must equal or contain. Set at least one of this, `issuer`, `claims` and
+             *     `bodyHashClaim`, because the same keys also sign tokens for others.
              * @example https://hooks.example.com/in/acme/orders
              */
             audience?: string;
             /**
-             * @description Of `jwt`: members that the token must have, with these texts; at most 10.
+             * @description For `jwt`: claims that the token must contain with exactly these values, at most 10.
              * @example {
              *       "email": "pusher@project.iam.gserviceaccount.com"
              *     }
@@ -6981,35 +7082,38 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Of `jwt`: the member that holds the SHA-256 of the body, in hex or base64url.
+             * @description For `jwt`: claim that holds the SHA-256 of the body, in hex or base64url.
              * @example request_body_sha256
              */
             bodyHashClaim?: string;
             /**
-             * @description Of `jwt`: how old a token may be that has no `exp`, in seconds; 300 when left out.
+             * @description For `jwt`: maximum age of a token without `exp`, in seconds. Defaults to 300.
              * @example 300
              */
             maxAgeSeconds?: number;
         };
         DeduplicationConfig: {
             /**
-             * @description `provider_id`: the id that the preset's provider repeats when it sends again. `header` or `body_path`: one of your own sender's.
+             * @description `provider_id`: the id that the preset's provider repeats when it resends. `header` or `body_path`: an id that your
+             *     own sender sets.
              * @example provider_id
              * @enum {string}
              */
             source: "provider_id" | "header" | "body_path";
             /**
-             * @description Of `header`, which needs it: the header with the id; none that authenticates.
+             * @description Required for `header`: name of the header with the id. Headers that authenticate the sender are not allowed.
              * @example x-event-id
              */
             name?: string;
             /**
-             * @description Of `body_path`, which needs it: where the id stands in a JSON body of at most 128 KB, as a JSONPath like those of filters.
+             * @description Required for `body_path`: JSONPath of the id in a JSON body of at most 128 KB. The syntax is the same as in
+             *     filters.
              * @example $.event.id
              */
             path?: string;
             /**
-             * @description How long after the first one a request with its id is a repeat, in hours: at most as long as events are kept.
+             * @description Time in hours after the first request during which a request with the same id is a duplicate. It cannot exceed the
+             *     retention period of events.
              * @default 24
              * @example 24
              */
@@ -7017,93 +7121,98 @@ export interface components {
         };
         NewEndpointBody: {
             /**
-             * @description What people know it by; the part of the path behind the organization's slug when left out.
+             * @description Display name. Defaults to the part of the path after the organization's slug.
              * @example Stripe payments
              */
             name?: string;
             /**
-             * @description The provider: its signature scheme and its handshake.
+             * @description Preset of the provider, which determines the signature scheme and the handshake.
              * @example stripe
              */
             preset?: string | null;
             /**
-             * @description Where events go, all of them: the short form of `routes`, which keeps the filters of destinations that stay.
+             * @description All destinations that receive the events: the short form of `routes`. Destinations that stay in the list keep their
+             *     filters.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations?: string[];
-            /** @description Where events go, and which of them; all routes that the endpoint is to have. */
+            /** @description All routes of the endpoint: destinations and filters for the events. */
             routes?: components["schemas"]["RouteConfig"][];
-            /** @description Synchronous answers by rules. */
+            /** @description Rules for synchronous responses. */
             responseRules?: components["schemas"]["ResponseRules"] | null;
-            /** @description Whom to ask for the synchronous answer. */
+            /** @description Proxy that produces the synchronous response. */
             responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
-            /** @description What changes events before they are routed. */
+            /** @description Transform that changes events before they are routed. */
             transform?: components["schemas"]["TransformConfig"] | null;
-            /** @description How it answers; the preset's way when left out. Secrets that a change of the same type leaves out stay. */
+            /** @description Response settings. Defaults to the preset's response. Secrets that are omitted stay, unless the type changes. */
             response?: components["schemas"]["ResponseConfig"] | null;
             /**
-             * @description How requests are verified: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`, `ed25519`), `jwt`,
-             *     `bearer`, `basic` or `api-key`; `preset` when left out beside a preset, else `none`.
+             * @description Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
+             *     `ed25519`), `jwt`, `bearer`, `basic` or `api-key`. Defaults to `preset` if a preset is set, otherwise to `none`.
              * @example hmac-sha256
              */
             verification?: string | null;
-            /** @description How the sender proves itself, for what needs no preset. `jwt` needs it. */
+            /** @description Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
             verificationConfig?: components["schemas"]["VerificationConfig"] | null;
             /**
-             * @description The HTTP methods that it takes; any when left out, null or empty. Others are answered 405 and nothing is kept of them. Handshakes
-             *     are requests like others: a provider that asks with GET or HEAD before it saves the URL needs them here.
+             * @description HTTP methods that the endpoint accepts. Any method is accepted if omitted, `null` or empty. Requests with another
+             *     method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
+             *     check the URL before it saves it.
              * @example [
              *       "POST"
              *     ]
              */
             allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
             /**
-             * @description Drops what a provider sends again: a request whose id came before within the window is answered as the first one was, makes no
-             *     event, and is kept as a raw request with the status `duplicate`. Nothing is dropped when left out.
+             * @description Drops requests that a provider resends. A request whose id was received within the window gets the response of the
+             *     first request and creates no event. It is stored as a raw request with the status `duplicate`. Nothing is dropped
+             *     if omitted.
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
-             * @description `paused` goes on answering, and parks what comes; a new endpoint is `active` when it is left out.
+             * @description `paused` keeps responding to requests, but parks them. Defaults to `active` for a new endpoint.
              * @example active
              * @enum {string}
              */
             status?: "active" | "paused";
             /**
-             * @description Its URL on an ingest domain. On the platform's host `/in` and the organization's slug may be left out; on a domain of yours it is the host and the path.
+             * @description URL on an ingest domain. On the platform's host, `/in` and the organization's slug may be omitted. On your own
+             *     domain, the URL consists of the host and the path.
              * @example https://hooks.example.com/in/acme/stripe
              */
             url?: string | null;
             /**
-             * @description The one segment of its path behind the organization's slug: lower-case letters, digits, - and _.
+             * @description The single path segment after the organization's slug: lower-case letters, digits, - and _.
              * @example stripe
              */
             slug?: string | null;
             /**
-             * @description Its path; the organization's slug may be left out.
+             * @description Path of the endpoint. The organization's slug may be omitted.
              * @example acme/stripe
              */
             path?: string | null;
             /**
-             * @description The ingest domain: the platform's, or a verified webhook domain of yours. Left out, the host of `url` says it, or it is the platform's.
+             * @description Ingest domain: the platform's domain or one of your verified webhook domains. Defaults to the host of `url`, or
+             *     without `url` to the platform's domain.
              * @example pdom_00000000000000000000000001
              */
             domainId?: string | null;
         };
         RouteItem: {
             /**
-             * @description The route's id.
+             * @description Id of the route.
              * @example rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The destination.
+             * @description Id of the destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description Which events; null for all.
+             * @description Condition that selects the events. `null` selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -7116,28 +7225,28 @@ export interface components {
         };
         ResponseView: {
             /**
-             * @description `static` answers everything in the same way, the others do the handshake of a provider.
+             * @description `static` gives every request the same response. The other types perform the handshake of a provider.
              * @example meta-challenge
              * @enum {string}
              */
             type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm";
             /**
-             * @description Of `ebay-challenge`: the URL as eBay knows it.
+             * @description For `ebay-challenge`: the endpoint's URL as registered at eBay.
              * @example https://hooks.example.com/in/acme/ebay
              */
             endpointUrl?: string;
             /**
-             * @description The status of the answer to what is no handshake, 200 to 599; 200 when left out.
+             * @description Status code of the response to requests that are not a handshake, 200 to 599. Defaults to 200.
              * @example 200
              */
             status?: number;
             /**
-             * @description Its body, at most 64 KB.
+             * @description Body of that response, at most 64 KB.
              * @example ok
              */
             body?: string;
             /**
-             * @description Its headers, at most 32.
+             * @description Headers of that response, at most 32.
              * @example {
              *       "content-type": "text/plain"
              *     }
@@ -7148,164 +7257,169 @@ export interface components {
         };
         EndpointDetail: {
             /**
-             * @description The endpoint's id.
+             * @description Id of the endpoint.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Its path: on the platform's host the organization's slug first; empty at the root of a domain of yours.
+             * @description Path of the endpoint. On the platform's host it begins with the organization's slug. It is empty at the root of
+             *     your own domain.
              * @example acme/stripe
              */
             path: string;
             /**
-             * @description What people know it by.
+             * @description Display name.
              * @example Stripe payments
              */
             name: string;
             /**
-             * @description The provider; null without one.
+             * @description Preset of the provider. `null` if there is none.
              * @example stripe
              */
             preset: string | null;
             /**
-             * @description The URL to give to the provider.
+             * @description URL to configure at the provider.
              * @example https://hooks.example.com/in/acme/stripe
              */
             url: string;
-            /** @description The ingest domain of the URL. */
+            /** @description Ingest domain of the URL. */
             domain: components["schemas"]["IngestDomainItem"];
             /**
-             * @description Where its events go.
+             * @description Ids of the destinations that receive the events.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations: string[];
             /**
-             * @description How signatures are verified.
+             * @description Verification scheme of the endpoint.
              * @example preset
              * @enum {string}
              */
             verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
             /**
-             * @description `paused` parks what comes; `disabled` was switched off by the service.
+             * @description `paused` parks requests. `disabled` means that Posthorn switched the endpoint off.
              * @example active
              * @enum {string}
              */
             status: "active" | "paused" | "disabled";
             /**
-             * @description Whether the provider's secret was set; it is never shown.
+             * @description `true` if the provider's secret is set. The secret is never returned.
              * @example true
              */
             has_secret: boolean;
             /**
-             * @description Rises with every change of the settings or the routes.
+             * @description Version number, incremented by every change of the settings or the routes.
              * @example 1
              */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last, its secret included.
+             * @description Time of the last change, including changes of the secret.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
-            /** @description Where its events go, and which of them, in the order in which they are tried. */
+            /** @description Routes of the endpoint, in the order in which they are evaluated. */
             routes: components["schemas"]["RouteItem"][];
-            /** @description Synchronous answers by rules; null without any. */
+            /** @description Rules for synchronous responses. `null` if there are none. */
             responseRules: components["schemas"]["ResponseRules"] | null;
-            /** @description Whom to ask for the synchronous answer, with the defaults in force; null for nobody. */
+            /** @description Proxy that produces the synchronous response, with the defaults in effect. `null` if there is none. */
             responseProxy: components["schemas"]["ResponseProxyConfig"] | null;
-            /** @description What changes events before they are routed, with the defaults in force; null for nothing. */
+            /** @description Transform that changes events before they are routed, with the defaults in effect. `null` if there is none. */
             transform: components["schemas"]["TransformConfig"] | null;
-            /** @description How it answers, without its secrets; null for the preset's way, or the default 200. */
+            /** @description Response settings without secrets. `null` for the preset's response, or the default 200. */
             response: components["schemas"]["ResponseView"] | null;
-            /** @description How the sender signs; null for the defaults. */
+            /** @description Settings of the verification scheme. `null` if the defaults apply. */
             verificationConfig: components["schemas"]["VerificationConfig"] | null;
             /**
-             * @description The HTTP methods that it takes; null for any.
+             * @description HTTP methods that the endpoint accepts. `null` if it accepts any method.
              * @example [
              *       "POST"
              *     ]
              */
             allowed_methods: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
-            /** @description What repeats are told by, with the window in force; null where they are events like others. */
+            /** @description Source of the id by which duplicates are detected, with the window in effect. `null` if duplicates are not dropped. */
             deduplicate: components["schemas"]["DeduplicationConfig"] | null;
         };
         EndpointChangesBody: {
             /**
-             * @description What people know it by; the part of the path behind the organization's slug when left out.
+             * @description Display name. Defaults to the part of the path after the organization's slug.
              * @example Stripe payments
              */
             name?: string;
             /**
-             * @description The provider: its signature scheme and its handshake.
+             * @description Preset of the provider, which determines the signature scheme and the handshake.
              * @example stripe
              */
             preset?: string | null;
             /**
-             * @description Where events go, all of them: the short form of `routes`, which keeps the filters of destinations that stay.
+             * @description All destinations that receive the events: the short form of `routes`. Destinations that stay in the list keep their
+             *     filters.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations?: string[];
-            /** @description Where events go, and which of them; all routes that the endpoint is to have. */
+            /** @description All routes of the endpoint: destinations and filters for the events. */
             routes?: components["schemas"]["RouteConfig"][];
-            /** @description Synchronous answers by rules. */
+            /** @description Rules for synchronous responses. */
             responseRules?: components["schemas"]["ResponseRules"] | null;
-            /** @description Whom to ask for the synchronous answer. */
+            /** @description Proxy that produces the synchronous response. */
             responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
-            /** @description What changes events before they are routed. */
+            /** @description Transform that changes events before they are routed. */
             transform?: components["schemas"]["TransformConfig"] | null;
-            /** @description How it answers; the preset's way when left out. Secrets that a change of the same type leaves out stay. */
+            /** @description Response settings. Defaults to the preset's response. Secrets that are omitted stay, unless the type changes. */
             response?: components["schemas"]["ResponseConfig"] | null;
             /**
-             * @description How requests are verified: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`, `ed25519`), `jwt`,
-             *     `bearer`, `basic` or `api-key`; `preset` when left out beside a preset, else `none`.
+             * @description Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
+             *     `ed25519`), `jwt`, `bearer`, `basic` or `api-key`. Defaults to `preset` if a preset is set, otherwise to `none`.
              * @example hmac-sha256
              */
             verification?: string | null;
-            /** @description How the sender proves itself, for what needs no preset. `jwt` needs it. */
+            /** @description Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
             verificationConfig?: components["schemas"]["VerificationConfig"] | null;
             /**
-             * @description The HTTP methods that it takes; any when left out, null or empty. Others are answered 405 and nothing is kept of them. Handshakes
-             *     are requests like others: a provider that asks with GET or HEAD before it saves the URL needs them here.
+             * @description HTTP methods that the endpoint accepts. Any method is accepted if omitted, `null` or empty. Requests with another
+             *     method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
+             *     check the URL before it saves it.
              * @example [
              *       "POST"
              *     ]
              */
             allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
             /**
-             * @description Drops what a provider sends again: a request whose id came before within the window is answered as the first one was, makes no
-             *     event, and is kept as a raw request with the status `duplicate`. Nothing is dropped when left out.
+             * @description Drops requests that a provider resends. A request whose id was received within the window gets the response of the
+             *     first request and creates no event. It is stored as a raw request with the status `duplicate`. Nothing is dropped
+             *     if omitted.
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
-             * @description `paused` goes on answering, and parks what comes; a new endpoint is `active` when it is left out.
+             * @description `paused` keeps responding to requests, but parks them. Defaults to `active` for a new endpoint.
              * @example active
              * @enum {string}
              */
             status?: "active" | "paused";
             /**
-             * @description Where it moves to; the old URL stops serving it at once. Without a path it moves to the organization's slug alone.
+             * @description New URL of the endpoint. The old URL stops working immediately. A URL without a path means the organization's slug
+             *     alone.
              * @example https://hooks.example.com/in/acme/payments
              */
             url?: string;
         };
         EndpointSecretBody: {
             /**
-             * @description What the provider signs with, as its console shows it; stored encrypted and never returned.
+             * @description Secret with which the provider signs, as shown in the provider's console. Stored encrypted and never returned.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
              */
             secret: string;
             /**
-             * @description How long the secrets before go on verifying, in seconds.
+             * @description Time in seconds for which the previous secrets are still accepted for verification.
              * @default 86400
              * @example 86400
              */
@@ -7313,74 +7427,75 @@ export interface components {
         };
         PresetItem: {
             /**
-             * @description What `preset` of an endpoint holds.
+             * @description Value for the `preset` field of an endpoint.
              * @example stripe
              */
             id: string;
             /**
-             * @description The provider.
+             * @description Name of the provider.
              * @example Stripe
              */
             name: string;
             /**
-             * @description What to give as the endpoint's secret, in the words of the provider's console.
+             * @description Description of the secret that the endpoint needs, in the terms of the provider's console.
              * @example The signing secret of the endpoint (whsec_…).
              */
             secret: string;
             /**
-             * @description The handshake or answer that it has (`response.type` of an endpoint); null for the default answer.
+             * @description Handshake or response of the preset (`response.type` of an endpoint). `null` for the default response.
              * @example null
              */
             response: string | null;
             /**
-             * @description Whether it asks for the URL with GET or HEAD, unsigned, before it saves it: answered 200, and no event.
+             * @description `true` if the provider checks the URL with an unsigned GET or HEAD request before it saves it. Such requests get
+             *     200 and create no event.
              * @example false
              */
             checks_url: boolean;
             /**
-             * @description Whether it repeats an id when it sends again, so that `deduplicate` can have the source `provider_id`.
+             * @description `true` if the provider repeats an id when it resends, so that `deduplicate` can use the source `provider_id`.
              * @example true
              */
             has_id: boolean;
             /**
-             * @description What the provider does by itself when the answer is no 2xx.
+             * @description Retry behavior of the provider after a response other than 2xx.
              * @example Stripe retries for up to three days in live mode, with growing waits.
              */
             retries: string;
         };
         PresetPage: {
-            /** @description The presets; those that are alike stand together. */
+            /** @description The presets, with similar ones next to each other. */
             data: components["schemas"]["PresetItem"][];
             /**
-             * @description Always null: there are no more.
+             * @description Always `null`: all presets are on one page.
              * @example null
              */
             next_cursor: string | null;
         };
         IngestDomainDetail: {
             /**
-             * @description The domain's id.
+             * @description Id of the domain.
              * @example pdom_00000000000000000000000001
              */
             id: string;
             /**
-             * @description Its host, with the port where it is not the scheme's own.
+             * @description Host name, with the port unless it is the default port of the scheme.
              * @example hooks.example.com
              */
             host: string;
             /**
-             * @description `platform` is this installation's own host, `custom` a verified domain of yours.
+             * @description `platform` is the host of this installation. `custom` is one of your verified domains.
              * @example platform
              * @enum {string}
              */
             kind: "platform" | "custom";
             /**
-             * @description Whether endpoints live on it that name no other.
+             * @description `true` if new endpoints are created on this domain unless another one is given.
              * @example true
              */
             default: boolean;
             /**
-             * @description What URLs of endpoints on it begin with; a slug behind it makes one.
+             * @description First part of the URLs of endpoints on this domain. Append a slug to get the URL of an endpoint.
              * @example https://hooks.example.com/in/acme/
              */
             prefix: string;
@@ -7389,19 +7504,20 @@ export interface components {
             /** @description The ingest domains. */
             data: components["schemas"]["IngestDomainDetail"][];
             /**
-             * @description PLATFORM_DOMAIN: what the records of custom domains lead to. `localhost` where the operator set none.
+             * @description Value of PLATFORM_DOMAIN, the name that DNS records of custom domains point to. `localhost` if the operator did not
+             *     set it.
              * @example hooks.example.com
              */
             platform_domain: string;
         };
         RequestItem: {
             /**
-             * @description The request's id. Its event has the same one, with `evt_`; a duplicate has none of its own.
+             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate has no event of its own.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The event that it became; of a duplicate that of the request that it repeats.
+             * @description Id of the event that the request created. For a duplicate, the event of the original request.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
@@ -7411,50 +7527,54 @@ export interface components {
              */
             method: string;
             /**
-             * @description What came behind the endpoint's own path; empty when nothing did.
+             * @description Part of the path after the endpoint's own path. Empty if there is none.
              * @example
              */
             path: string;
             /**
-             * @description `routed` to its deliveries, `quarantined` (the signature failed), `parked` (paused, or its transform failed), `ignored`, or a `duplicate` of an earlier one.
+             * @description `routed` to its deliveries, `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or its
+             *     transform failed), `ignored`, or a `duplicate` of an earlier request.
              * @example routed
              * @enum {string}
              */
             status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
             /**
-             * @description Whether the provider's signature held; null where nothing is verified.
+             * @description `true` if the provider's signature is valid. `null` if the endpoint does not verify signatures.
              * @example true
              */
             verified: boolean | null;
             /**
              * Format: date-time
-             * @description When it came.
+             * @description Time at which the request was received.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
             /**
-             * @description Size of the body.
+             * @description Size of the body in bytes.
              * @example 512
              */
             size_bytes: number;
             /**
-             * @description The provider's own id of this delivery, the same when it sends again; what repeats are told by where the endpoint's `deduplicate` says so.
+             * @description The provider's id of this delivery, which stays the same when the provider resends. The endpoint's `deduplicate`
+             *     setting can use it to detect duplicates.
              * @example evt_1NG8Du2eZvKYlo2CUI79vXWy
              */
             dedupe_id: string | null;
             /**
-             * @description What happened to it besides, in a sentence: why its signature did not hold, why it was parked, that it was transformed.
+             * @description Further processing result in one sentence: why the signature is invalid, why the request was parked, or that it was
+             *     transformed.
              * @example null
              */
             note: string | null;
             /**
-             * @description The request that this one repeats: the one that the provider sent, also when a repetition was repeated.
+             * @description Id of the request that this one replays. If a replay was replayed, this is the original request from the provider.
              * @example null
              */
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description When it was released: it had been set aside, and a repetition of it went where the routes lead. Null until then.
+             * @description Time at which the request was released: it had been set aside, and a replay of it was then routed. `null` before
+             *     that.
              * @example null
              */
             released_at: string | null;
@@ -7463,19 +7583,19 @@ export interface components {
             /** @description The requests of this page. */
             data: components["schemas"]["RequestItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         RequestAnswer: {
             /**
-             * @description HTTP status.
+             * @description HTTP status code.
              * @example 200
              */
             status: number;
             /**
-             * @description Headers that the endpoint's answer has; names in lower case.
+             * @description Headers that the endpoint's response sets. Names are in lower case.
              * @example {
              *       "content-type": "application/json; charset=utf-8"
              *     }
@@ -7484,24 +7604,24 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description The first 1 KB of the body; null where it was the error envelope of this status, or was erased with the request.
+             * @description First 1 KB of the body. `null` if the body was the error envelope of this status, or was erased with the request.
              * @example {"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}
              */
             body: string | null;
             /**
-             * @description Whether the body was longer.
+             * @description `true` if the body was longer than 1 KB.
              * @example false
              */
             truncated: boolean;
         };
         RequestDetailItem: {
             /**
-             * @description The request's id. Its event has the same one, with `evt_`; a duplicate has none of its own.
+             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate has no event of its own.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The event that it became; of a duplicate that of the request that it repeats.
+             * @description Id of the event that the request created. For a duplicate, the event of the original request.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
@@ -7511,65 +7631,70 @@ export interface components {
              */
             method: string;
             /**
-             * @description What came behind the endpoint's own path; empty when nothing did.
+             * @description Part of the path after the endpoint's own path. Empty if there is none.
              * @example
              */
             path: string;
             /**
-             * @description `routed` to its deliveries, `quarantined` (the signature failed), `parked` (paused, or its transform failed), `ignored`, or a `duplicate` of an earlier one.
+             * @description `routed` to its deliveries, `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or its
+             *     transform failed), `ignored`, or a `duplicate` of an earlier request.
              * @example routed
              * @enum {string}
              */
             status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
             /**
-             * @description Whether the provider's signature held; null where nothing is verified.
+             * @description `true` if the provider's signature is valid. `null` if the endpoint does not verify signatures.
              * @example true
              */
             verified: boolean | null;
             /**
              * Format: date-time
-             * @description When it came.
+             * @description Time at which the request was received.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
             /**
-             * @description Size of the body.
+             * @description Size of the body in bytes.
              * @example 512
              */
             size_bytes: number;
             /**
-             * @description The provider's own id of this delivery, the same when it sends again; what repeats are told by where the endpoint's `deduplicate` says so.
+             * @description The provider's id of this delivery, which stays the same when the provider resends. The endpoint's `deduplicate`
+             *     setting can use it to detect duplicates.
              * @example evt_1NG8Du2eZvKYlo2CUI79vXWy
              */
             dedupe_id: string | null;
             /**
-             * @description What happened to it besides, in a sentence: why its signature did not hold, why it was parked, that it was transformed.
+             * @description Further processing result in one sentence: why the signature is invalid, why the request was parked, or that it was
+             *     transformed.
              * @example null
              */
             note: string | null;
             /**
-             * @description The request that this one repeats: the one that the provider sent, also when a repetition was repeated.
+             * @description Id of the request that this one replays. If a replay was replayed, this is the original request from the provider.
              * @example null
              */
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description When it was released: it had been set aside, and a repetition of it went where the routes lead. Null until then.
+             * @description Time at which the request was released: it had been set aside, and a replay of it was then routed. `null` before
+             *     that.
              * @example null
              */
             released_at: string | null;
             /**
-             * @description The URL that was called.
+             * @description URL that was called.
              * @example https://hooks.example.com/in/acme/stripe
              */
             url: string;
             /**
-             * @description The query as it was sent.
+             * @description Query string as it was sent.
              * @example source=eu
              */
             query: string;
             /**
-             * @description The headers in their order, repeated ones too, names in lower case. Those that authenticate are `(hidden)` from scope `read`.
+             * @description Headers in their original order, including repeated ones, with names in lower case. With scope `read`, the values
+             *     of authentication headers are `(hidden)`.
              * @example [
              *       [
              *         "content-type",
@@ -7579,84 +7704,89 @@ export interface components {
              */
             headers: string[][];
             /**
-             * @description The body: text, or base64 where it is none.
+             * @description The body as text, or in base64 if it is not text.
              * @example {"type":"invoice.paid"}
              */
             body: string;
             /**
-             * @description How `body` is written.
+             * @description Encoding of `body`.
              * @example text
              * @enum {string}
              */
             body_encoding: "text" | "base64";
             /**
              * Format: date-time
-             * @description When it was erased with its event's payload: query, body and values of headers are empty then. Absent while they are there.
+             * @description Time at which the request was erased together with its event's payload. The query, the body and the values of the
+             *     headers are then empty. Absent if the request is not erased.
              * @example 2026-11-21T09:30:00.000Z
              */
             erased_at?: string;
             /**
-             * @description The client's address.
+             * @description IP address of the client.
              * @example 203.0.113.7
              */
             ip: string;
-            /** @description What the provider was answered; null when nobody was (a replay), and for requests of versions that did not note it. */
+            /**
+             * @description The response that the provider got. `null` for a replay, which nobody waits for, and for requests stored by
+             *     versions that did not record it.
+             */
             answer: components["schemas"]["RequestAnswer"] | null;
         };
         RequestReplayed: {
             /**
-             * @description Id of this replay call.
+             * @description Id of this replay request.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
             /**
-             * @description The new event that came of it.
+             * @description Id of the new event.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
         };
         EndpointTestBody: {
             /**
-             * @description Another preset's sample than that of the endpoint.
+             * @description Preset whose sample is sent, if not the endpoint's own preset.
              * @example stripe
              */
             preset?: string;
             /**
-             * @description The type that the sample is to have; left out, that of the preset's own.
+             * @description Type of the sample event. Defaults to the type of the preset's own sample.
              * @example invoice.paid
              */
             event_type?: string;
             /**
-             * @description The body to send instead of the preset's sample, as text.
+             * @description Body to send instead of the preset's sample, as text.
              * @example {"type":"invoice.paid"}
              */
             body?: string;
         };
         EndpointTested: {
             /**
-             * @description The event; null when the sample was a handshake or nothing was stored.
+             * @description Id of the event. `null` if the sample was a handshake or nothing was stored.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string | null;
             /**
-             * @description Whether its signature held; null where nothing is verified.
+             * @description `true` if the signature is valid. `null` if the endpoint does not verify signatures.
              * @example true
              */
             verified: boolean | null;
             /**
-             * @description HTTP status that the provider would be answered.
+             * @description HTTP status code that the provider would get.
              * @example 200
              */
             status: number;
         };
         TriedRouteBody: {
             /**
-             * @description Its destination, to tell routes apart in the answer; it need not exist.
+             * @description Destination of the route, which only identifies the route in the response. It need not exist.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string | null;
             /**
-             * @description Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all.
+             * @description Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
+             *     selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -7669,42 +7799,42 @@ export interface components {
         };
         TrialBody: {
             /**
-             * @description A raw request of the endpoint, or the event (`evt_`) that it became.
+             * @description Id of a raw request of the endpoint, or of the event (`evt_`) that it created.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             request: string;
-            /** @description What changes the event before it is routed; null for nothing. A URL is asked, as it would be. */
+            /** @description Transform that changes the event before it is routed. `null` for none. A transform with a URL is called. */
             transform?: components["schemas"]["TransformConfig"] | null;
-            /** @description The routes. */
+            /** @description The routes to evaluate. */
             routes?: components["schemas"]["TriedRouteBody"][];
-            /** @description The synchronous answers by rules; null for none. */
+            /** @description Rules for synchronous responses. `null` for none. */
             responseRules?: components["schemas"]["ResponseRules"] | null;
         };
         TriedRoute: {
             /**
-             * @description Its destination.
+             * @description Destination of the route.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
             /**
-             * @description Whether it takes the event; null where its filter took too long.
+             * @description `true` if the route matches the event. `null` if its filter exceeded its time limit.
              * @example true
              */
             matches: boolean | null;
         };
         TriedAnswer: {
             /**
-             * @description The place of the rule, from 0; null for the default answer.
+             * @description Position of the rule, starting at 0. `null` for the default response.
              * @example 0
              */
             rule: number | null;
             /**
-             * @description HTTP status.
+             * @description HTTP status code.
              * @example 200
              */
             status: number;
             /**
-             * @description The headers; names in lower case.
+             * @description Headers of the response, with names in lower case.
              * @example {
              *       "content-type": "application/json"
              *     }
@@ -7713,47 +7843,48 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description The body.
+             * @description Body of the response.
              * @example {"challenge": "3eZbrw1aB"}
              */
             body: string;
         };
         TrialResult: {
             /**
-             * @description `routed`, `quarantined` (its signature does not hold), `parked` (its transform fails, or filters or rules take too long) or `ignored` (the
-             *     transform drops it, or no route takes it). What each step says is there whatever the steps before say.
+             * @description `routed`, `quarantined` (its signature is invalid), `parked` (its transform fails, or filters or rules exceed their
+             *     time limit) or `ignored` (the transform drops it, or no route matches). The results of all steps are given, even if
+             *     an earlier step fails.
              * @example routed
              * @enum {string}
              */
             outcome: "routed" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Whether the signature holds with the secrets of now; null where nothing is verified.
+             * @description `true` if the signature is valid with the current secrets. `null` if the endpoint does not verify signatures.
              * @example true
              */
             verified: boolean | null;
             /**
-             * @description Why the signature does not hold; null where it does.
+             * @description Reason why the signature is invalid. `null` if it is valid.
              * @example null
              */
             verification_reason: string | null;
             /**
-             * @description The event's type, after the transform.
+             * @description Type of the event after the transform.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description What the transform did: `none` where there is none.
+             * @description Result of the transform. `none` if there is no transform.
              * @example ran
              * @enum {string}
              */
             transform: "none" | "ran" | "dropped" | "failed";
             /**
-             * @description Why the transform failed, with the line of the code where it says one; null where it did not.
+             * @description Reason why the transform failed, with the line of the code if known. `null` if it did not fail.
              * @example null
              */
             transform_error: string | null;
             /**
-             * @description The body that the transform made; null where it stays as it came.
+             * @description Body that the transform produced. `null` if the body is unchanged.
              * @example {"amount":4200,"token":"(CRM_TOKEN)"}
              */
             body: string | null;
@@ -7767,77 +7898,81 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Names of headers that it takes away.
+             * @description Names of the headers that the transform removes.
              * @example []
              */
             headers_removed: string[];
-            /** @description What each route makes of the event, in the order in which they were given. */
+            /** @description Result of each route for the event, in the order in which the routes were given. */
             routes: components["schemas"]["TriedRoute"][];
-            /** @description What the rules answer; null where they answer nothing. A proxy is not asked. */
+            /** @description Response that the rules produce. `null` if no rule applies. A proxy is not called. */
             answer: components["schemas"]["TriedAnswer"] | null;
         };
         ReportItem: {
             /**
-             * @description Its id.
+             * @description Id of the report.
              * @example rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The email that it is about, or says that it is about.
+             * @description The email that the report is about, or claims to be about. Null if it names none.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             email_id: string | null;
             /**
-             * @description How it came: by mail, or as a notification of Amazon SES.
+             * @description Channel by which the report arrived: mail (`smtp`) or a notification of Amazon SES (`ses`).
              * @example smtp
              * @enum {string}
              */
             source: "smtp" | "ses";
             /**
-             * @description What it is: `bounce` (also of what is late or arrived), `complaint`, `auto-reply`, `other`, or SES's own word. Null while it waits.
+             * @description Type of the report: `bounce` (also for delayed and successful deliveries), `complaint`, `auto-reply`, `other`, or
+             *     SES's own type. Null while the report is `waiting`.
              * @example bounce
              */
             kind: string | null;
             /**
-             * @description What became of it: `recorded` in the email's timeline; `unmatched` with nobody that the email went to; `untrusted`, since it proves nothing; `ignored`, since it says nothing of a delivery; or it is `waiting`.
+             * @description Result of processing. `recorded`: added to the email's timeline. `unmatched`: no email, or no recipient of the
+             *     email, matches it. `untrusted`: the report proves nothing. `ignored`: the report says nothing about a delivery.
+             *     `waiting`: not processed yet.
              * @example unmatched
              * @enum {string}
              */
             state: "waiting" | "recorded" | "unmatched" | "untrusted" | "ignored";
             /**
-             * @description Why it is not recorded: `recipient_unknown`, `email_gone`, `not_proven`, `auto_reply`, `no_report`, `nothing_new`.
+             * @description Reason why the report was not recorded: `recipient_unknown`, `email_gone`, `not_proven`, `auto_reply`, `no_report`
+             *     or `nothing_new`. Null otherwise.
              * @example recipient_unknown
              */
             reason: string | null;
             /**
-             * @description The address that it came to, or the topic.
+             * @description Address that the report was sent to, or the SNS topic of a notification.
              * @example b+0000000101…@bounce.example.com
              */
             recipient: string;
             /**
-             * @description The sender of its envelope; empty for none, which reports have.
+             * @description Envelope sender of the report. Empty for the null sender, which is normal for reports.
              * @example
              */
             envelope_from: string;
             /**
-             * @description The address of the server that brought it; empty for notifications.
+             * @description IP address of the server that delivered the report. Empty for notifications.
              * @example 192.0.2.25
              */
             received_from: string;
             /**
-             * @description Bytes of the report.
+             * @description Size of the report in bytes.
              * @example 4096
              */
             size_bytes: number;
             /**
              * Format: date-time
-             * @description When it came.
+             * @description Time when the report arrived.
              * @example 2026-11-22T09:30:00.000Z
              */
             received_at: string;
             /**
              * Format: date-time
-             * @description Until when it is kept: 30 days, or the environment's retention if that is shorter.
+             * @description Time until which the report is kept: 30 days, or the environment's retention if that is shorter.
              * @example 2026-12-22T09:30:00.000Z
              */
             expires_at: string;
@@ -7852,22 +7987,23 @@ export interface components {
             next_cursor: string | null;
         };
         RoutePage: {
-            /** @description The routes, in the order in which they are tried. */
+            /** @description The routes, in the order in which they are evaluated. */
             data: components["schemas"]["RouteItem"][];
             /**
-             * @description Always null: an endpoint has at most 100 routes.
+             * @description Always `null`: an endpoint has at most 100 routes, and all are on one page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewRouteBody: {
             /**
-             * @description The destination; an endpoint has at most one route to each.
+             * @description Id of the destination. An endpoint has at most one route to each destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all.
+             * @description Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
+             *     selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -7880,12 +8016,12 @@ export interface components {
         };
         RouteChangesBody: {
             /**
-             * @description The destination.
+             * @description Id of the destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string;
             /**
-             * @description Which events; null for all.
+             * @description Condition that selects the events. `null` selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -7898,75 +8034,75 @@ export interface components {
         };
         EventTypeItem: {
             /**
-             * @description The `event_type` of a send.
+             * @description Value of `event_type` in a send request.
              * @example invoice.paid
              */
             name: string;
             /**
-             * @description What it says and when it is sent.
+             * @description Human-readable description of the event and of when it is sent.
              * @example An invoice was paid in full.
              */
             description: string | null;
             /**
-             * @description The heading under which the catalogue shows it.
+             * @description Heading in the catalogue.
              * @example Billing
              */
             group: string | null;
             /**
-             * @description Rises with every change of the schema, from 1.
+             * @description Version of the schema, starting at 1. Each change of the schema increments it.
              * @example 1
              */
             version: number;
             /**
-             * @description Whether it has a schema.
+             * @description Whether the event type has a schema.
              * @example true
              */
             has_schema: boolean;
             /**
-             * @description Whether a payload that breaks the schema is refused.
+             * @description Whether the API rejects payloads that do not match the schema.
              * @example false
              */
             enforce: boolean;
             /**
-             * @description Whether it is left out of the catalogue and of lists.
+             * @description Whether the event type is hidden from the catalogue and from lists.
              * @example false
              */
             archived: boolean;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last.
+             * @description Time of the last change.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
         };
         EventTypePage: {
-            /** @description The event types of this page. */
+            /** @description Event types on this page. */
             data: components["schemas"]["EventTypeItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewEventTypeBody: {
             /**
-             * @description What it says and when it is sent; null takes it away.
+             * @description Human-readable description of the event and of when it is sent; `null` removes it.
              * @example An invoice was paid in full.
              */
             description?: string | null;
             /**
-             * @description The heading under which the catalogue shows it; null takes it away.
+             * @description Heading in the catalogue; `null` removes it.
              * @example Billing
              */
             group?: string | null;
             /**
-             * @description What a payload looks like, in JSON Schema 2020-12; null takes it away. One that differs is a new version.
+             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A schema that differs creates a new version.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -7983,7 +8119,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description A payload to show; it has to fit the schema. Null takes it away.
+             * @description Example payload, which must match the schema; `null` removes it.
              * @example {
              *       "amount": 4200
              *     }
@@ -7992,71 +8128,73 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Whether a payload that breaks the schema is refused with 422; needs a schema.
+             * @description Whether the API rejects payloads that do not match the schema with 422. Requires a schema.
              * @example false
              */
             enforce?: boolean;
             /**
-             * @description Whether it is left out of the catalogue and of lists. It may still be sent, and is still enforced.
+             * @description Whether the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+             *     schema is still enforced.
              * @example false
              */
             archived?: boolean;
             /**
-             * @description The `event_type` of a send: up to 256 letters, digits and `. _ - : /`; unique in the environment, and never changed.
+             * @description Value of `event_type` in a send request: up to 256 letters, digits and `. _ - : /`. It is unique within the
+             *     environment and cannot be changed.
              * @example invoice.paid
              */
             name: string;
         };
         EventTypeDetail: {
             /**
-             * @description The `event_type` of a send.
+             * @description Value of `event_type` in a send request.
              * @example invoice.paid
              */
             name: string;
             /**
-             * @description What it says and when it is sent.
+             * @description Human-readable description of the event and of when it is sent.
              * @example An invoice was paid in full.
              */
             description: string | null;
             /**
-             * @description The heading under which the catalogue shows it.
+             * @description Heading in the catalogue.
              * @example Billing
              */
             group: string | null;
             /**
-             * @description Rises with every change of the schema, from 1.
+             * @description Version of the schema, starting at 1. Each change of the schema increments it.
              * @example 1
              */
             version: number;
             /**
-             * @description Whether it has a schema.
+             * @description Whether the event type has a schema.
              * @example true
              */
             has_schema: boolean;
             /**
-             * @description Whether a payload that breaks the schema is refused.
+             * @description Whether the API rejects payloads that do not match the schema.
              * @example false
              */
             enforce: boolean;
             /**
-             * @description Whether it is left out of the catalogue and of lists.
+             * @description Whether the event type is hidden from the catalogue and from lists.
              * @example false
              */
             archived: boolean;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time of creation.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was changed last.
+             * @description Time of the last change.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
             /**
-             * @description What a payload looks like, in JSON Schema 2020-12.
+             * @description Schema of the payload in JSON Schema 2020-12.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -8073,7 +8211,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description A payload to show.
+             * @description Example payload.
              * @example {
              *       "amount": 4200
              *     }
@@ -8084,7 +8222,7 @@ export interface components {
         };
         OpenApiImportBody: {
             /**
-             * @description The document as an object.
+             * @description The document as a JSON object.
              * @example {
              *       "openapi": "3.1.0",
              *       "webhooks": {
@@ -8114,82 +8252,84 @@ export interface components {
              */
             text?: string;
             /**
-             * @description Archives the event types that are not in the document.
+             * @description Whether event types that are not in the document are archived.
              * @default false
              * @example false
              */
             replace_all: boolean;
             /**
-             * @description Only says what would happen.
+             * @description If true, the response shows the result and nothing is changed.
              * @default false
              * @example false
              */
             dry_run: boolean;
             /**
-             * @description Whether the types of the document that have a schema are enforced; left out, types stay as they are and new ones are not.
+             * @description Whether the schemas of the document's event types are enforced. If omitted, existing types keep their setting and
+             *     new types are not enforced.
              * @example false
              */
             enforce?: boolean;
         };
         ChangedNumber: {
             /**
-             * @description Where it stands.
+             * @description Path of the number in the document.
              * @example spec.components.schemas.Invoice.properties.id.maximum
              */
             path: string;
             /**
-             * @description What it is kept as.
+             * @description Original value and stored value.
              * @example 9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits
              */
             message: string;
         };
         OpenApiImported: {
             /**
-             * @description Made.
+             * @description Event types that were created.
              * @example [
              *       "invoice.paid"
              *     ]
              */
             created: string[];
             /**
-             * @description Changed.
+             * @description Event types that were changed.
              * @example []
              */
             updated: string[];
             /**
-             * @description As they were.
+             * @description Event types that were already up to date.
              * @example []
              */
             unchanged: string[];
             /**
-             * @description Archived, as the document does not have them.
+             * @description Event types that were archived because the document does not have them.
              * @example []
              */
             archived: string[];
             /**
-             * @description Numbers in webhooks and components that are kept as others, since no double holds them: the first 20.
+             * @description The first 20 numbers in webhooks and components that are stored with a different value, because a double cannot
+             *     represent them exactly.
              * @example []
              */
             changed_numbers: components["schemas"]["ChangedNumber"][];
             /**
-             * @description True when nothing was changed.
+             * @description True if this was a dry run and nothing was changed.
              * @example false
              */
             dry_run: boolean;
         };
         EventTypeChangesBody: {
             /**
-             * @description What it says and when it is sent; null takes it away.
+             * @description Human-readable description of the event and of when it is sent; `null` removes it.
              * @example An invoice was paid in full.
              */
             description?: string | null;
             /**
-             * @description The heading under which the catalogue shows it; null takes it away.
+             * @description Heading in the catalogue; `null` removes it.
              * @example Billing
              */
             group?: string | null;
             /**
-             * @description What a payload looks like, in JSON Schema 2020-12; null takes it away. One that differs is a new version.
+             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A schema that differs creates a new version.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -8206,7 +8346,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description A payload to show; it has to fit the schema. Null takes it away.
+             * @description Example payload, which must match the schema; `null` removes it.
              * @example {
              *       "amount": 4200
              *     }
@@ -8215,24 +8355,25 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Whether a payload that breaks the schema is refused with 422; needs a schema.
+             * @description Whether the API rejects payloads that do not match the schema with 422. Requires a schema.
              * @example false
              */
             enforce?: boolean;
             /**
-             * @description Whether it is left out of the catalogue and of lists. It may still be sent, and is still enforced.
+             * @description Whether the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+             *     schema is still enforced.
              * @example false
              */
             archived?: boolean;
         };
         EventTypeVersionItem: {
             /**
-             * @description Counts the schemas from 1.
+             * @description Version number of the schema, starting at 1.
              * @example 1
              */
             version: number;
             /**
-             * @description The schema of this version; null where it had none.
+             * @description Schema in this version; `null` if this version has no schema.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -8250,35 +8391,35 @@ export interface components {
             } | null;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Time at which this version was created.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
         };
         EventTypeVersionPage: {
-            /** @description The versions of this page. */
+            /** @description Versions on this page. */
             data: components["schemas"]["EventTypeVersionItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         LastAttemptItem: {
             /**
-             * @description HTTP status of the answer, or that of the mail server; null when there was none.
+             * @description HTTP status of the response, or the mail server's reply code; `null` if there was no response.
              * @example 503
              */
             status: number | null;
             /**
-             * @description Why there was no answer, in the words of the event's attempts.
+             * @description Why there was no response, with the same values as `error` in the event's attempts.
              * @example null
              * @enum {string|null}
              */
             error: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | null;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -8290,45 +8431,48 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type that it was sent with.
+             * @description The event type given by the sender.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The path of the inbound endpoint that received it, or the `ep_` id of the application's endpoint that it goes to; null for any other.
+             * @description The path of the inbound endpoint that received the event, or the `ep_` id of the application endpoint that it is
+             *     sent to. `null` for other events.
              * @example null
              */
             endpoint: string | null;
             /**
-             * @description `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
-             *     events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route, or no subscription, matched).
+             * @description `retrying` until the outcome is final, then `delivered`, `dlq` (all retries are used up) or `failed` (a retry
+             *     cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked` or
+             *     `ignored` (no route or subscription matched).
              * @example delivered
              * @enum {string}
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Where it was sent: a destination's id, or the ad-hoc URL; null for an event of an endpoint, whose deliveries tell.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint; see its
+             *     deliveries instead.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
             /**
-             * @description The message that it belongs to; null for a received event.
+             * @description The message that the event belongs to; `null` for a received event.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id: string | null;
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description When the event was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
             /**
-             * @description Attempts of all its deliveries, replays included.
+             * @description Number of attempts of all deliveries, including replays.
              * @example 3
              */
             attempt_count: number;
             /**
-             * @description The last attempt of the delivery that gives the event its status; null while it has none.
+             * @description The last attempt of the delivery that determines the event's status; `null` if that delivery has no attempt.
              * @example {
              *       "status": 503,
              *       "error": null,
@@ -8338,7 +8482,8 @@ export interface components {
             last_attempt: components["schemas"]["LastAttemptItem"] | null;
             /**
              * Format: date-time
-             * @description When the next attempt of any of its deliveries is due; null when none is. Behind an open circuit it is later: the event tells.
+             * @description When the next attempt of any delivery is due; `null` if none is due. It may be later while a circuit is open; the
+             *     event's detail shows the exact time.
              * @example 2026-11-21T09:35:00.000Z
              */
             next_attempt_at: string | null;
@@ -8347,40 +8492,41 @@ export interface components {
             /** @description The events of this page. */
             data: components["schemas"]["ListedEventItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one. Where filters pick few among very many, a page can be short or empty and
-             *     still have a next one.
+             * @description Pass it as `cursor` for the next page; `null` on the last page. If few events match among very many, a page can be
+             *     short or empty and still have a next page.
              * @example null
              */
             next_cursor: string | null;
             /**
              * Format: date-time
-             * @description Set on a page that ended before it was full, since it had looked at as many rows as one page may (3,000 to 10,000 of an index): everything from this time on was
-             *     looked at. Go on behind it with `cursor`, or narrow the range with `since` and `until`.
+             * @description Set if the page ended early because it reached the limit of rows scanned per page (3,000 to 10,000 rows of an
+             *     index). All events from this time on were searched. Continue with `cursor`, or narrow the range with `since` and
+             *     `until`.
              * @example 2026-11-20T00:00:00.000Z
              */
             searched_to?: string;
         };
         EventCountItem: {
             /**
-             * @description Events that match: 10,000 at most.
+             * @description Number of matching events, at most 10,000.
              * @example 412
              */
             count: number;
             /**
-             * @description True when there may be more: show it as `10,000+`, or `412+`.
+             * @description `true` if there may be more: display it as `10,000+`, or `412+`.
              * @example false
              */
             is_capped: boolean;
             /**
              * Format: date-time
-             * @description Set when it is capped because enough was looked at: everything from this time on was counted.
+             * @description Set if the count stopped early at the limit of scanned rows. All events from this time on were counted.
              * @example 2026-11-20T00:00:00.000Z
              */
             searched_to?: string;
         };
         DeliveryCircuitItem: {
             /**
-             * @description `open` holds deliveries back, `half_open` tries one.
+             * @description `open` holds all deliveries back; `half_open` is trying one of them.
              * @example open
              * @enum {string}
              */
@@ -8393,14 +8539,15 @@ export interface components {
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description When one of the waiting deliveries is tried, to see whether the target is back; null while that is under way.
+             * @description When a waiting delivery is tried, to check whether the target has recovered; `null` while this attempt is in
+             *     flight.
              * @example 2026-11-21T09:30:30.120Z
              */
             next_probe_at: string | null;
         };
         DeliveryItem: {
             /**
-             * @description The event's id, and which of its deliveries this is.
+             * @description The event's id, followed by the position of the delivery within the event.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             id: string;
@@ -8410,77 +8557,81 @@ export interface components {
              */
             destination: string;
             /**
-             * @description Its state.
+             * @description Status of the delivery.
              * @example delivered
              * @enum {string}
              */
             status: "delivered" | "failed" | "retrying" | "dlq";
             /**
              * Format: date-time
-             * @description When the next attempt is due, behind an open circuit no earlier than the next probe; null when there is none.
+             * @description When the next attempt is due; `null` if none is due. While the circuit is open, it is no earlier than the next
+             *     probe.
              * @example null
              */
             next_attempt_at: string | null;
             /**
-             * @description Set while it waits because the circuit of its target is not closed: it goes out when a probe was answered, and uses up no attempt.
+             * @description Set while the delivery waits for its target's circuit to close. It is sent after a probe succeeds. Waiting uses up
+             *     no attempt.
              * @example null
              */
             circuit: components["schemas"]["DeliveryCircuitItem"] | null;
             /**
-             * @description Why it failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused, cancelled, erased, expired or superseded (by a replay).
+             * @description Why the delivery failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused,
+             *     cancelled, erased, expired or superseded (by a replay).
              * @example null
              */
             reason: string | null;
             /**
-             * @description True when it is a replay.
+             * @description `true` if the delivery is a replay.
              * @example false
              */
             replayed: boolean;
         };
         AttemptItem: {
             /**
-             * @description The delivery that it belongs to: an `id` of `deliveries`.
+             * @description The delivery that the attempt belongs to: the `id` of an entry of `deliveries`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             delivery: string;
             /**
-             * @description Where it went, as the delivery has it.
+             * @description Target of the attempt, as in the delivery's `destination`.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
             /**
-             * @description Counts the tries of its delivery from 1.
+             * @description Attempt number within the delivery, starting at 1.
              * @example 1
              */
             number: number;
             /**
-             * @description HTTP status of the answer; null when there was none.
+             * @description HTTP status of the response; `null` if there was no response.
              * @example 200
              */
             status: number | null;
             /**
-             * @description How long it took, in milliseconds.
+             * @description Duration of the attempt in milliseconds.
              * @example 42
              */
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
             /**
-             * @description The first 1 KB of the answer, or what went wrong.
+             * @description First 1 KB of the response body, or an error message.
              * @example ok
              */
             response_excerpt: string | null;
             /**
-             * @description Why there was no answer: timeout, dns, connection, tls, blocked, protocol, refused (not sent at all), or adapter (a fault of what serves the type).
+             * @description Why there was no response: timeout, dns, connection, tls, blocked, protocol, refused (never sent), or adapter (the
+             *     adapter of the destination type failed).
              * @example null
              */
             error: string | null;
             /**
-             * @description True when it belongs to a replay.
+             * @description `true` if the attempt belongs to a replay.
              * @example false
              */
             replayed: boolean;
@@ -8492,62 +8643,66 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type that it was sent with.
+             * @description The event type given by the sender.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The path of the inbound endpoint that received it, or the `ep_` id of the application's endpoint that it goes to; null for any other.
+             * @description The path of the inbound endpoint that received the event, or the `ep_` id of the application endpoint that it is
+             *     sent to. `null` for other events.
              * @example null
              */
             endpoint: string | null;
             /**
-             * @description `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
-             *     events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route, or no subscription, matched).
+             * @description `retrying` until the outcome is final, then `delivered`, `dlq` (all retries are used up) or `failed` (a retry
+             *     cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked` or
+             *     `ignored` (no route or subscription matched).
              * @example delivered
              * @enum {string}
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Where it was sent: a destination's id, or the ad-hoc URL; null for an event of an endpoint, whose deliveries tell.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint; see its
+             *     deliveries instead.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
             /**
-             * @description The message that it belongs to; null for a received event.
+             * @description The message that the event belongs to; `null` for a received event.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id: string | null;
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description When the event was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
             /**
-             * @description The `webhook-id` that receivers dedupe on.
+             * @description The `webhook-id` header, which receivers use to deduplicate.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             webhook_id: string;
             /**
-             * @description Which way it went.
+             * @description `outbound` for a sent event, `inbound` for a received one.
              * @example outbound
              * @enum {string}
              */
             direction: "outbound" | "inbound";
             /**
-             * @description The application that it was sent to; absent for any other event.
+             * @description The application that the event was sent to; absent for other events.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             application?: string;
             /**
              * Format: date-time
-             * @description When its payload was erased; absent while it is there.
+             * @description When the payload was erased; absent if it was not.
              * @example 2026-11-21T09:30:00.000Z
              */
             payload_erased_at?: string;
             /**
-             * @description Headers that are forwarded with it; a key of scope read is shown `(hidden)` for those that authenticate (`authorization`, cookies, tokens).
+             * @description Headers that are forwarded with the event. For keys of scope read, headers that authenticate (`authorization`,
+             *     cookies, tokens) appear as `(hidden)`.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -8556,54 +8711,61 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description The payload, in the very characters that it was sent with; absent when it is over 256 KB.
+             * @description The payload, character for character as it was accepted; absent if it is over 256 KB.
              * @example {
              *       "amount": 4200
              *     }
              */
             payload?: (Record<string, never> | unknown[] | string | number | boolean) | null;
             /**
-             * @description How the payload is shown: `json`, `text` for a received body that is none, `base64` for one that is no text.
+             * @description Encoding of `payload`: `json`; `text` for a received body that is not JSON; `base64` for a received body that is
+             *     not text.
              * @example json
              * @enum {string}
              */
             payload_encoding?: "json" | "text" | "base64";
             /**
-             * @description The raw request of a received event.
+             * @description Id of the raw request of a received event.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             request_id?: string;
             /**
-             * @description Of a received event: why it went nowhere, or that its transform failed and it went on as it came (`failMode: open`); null when
-             *     there is nothing to say.
+             * @description For a received event: why it was not delivered, or that its transform failed and it was delivered unchanged
+             *     (`failMode: open`). `null` if neither applies.
              * @example The transform failed: timeout. It was delivered untransformed.
              */
             note?: string | null;
             /**
-             * @description True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it.
+             * @description `true` if the payload is left out because it is over 256 KB. Fetch it with `GET /v1/events/{id}/payload`.
              * @example true
              */
             payload_truncated?: boolean;
-            /** @description Its deliveries, the replays included, oldest first. */
+            /** @description All deliveries including replays, oldest first. */
             deliveries: components["schemas"]["DeliveryItem"][];
-            /** @description Every attempt, oldest first. */
+            /** @description All attempts, oldest first. */
             attempts: components["schemas"]["AttemptItem"][];
         };
         SentRequestItem: {
             /**
-             * @description The method.
+             * @description HTTP method.
              * @example POST
              */
             method: string;
             /**
-             * @description Where to, without user and password, up to 2,048 characters. Of a mirror destination what was received comes behind it.
+             * @description Target URL without user and password, up to 2,048 characters. For a mirror destination, Posthorn appended the path
+             *     and query of the received request, which are not shown here.
              * @example https://example.com/hook
              */
             url: string;
             /**
-             * @description The headers less those of the connection (`host`, `content-length`), names in lower case, up to 4 KB, in which signatures are shown as they were sent. Values that
-             *     authenticate, and those with a named secret in them, were never stored: `(hidden)`; the event's own ones that do are for keys that may write. Values of the event's own
-             *     headers are empty once it was erased. Of a mirror destination without those of the received request, which has them.
+             * @description Request headers with names in lower case, up to 4 KB, without those of the connection (`host`, `content-length`).
+             *     Signatures are shown as they were sent.
+             *
+             *     Credentials and values that contain a named secret are never stored and appear as `(hidden)`. Credentials among the
+             *     event's own headers are shown only to keys that may write. The values of the event's own headers are empty after
+             *     the event is erased.
+             *
+             *     For a mirror destination, the headers of the received request are left out. They are stored with that request.
              * @example {
              *       "content-type": "application/json",
              *       "webhook-id": "msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -8621,7 +8783,8 @@ export interface components {
              */
             status: number;
             /**
-             * @description The headers, names in lower case, repeated ones joined, up to 4 KB; `(hidden)` in place of cookies and tokens.
+             * @description Response headers with names in lower case, repeated ones joined, up to 4 KB. Cookies and tokens appear as
+             *     `(hidden)`.
              * @example {
              *       "content-type": "text/html",
              *       "retry-after": "120",
@@ -8634,7 +8797,7 @@ export interface components {
         };
         ExchangeItem: {
             /**
-             * @description The delivery that it belongs to: an `id` of the event's `deliveries`.
+             * @description The delivery that the attempt belongs to: the `id` of an entry of the event's `deliveries`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             delivery: string;
@@ -8645,44 +8808,51 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
-            /** @description What was sent, or was to be sent where there was no connection. The body is that of the event. */
+            /**
+             * @description The request that was sent, or that would have been sent if the connection had succeeded. Its body is the event's
+             *     payload.
+             */
             request: components["schemas"]["SentRequestItem"];
-            /** @description What was answered, less the body, whose first 1 KB is the attempt's `response_excerpt`; null without an answer. */
+            /**
+             * @description The response without its body; the first 1 KB of the body is the attempt's `response_excerpt`. `null` if there was
+             *     no response.
+             */
             response: components["schemas"]["AnswerItem"] | null;
         };
         ExchangeList: {
-            /** @description Of the latest 50 attempts that failed, the latest first. */
+            /** @description The latest 50 failed attempts, newest first. */
             data: components["schemas"]["ExchangeItem"][];
         };
         SignBody: {
             /**
-             * @description The delivery of the event, by its id; the latest when left out.
+             * @description The id of one of the event's deliveries. Defaults to the latest delivery.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             delivery?: string;
         };
         SignedRequestItem: {
             /**
-             * @description The delivery.
+             * @description The delivery's id.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             delivery: string;
             /**
-             * @description The method.
+             * @description HTTP method.
              * @example POST
              */
             method: string;
             /**
-             * @description Where it goes.
+             * @description Target URL.
              * @example https://example.com/webhooks
              */
             url: string;
             /**
-             * @description The headers with the signature, lower-case names. `(hidden)` stands for one that a named secret is part of.
+             * @description The headers including the signature, with names in lower case. A value that contains a named secret appears as
+             *     `(hidden)`.
              * @example {
              *       "webhook-id": "msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
              *       "webhook-timestamp": "1795253400",
@@ -8694,43 +8864,44 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it was signed.
+             * @description When the request was signed.
              * @example 2026-11-21T09:30:00.000Z
              */
             signed_at: string;
             /**
              * Format: date-time
-             * @description From when on receivers refuse it.
+             * @description When receivers start to refuse the signature.
              * @example 2026-11-21T09:35:00.000Z
              */
             expires_at: string;
         };
         Cancelled: {
             /**
-             * @description Deliveries that were ended, or that end with the attempt that is under way.
+             * @description Number of deliveries that were ended, or that end with the attempt in flight.
              * @example 12
              */
             cancelled: number;
         };
         PullBacklogItem: {
             /**
-             * @description How many items are behind the position.
+             * @description Number of items after the position.
              * @example 42
              */
             count: number;
             /**
-             * @description True when there are more than were counted: 1,000, or for an endpoint what is its own among the next 5,000 of the destination.
+             * @description `true` if there may be more items than `count`. Counting stops at 1,000 items. For an endpoint, it also stops after
+             *     the destination's next 5,000 items, of which only the endpoint's own are counted.
              * @example false
              */
             is_capped: boolean;
             /**
-             * @description The event that a consumer gets next; null when nothing was found.
+             * @description The event that the consumer gets next; `null` if none was found.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             oldest_event: string | null;
             /**
              * Format: date-time
-             * @description When that one was accepted.
+             * @description When the oldest waiting event was accepted; `null` if there is none.
              * @example 2026-11-21T09:30:00.000Z
              */
             oldest_at: string | null;
@@ -8747,35 +8918,37 @@ export interface components {
              */
             name: string;
             /**
-             * @description The destination's status; what a disabled one has can still be pulled.
+             * @description The destination's status. The items of a disabled destination can still be pulled.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
             /**
-             * @description The inbound endpoint whose events are pulled by its `ep_` id; null for who pulls everything of the destination.
+             * @description The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all items of the
+             *     destination.
              * @example null
              */
             endpoint: string | null;
             /**
-             * @description The last event that is acknowledged; null while nothing is.
+             * @description The last acknowledged event; `null` if nothing has been acknowledged.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             committed_through: string | null;
             /**
              * Format: date-time
-             * @description When a pull or an ack moved the position last; null while nothing did. A pull that finds nothing new does not move it.
+             * @description When a pull or an ack last moved the position; `null` if it has never moved. A pull that finds nothing new does not
+             *     move it.
              * @example 2026-11-21T09:30:00.000Z
              */
             committed_at: string | null;
-            /** @description What is not acknowledged. */
+            /** @description Items that are not acknowledged yet. */
             backlog: components["schemas"]["PullBacklogItem"];
         };
         PullPositionPage: {
             /** @description The positions. */
             data: components["schemas"]["PullPositionItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass it as `cursor` for the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -8783,25 +8956,25 @@ export interface components {
         PullTimings: {
             /**
              * Format: int64
-             * @description When it came in.
+             * @description When Posthorn received the event.
              * @example 1795253400000
              */
             edge_at: number;
             /**
              * Format: int64
-             * @description When it was stored.
+             * @description When the event was stored.
              * @example 1795253400004
              */
             stored_at: number;
             /**
              * Format: int64
-             * @description When it was put where it can be pulled; later than `stored_at` for a replay.
+             * @description When the event became available to pull. Later than `stored_at` for a replay.
              * @example 1795253400004
              */
             processed_at: number;
             /**
              * Format: int64
-             * @description When this answer was made.
+             * @description When this response was created.
              * @example 1795253400120
              */
             consumed_at: number;
@@ -8813,40 +8986,41 @@ export interface components {
              */
             id: string;
             /**
-             * @description What to dedupe on: the same every time that the event comes.
+             * @description Id to deduplicate on. It is the same each time the event is delivered.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             webhook_id: string;
             /**
-             * @description The type that it was sent with, or that its endpoint gave it.
+             * @description The event type given by the sender, or by the endpoint that received the event.
              * @example invoice.paid
              */
             event_type: string;
             /**
-             * @description The path of the inbound endpoint that received it; null for an event that was sent.
+             * @description The path of the inbound endpoint that received the event; `null` for a sent event.
              * @example null
              */
             endpoint: string | null;
             /**
-             * @description Of this delivery: what can be pulled is `delivered`.
+             * @description Status of this delivery. Every event that can be pulled is `delivered`.
              * @example delivered
              * @enum {string}
              */
             status: "delivered";
             /**
              * Format: date-time
-             * @description When it was accepted.
+             * @description When the event was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
             /**
              * Format: date-time
-             * @description When its payload was erased: `payload` is null then. Absent while it is there.
+             * @description When the payload was erased; `payload` is then `null`. Absent if it was not erased.
              * @example 2026-11-21T09:30:00.000Z
              */
             payload_erased_at?: string;
             /**
-             * @description Headers that are forwarded with it, lower-case names; a key of scope read is shown `(hidden)` for those that authenticate.
+             * @description Headers that are forwarded with the event, with names in lower case. For keys of scope read, headers that
+             *     authenticate appear as `(hidden)`.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -8855,25 +9029,26 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description True when it comes by a replay.
+             * @description `true` if this delivery is a replay.
              * @example false
              */
             replayed: boolean;
-            /** @description When it passed each stage. */
+            /** @description When the event passed each stage. */
             timings: components["schemas"]["PullTimings"];
             /**
-             * @description Empty: what waits to be pulled is never tried.
+             * @description Always empty: Posthorn makes no attempts for deliveries that are pulled.
              * @example []
              */
             attempts: Record<string, never>[];
             /**
-             * @description How the payload is shown: `json`, `text` for a received body that is none, `base64` for one that is no text.
+             * @description Encoding of `payload`: `json`; `text` for a received body that is not JSON; `base64` for a received body that is
+             *     not text.
              * @example json
              * @enum {string}
              */
             payload_encoding: "json" | "text" | "base64";
             /**
-             * @description The payload, JSON in the very characters that it came in.
+             * @description The payload. JSON is returned character for character as it was accepted.
              * @example {
              *       "amount": 4200
              *     }
@@ -8884,33 +9059,33 @@ export interface components {
             /** @description The events of this batch. */
             data: components["schemas"]["PullItem"][];
             /**
-             * @description Pass it as `cursor` once this batch is done with; null only while nothing was ever there.
+             * @description Pass it as `cursor` after this batch is processed. `null` only if no event has ever been available.
              * @example WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl
              */
             next_cursor: string | null;
         };
         AckBody: {
             /**
-             * @description The `next_cursor` of the batch that is done with.
+             * @description The `next_cursor` of the batch that was processed.
              * @example WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl
              */
             cursor: string;
         };
         Acknowledged: {
             /**
-             * @description The last event that is committed now. Later than the cursor's when another consumer committed more.
+             * @description The last event that is committed now. It is later than the cursor's event if another consumer has committed more.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             committed_through: string;
         };
         WaitingItem: {
             /**
-             * @description How many wait: for their next attempt, for the circuit, or for the rate limit.
+             * @description Number of deliveries that wait for their next attempt, for the circuit or for the rate limit.
              * @example 3
              */
             count: number;
             /**
-             * @description True when there are so many that only the first were looked at: there may be more.
+             * @description True if the count stopped at its limit, so that there may be more.
              * @example false
              */
             is_capped: boolean;
@@ -8918,122 +9093,124 @@ export interface components {
         EndpointStatsItem: {
             /**
              * Format: date-time
-             * @description Where the span begins: `since`, back to the full minute, hour or day.
+             * @description Start of the range: `since`, rounded down to the full minute, hour or day.
              * @example 2026-11-20T00:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Where it ends: `until`, on to the full minute, hour or day.
+             * @description End of the range: `until`, rounded up to the full minute, hour or day.
              * @example 2026-11-21T00:00:00.000Z
              */
             until: string;
             /**
-             * @description Events that it was sent; replays are not counted again.
+             * @description Number of events sent to the endpoint. Replays are not counted again.
              * @example 1204
              */
             received: number;
             /**
-             * @description Deliveries that ended with success.
+             * @description Number of deliveries that succeeded.
              * @example 1197
              */
             delivered: number;
             /**
-             * @description Deliveries that ended because no retry could help.
+             * @description Number of deliveries that failed permanently because a retry could not help.
              * @example 1
              */
             failed: number;
             /**
-             * @description Deliveries that ended in the dead-letter queue.
+             * @description Number of deliveries that ended in the dead-letter queue.
              * @example 2
              */
             dlq: number;
             /**
-             * @description Attempts that did not succeed and were followed by another one, or will be.
+             * @description Number of attempts that failed and were retried, or will be retried.
              * @example 17
              */
             retried: number;
             /**
-             * @description All attempts.
+             * @description Total number of attempts.
              * @example 1217
              */
             attempts: number;
             /**
-             * @description `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did.
+             * @description `delivered` as a fraction of all deliveries that ended, from 0 to 1; `null` if none ended.
              * @example 0.9975
              */
             success_rate: number | null;
-            /** @description What waits now. */
+            /** @description Deliveries that are waiting now. */
             waiting: components["schemas"]["WaitingItem"];
             /**
              * Format: date-time
-             * @description When the next retry is due, among what waits now; null when nothing waits to be tried again. A time that is past: it waits for the circuit.
+             * @description Time of the next retry among the waiting deliveries; `null` if no delivery waits for a retry. A time in the past
+             *     means that the retry waits for the circuit.
              * @example 2026-11-21T09:35:00.000Z
              */
             next_attempt_at: string | null;
             /**
-             * @description Whether it takes deliveries now.
+             * @description Whether the endpoint takes deliveries now.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
-            /** @description Its circuit breaker; null for an endpoint that goes to a destination. */
+            /** @description Circuit breaker of the endpoint; `null` if it uses a destination. */
             circuit: components["schemas"]["EndpointCircuitItem"] | null;
         };
         FailingApplicationItem: {
             /**
-             * @description The application.
+             * @description Id of the application.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             application: string;
             /**
-             * @description Your own id of it.
+             * @description Your own id of the application.
              * @example customer-42
              */
             uid: string | null;
             /**
-             * @description What people know it by.
+             * @description Human-readable name.
              * @example Acme Inc.
              */
             name: string;
             /**
-             * @description Of all attempts and ends in the time, the share that failed: `(retried + failed + dlq) / (delivered + retried + failed + dlq)`.
+             * @description Fraction of attempts and final results in the range that failed: `(retried + failed + dlq) / (delivered + retried +
+             *     failed + dlq)`.
              * @example 0.75
              */
             failure_rate: number;
             /**
-             * @description Deliveries that arrived.
+             * @description Number of successful deliveries.
              * @example 10
              */
             delivered: number;
             /**
-             * @description Attempts without success that another one follows.
+             * @description Number of failed attempts that are followed by another attempt.
              * @example 24
              */
             retried: number;
             /**
-             * @description Deliveries that ended because no retry could help.
+             * @description Number of deliveries that failed permanently because a retry could not help.
              * @example 1
              */
             failed: number;
             /**
-             * @description Deliveries that used up their retries.
+             * @description Number of deliveries that used up their retries.
              * @example 5
              */
             dlq: number;
             /**
              * Format: date-time
-             * @description The minute of the oldest failure in the time.
+             * @description Minute of the oldest failure in the range.
              * @example 2026-11-21T09:30:00.000Z
              */
             oldest_failure_at: string | null;
             /**
-             * @description How many of its endpoints failed.
+             * @description Number of endpoints with failures.
              * @example 1
              */
             failing_endpoints: number;
             /**
-             * @description Those that failed, worst first, ten at most.
+             * @description Ids of the endpoints with failures, worst first, at most ten.
              * @example [
              *       "ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -9041,79 +9218,84 @@ export interface components {
             endpoints: string[];
         };
         FailingApplicationList: {
-            /** @description Those with the most failures first. */
+            /** @description Applications ordered by number of failures, highest first. */
             data: components["schemas"]["FailingApplicationItem"][];
         };
         LatencyItem: {
             /**
-             * @description Half of the attempts took at most this many milliseconds.
+             * @description Median: half of the attempts took at most this number of milliseconds.
              * @example 42
              */
             p50: number;
             /**
-             * @description 95 % of the attempts took at most this many milliseconds.
+             * @description 95 % of the attempts took at most this number of milliseconds.
              * @example 118
              */
             p95: number;
             /**
-             * @description 99 % of the attempts took at most this many milliseconds.
+             * @description 99 % of the attempts took at most this number of milliseconds.
              * @example 240
              */
             p99: number;
         };
         TotalItem: {
             /**
-             * @description Events that were sent to the destination, or received by the endpoint; for the environment, all that were accepted. Replays are not counted again.
+             * @description Number of events sent to the destination, or received by the endpoint. For the environment, number of all accepted
+             *     events. Replays are not counted again.
              * @example 1204
              */
             received: number;
             /**
-             * @description Deliveries that ended with success.
+             * @description Number of deliveries that succeeded.
              * @example 1197
              */
             delivered: number;
             /**
-             * @description Deliveries that ended because no retry could help.
+             * @description Number of deliveries that failed permanently because a retry could not help.
              * @example 1
              */
             failed: number;
             /**
-             * @description Attempts that did not succeed and were followed by another one, or will be.
+             * @description Number of attempts that failed and were retried, or will be retried.
              * @example 17
              */
             retried: number;
             /**
-             * @description Deliveries that ended in the dead-letter queue.
+             * @description Number of deliveries that ended in the dead-letter queue.
              * @example 2
              */
             dlq: number;
             /**
-             * @description Attempts that began in this window.
+             * @description Number of attempts that started in this window.
              * @example 1217
              */
             attempts: number;
             /**
-             * @description `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did.
+             * @description `delivered` as a fraction of all deliveries that ended, from 0 to 1; `null` if none ended.
              * @example 0.9975
              */
             success_rate: number | null;
-            /** @description How long the attempts took, failed ones included, to within a sixteenth; null when there were none. */
+            /**
+             * @description Durations of the attempts, including failed ones, with a precision of one sixteenth; `null` if there were no
+             *     attempts.
+             */
             latency_ms: components["schemas"]["LatencyItem"] | null;
         };
         OpenItem: {
             /**
-             * @description How many.
+             * @description Number of deliveries.
              * @example 12
              */
             count: number;
             /**
-             * @description True when counting ended at 10,000: there may be more.
+             * @description True if counting stopped at 10,000, so that there may be more.
              * @example false
              */
             is_capped: boolean;
             /**
              * Format: date-time
-             * @description Since when the oldest of the environment is due that no worker has taken up; null when none is, and for an application.
+             * @description Due time of the environment's oldest due delivery that no worker has claimed. It is `null` if there is none, and
+             *     always `null` for an application.
              * @example null
              */
             oldest_due_at: string | null;
@@ -9121,174 +9303,187 @@ export interface components {
         RollupItem: {
             /**
              * Format: date-time
-             * @description When the window begins.
+             * @description Start of the window.
              * @example 2026-11-20T09:00:00.000Z
              */
             start: string;
             /**
-             * @description How long it is.
+             * @description Length of the window.
              * @example 1h
              * @enum {string}
              */
             window: "1m" | "1h" | "1d";
             /**
-             * @description Events that were sent to the destination, or received by the endpoint; for the environment, all that were accepted. Replays are not counted again.
+             * @description Number of events sent to the destination, or received by the endpoint. For the environment, number of all accepted
+             *     events. Replays are not counted again.
              * @example 1204
              */
             received: number;
             /**
-             * @description Deliveries that ended with success.
+             * @description Number of deliveries that succeeded.
              * @example 1197
              */
             delivered: number;
             /**
-             * @description Deliveries that ended because no retry could help.
+             * @description Number of deliveries that failed permanently because a retry could not help.
              * @example 1
              */
             failed: number;
             /**
-             * @description Attempts that did not succeed and were followed by another one, or will be.
+             * @description Number of attempts that failed and were retried, or will be retried.
              * @example 17
              */
             retried: number;
             /**
-             * @description Deliveries that ended in the dead-letter queue.
+             * @description Number of deliveries that ended in the dead-letter queue.
              * @example 2
              */
             dlq: number;
             /**
-             * @description Attempts that began in this window.
+             * @description Number of attempts that started in this window.
              * @example 1217
              */
             attempts: number;
             /**
-             * @description `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did.
+             * @description `delivered` as a fraction of all deliveries that ended, from 0 to 1; `null` if none ended.
              * @example 0.9975
              */
             success_rate: number | null;
-            /** @description How long the attempts took, failed ones included, to within a sixteenth; null when there were none. */
+            /**
+             * @description Durations of the attempts, including failed ones, with a precision of one sixteenth; `null` if there were no
+             *     attempts.
+             */
             latency_ms: components["schemas"]["LatencyItem"] | null;
         };
         OverviewItem: {
             /**
              * Format: date-time
-             * @description When the first window begins.
+             * @description Start of the first window.
              * @example 2026-11-20T10:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Now, as far as the figures know.
+             * @description End of the data: now, limited by the age of the rollups.
              * @example 2026-11-21T09:30:00.000Z
              */
             until: string;
             /**
-             * @description How long each window is.
+             * @description Length of each window.
              * @example 1h
              * @enum {string}
              */
             window: "1m" | "1h" | "1d";
-            /** @description The range as a whole. */
+            /** @description Totals of the range. */
             total: components["schemas"]["TotalItem"];
-            /** @description What waits now: of an environment everything that has not ended, of an application what waits for its next attempt, the circuit or the rate limit. */
+            /**
+             * @description Deliveries that are waiting now. For an environment, these are all deliveries that have not ended. For an
+             *     application, these are the deliveries that wait for their next attempt, for the circuit or for the rate limit.
+             */
             waiting: components["schemas"]["OpenItem"];
-            /** @description The windows, oldest first. */
+            /** @description Windows of the range, oldest first. */
             data: components["schemas"]["RollupItem"][];
         };
         FailingTargetItem: {
             /**
-             * @description The destination (`dst_…`), or the endpoint of an application (`ep_…`) that has a URL of its own.
+             * @description Id of the destination (`dst_…`), or of the application endpoint (`ep_…`) that has its own URL.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             target: string;
             /**
-             * @description What people know it by.
+             * @description Human-readable name.
              * @example Orders
              */
             name: string;
             /**
-             * @description The application that it belongs to; null for a destination.
+             * @description Id of the application that the endpoint belongs to; `null` for a destination.
              * @example null
              */
             application: string | null;
             /**
-             * @description Deliveries that ended because no retry could help.
+             * @description Number of deliveries that failed permanently because a retry could not help.
              * @example 1
              */
             failed: number;
             /**
-             * @description Deliveries that used up their retries.
+             * @description Number of deliveries that used up their retries.
              * @example 5
              */
             dlq: number;
             /**
-             * @description Attempts without success that another one follows.
+             * @description Number of failed attempts that are followed by another attempt.
              * @example 24
              */
             retried: number;
             /**
-             * @description Deliveries that arrived.
+             * @description Number of successful deliveries.
              * @example 10
              */
             delivered: number;
             /**
-             * @description Of all attempts and ends, the share that failed: `(retried + failed + dlq) / (delivered + retried + failed + dlq)`.
+             * @description Fraction of attempts and final results that failed: `(retried + failed + dlq) / (delivered + retried + failed +
+             *     dlq)`.
              * @example 0.75
              */
             failure_rate: number;
         };
         FailingTargetList: {
-            /** @description Most deliveries that ended without success first, then most attempts. */
+            /** @description Targets ordered by number of unsuccessful deliveries, then by number of attempts, highest first. */
             data: components["schemas"]["FailingTargetItem"][];
         };
         RollupList: {
-            /** @description Oldest first. Windows in which nothing happened are there with zeros, unless `sparse` leaves them out; those that are not kept any more are left out. */
+            /**
+             * @description Windows, oldest first. Windows without activity contain zeros, or are omitted if `sparse` is set. Windows past
+             *     their retention are omitted.
+             */
             data: components["schemas"]["RollupItem"][];
         };
         ConcernItem: {
             /**
-             * @description What is wrong.
+             * @description Type of the problem.
              * @example circuit.open
              * @enum {string}
              */
             type: "deliveries.overdue" | "circuit.open" | "target.disabled" | "dead_letters.growing" | "verification.failing" | "domain.records_lost" | "job.failed";
             /**
-             * @description The destination (`dst_`), endpoint (`ep_`), domain (`dom_`) or job (`rpj_`); null for the whole environment.
+             * @description Id of the affected destination (`dst_`), endpoint (`ep_`), domain (`dom_`) or job (`rpj_`); `null` if the problem
+             *     affects the whole environment.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             subject: string | null;
             /**
-             * @description What people know it by; of a job its kind.
+             * @description Human-readable name of the subject; the kind of a job.
              * @example Orders
              */
             name: string | null;
             /**
              * Format: date-time
-             * @description Since when, as far back as is looked at.
+             * @description Start of the problem, limited by how far back the check looks.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string;
             /**
-             * @description How often, where that means something: failures in a row, dead letters or requests of a day, deliveries; else 1.
+             * @description Number of occurrences, if the type counts them: consecutive failures, dead letters or requests within one day, or
+             *     deliveries. Otherwise 1.
              * @example 12
              */
             count: number;
             /**
-             * @description What it means, in a sentence.
+             * @description Explanation in one sentence.
              * @example Its circuit is open after 12 failures in a row: deliveries wait until a probe succeeds.
              */
             sentence: string;
             /**
-             * @description The path of the API that tells more.
+             * @description API path with more detail.
              * @example /v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             url: string;
         };
         AttentionItem: {
-            /** @description Type by type, the worst first, 25 of each at most; empty when all is well. */
+            /** @description Problems grouped by type, most serious type first, with at most 25 per type. Empty if there are no problems. */
             data: components["schemas"]["ConcernItem"][];
             /**
-             * @description Types of which there are more than are shown.
+             * @description Types with more problems than the response shows.
              * @example []
              */
             truncated: ("deliveries.overdue" | "circuit.open" | "target.disabled" | "dead_letters.growing" | "verification.failing" | "domain.records_lost" | "job.failed")[];
@@ -9296,24 +9491,24 @@ export interface components {
         RecoverBody: {
             /**
              * Format: date-time
-             * @description Events accepted at or after this time (RFC 3339).
+             * @description Only events accepted at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Only events accepted at or before this time (RFC 3339); up to now when left out.
+             * @description Only events accepted at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
             /**
-             * @description Only deliveries that ended so; both when left out.
+             * @description Only deliveries that ended in this state. Both states if omitted.
              * @example dlq
              * @enum {string}
              */
             status?: "failed" | "dlq";
             /**
-             * @description True to send again also what was cancelled.
+             * @description If `true`, cancelled deliveries are sent again as well.
              * @default false
              * @example false
              */
@@ -9321,7 +9516,7 @@ export interface components {
         };
         EventFilterQuery: {
             /**
-             * @description Only events in one of these states: the parameter several times, or once with commas.
+             * @description Only events in one of these states. Repeat the parameter, or separate the states with commas.
              * @example [
              *       "dlq",
              *       "failed"
@@ -9329,18 +9524,19 @@ export interface components {
              */
             status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
             /**
-             * @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination.
+             * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
+             *     that went to this destination.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint?: string;
             /**
-             * @description Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
-             *     With `status`, a delivery there must be in that state too.
+             * @description Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
+             *     With `status`, a delivery to this destination must also be in that state.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string;
             /**
-             * @description Only events that were sent to this application: its `app_` id, or your own id of it.
+             * @description Only events that were sent to this application, given as its `app_` id or your own id for it.
              * @example customer-42
              */
             application?: string;
@@ -9350,25 +9546,26 @@ export interface components {
              */
             event_type?: string;
             /**
-             * @description Only the events of this message.
+             * @description Only events of this message.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id?: string;
             /**
-             * @description Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too).
+             * @description Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail).
              * @example outbound
              * @enum {string}
              */
             direction?: "outbound" | "inbound";
             /**
-             * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
-             *     deliveries that is the last attempt of the one that gives the event its status.
+             * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
+             *     deliveries, this is the last attempt of the delivery that determines the event's status.
              * @example timeout
              * @enum {string}
              */
             error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
             /**
-             * @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery.
+             * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
+             *     its received request (`req_`), or the `webhook-id` of a delivery.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             q?: string;
@@ -9387,184 +9584,191 @@ export interface components {
         };
         ErasedItem: {
             /**
-             * @description Endpoints of the application.
+             * @description Number of endpoints of the application.
              * @example 2
              */
             endpoints: number;
             /**
-             * @description Messages whose payload, header values and channels are gone.
+             * @description Number of messages whose payload, header values and channels were erased.
              * @example 1204
              */
             messages: number;
             /**
-             * @description Deliveries that waited, and were ended.
+             * @description Number of waiting deliveries that were ended.
              * @example 3
              */
             deliveries: number;
             /**
-             * @description Attempts whose excerpt of the receiver's answer is gone.
+             * @description Number of attempts whose excerpt of the receiver's response was erased.
              * @example 2410
              */
             attempts: number;
         };
         ReplayJobItem: {
             /**
-             * @description The job's id.
+             * @description Id of the job.
              * @example rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description `range` for what an endpoint received in a time, `recover` for what failed at an endpoint, a destination or an application, `application` for
-             *     everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application, `events` for what a list of events shows.
+             * @description `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
+             *     destination or an application, `application` for everything that was sent to an application, `requests` for the
+             *     requests that an endpoint set aside, `erase` for the erasure of an application, `events` for the events of a list.
              * @example range
              * @enum {string}
              */
             kind: "range" | "recover" | "application" | "requests" | "erase" | "events";
             /**
-             * @description What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`); null for a job over a list of events.
+             * @description Subject of the job: an endpoint, a destination (`dst_`) or an application (`app_`). `null` for a job over a list of
+             *     events.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint: string | null;
             /**
-             * @description What a job over a list of events does with them; null for any other job.
+             * @description Action of a job over a list of events. `null` for any other job.
              * @example null
              * @enum {string|null}
              */
             action: "replay" | "recover" | "cancel" | null;
             /**
-             * @description The filters of that list as they were given; null for any other job.
+             * @description Filters of the list of events, as given in the request. `null` for any other job.
              * @example null
              */
             filter: components["schemas"]["EventFilterQuery"] | null;
             /**
-             * @description Of a job over a list of events: at most so many, the newest ones. One that ended with `scanned` at it may have left older ones.
+             * @description Maximum number of events of a job over a list of events, newest first. If the job ended with `scanned` equal to
+             *     this number, older events may remain.
              * @example null
              */
             limit: number | null;
             /**
-             * @description `pending` until a worker takes it, `running`, then `completed`, `stopped` or `failed`.
+             * @description `pending` until a worker takes the job, then `running`, finally `completed`, `stopped` or `failed`.
              * @example running
              * @enum {string}
              */
             state: "pending" | "running" | "completed" | "stopped" | "failed";
             /**
              * Format: date-time
-             * @description The start of the window as it was asked for.
+             * @description Start of the time range, as requested.
              * @example 2026-11-14T00:00:00.000Z
              */
             since: string | null;
             /**
              * Format: date-time
-             * @description The end of the window as it was asked for.
+             * @description End of the time range, as requested.
              * @example null
              */
             until: string | null;
             /**
-             * @description The state that events are filtered by.
+             * @description State by which the events are filtered.
              * @example null
              */
             status: string | null;
             /**
-             * @description The destinations that were named; empty for all of the routes.
+             * @description Destinations given in the request. Empty means all destinations of the routes.
              * @example []
              */
             destinations: string[];
             /**
-             * @description Id of the replay call.
+             * @description Id of the replay request.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
             /**
-             * @description True once it was asked to stop: it does so between two pages.
+             * @description `true` once a stop was requested. The job stops between two pages.
              * @example false
              */
             stop_requested: boolean;
             /**
-             * @description Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to
-             *     100,000; of a job over a list of events as the list counts, up to 10,000.
+             * @description Number of items in the time range when the job was requested: for a range replay events in any state, for a release
+             *     requests, for an erasure messages. Counted up to 100,000. For a job over a list of events, counted up to 10,000
+             *     like the list.
              * @example 120
              */
             total_estimate: number;
             /**
-             * @description True when there may be more than `total_estimate`.
+             * @description `true` if there may be more than `total_estimate` items.
              * @example false
              */
             total_is_capped: boolean;
             /**
-             * @description Events that were looked at so far.
+             * @description Number of events examined so far.
              * @example 120
              */
             scanned: number;
             /**
-             * @description Events that were sent again so far, or requests that were released.
+             * @description Number of events sent again so far, or of requests released so far.
              * @example 115
              */
             replayed: number;
             /**
-             * @description Deliveries that were made so far.
+             * @description Number of deliveries created so far.
              * @example 230
              */
             enqueued: number;
             /**
-             * @description Events that no route takes; of a recovery those that were cancelled; of an application also those for endpoints that take no deliveries;
-             *     of a release requests that were set aside once more; of a job over a list of events those that went nowhere, that were cancelled, and
-             *     those for what takes no deliveries.
+             * @description Number of events that were skipped because they match no route. Also counted are, for a recovery: cancelled
+             *     deliveries; for an application: events for endpoints that take no deliveries; for a release: requests that were set
+             *     aside again; for a job over a list of events: events without targets, cancelled events, and events for targets that
+             *     take no deliveries.
              * @example 3
              */
             skipped: number;
             /**
-             * @description Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more.
+             * @description Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
              * @example 2
              */
             excluded: number;
             /**
-             * @description What an erasure did away with so far; null for any other job.
+             * @description Numbers of items that an erasure has removed so far. `null` for any other job.
              * @example null
              */
             erased: components["schemas"]["ErasedItem"] | null;
             /**
-             * @description Of a cancellation over a list of events: deliveries that it ended so far, or that end with the attempt that is under way; null for any other job.
+             * @description For a cancellation over a list of events: number of deliveries that it has ended so far, or that end with the
+             *     attempt in flight. `null` for any other job.
              * @example null
              */
             cancelled: number | null;
             /**
              * Format: date-time
-             * @description Of a job over a list of events: it has looked at those received since then, from the newest on; null before it looked at any, and for any other job.
+             * @description For a job over a list of events, which runs from the newest event backwards: all events received from this time on
+             *     were examined. `null` before the first event is examined, and for any other job.
              * @example null
              */
             searched_to: string | null;
             /**
-             * @description What `scanned` was when the job went on after an interruption; null when there was none.
+             * @description Value of `scanned` when the job resumed after an interruption. `null` if it was not interrupted.
              * @example null
              */
             resumed_from: number | null;
             /**
-             * @description Where events were sent so far.
+             * @description Ids of the destinations to which events were sent so far.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations_used: string[];
             /**
-             * @description Why it failed.
+             * @description Reason of the failure.
              * @example null
              */
             error: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description Time at which the job was requested.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When a worker took it.
+             * @description Time at which a worker took the job.
              * @example 2026-11-21T09:30:00.010Z
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it was over.
+             * @description Time at which the job ended.
              * @example null
              */
             finished_at: string | null;
@@ -9572,20 +9776,20 @@ export interface components {
         ApplicationReplayBody: {
             /**
              * Format: date-time
-             * @description Events accepted at or after this time (RFC 3339).
+             * @description Only events accepted at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Only events accepted at or before this time (RFC 3339); up to now when left out.
+             * @description Only events accepted at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
         };
         EraseApplicationBody: {
             /**
-             * @description True to count only: nothing is erased.
+             * @description If `true`, only counts the items and erases nothing.
              * @default false
              * @example true
              */
@@ -9593,32 +9797,33 @@ export interface components {
         };
         EraseDryRunResult: {
             /**
-             * @description Endpoints of the application.
+             * @description Number of endpoints of the application.
              * @example 2
              */
             endpoints: number;
             /**
-             * @description Messages whose payload, header values and channels are gone.
+             * @description Number of messages whose payload, header values and channels were erased.
              * @example 1204
              */
             messages: number;
             /**
-             * @description Deliveries that waited, and were ended.
+             * @description Number of waiting deliveries that were ended.
              * @example 3
              */
             deliveries: number;
             /**
-             * @description Attempts whose excerpt of the receiver's answer is gone.
+             * @description Number of attempts whose excerpt of the receiver's response was erased.
              * @example 2410
              */
             attempts: number;
             /**
-             * @description Always true here.
+             * @description Always `true` in this response.
              * @example true
              */
             dry_run: boolean;
             /**
-             * @description True when there may be more messages and attempts: the newest 20,000 messages and events were looked at, or a few more.
+             * @description `true` if there may be more messages and attempts. The count examines the newest 20,000 messages and events, or
+             *     slightly more.
              * @example false
              */
             is_capped: boolean;
@@ -9638,7 +9843,8 @@ export interface components {
         };
         EventReplayBody: {
             /**
-             * @description Only to these of the destinations that the event went to. 422 for any other one: a range replay sends to destinations that were added since.
+             * @description Sends the event only to these of its original destinations. 422 for any other destination. To send to destinations
+             *     that were added later, use a range replay.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -9647,19 +9853,19 @@ export interface components {
         };
         ReplayAccepted: {
             /**
-             * @description Id of this replay call.
+             * @description Id of this replay request.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
             /**
-             * @description The event that is sent again.
+             * @description Id of the event that is sent again.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
         };
         RedriveBody: {
             /**
-             * @description Only those of this destination, or of what this inbound endpoint (its id or path) received.
+             * @description Only dead letters of this destination, or of events that this inbound endpoint (its id or path) received.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint?: string;
@@ -9672,12 +9878,12 @@ export interface components {
         };
         Redriven: {
             /**
-             * @description How many dead letters are sent again.
+             * @description Number of dead letters that are sent again.
              * @example 3
              */
             redriven: number;
             /**
-             * @description How many stay dead letters, because what they are for is disabled or was deleted.
+             * @description Number of dead letters that stay, because their target is disabled or was deleted.
              * @example 0
              */
             skipped: number;
@@ -9685,13 +9891,13 @@ export interface components {
         RangeReplayBody: {
             /**
              * Format: date-time
-             * @description Only events received at or after this time (RFC 3339); from the oldest that is kept when left out.
+             * @description Only events received at or after this time (RFC 3339). Defaults to the time of the oldest stored event.
              * @example 2026-11-14T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Only events received at or before this time (RFC 3339); up to now when left out.
+             * @description Only events received at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
@@ -9702,94 +9908,96 @@ export interface components {
              */
             status?: "delivered" | "failed" | "retrying" | "dlq" | "ignored";
             /**
-             * @description Only to these destinations of the endpoint's routes; to all of them when left out.
+             * @description Sends only to these destinations of the endpoint's routes. Defaults to all of them.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations?: string[];
             /**
-             * @description True to count only: nothing is sent.
+             * @description If `true`, only counts the events and sends nothing.
              * @default false
              * @example false
              */
             dry_run: boolean;
             /**
-             * @description For a dry run with route filters: the `next_cursor` of the call before.
+             * @description For a dry run with route filters: the `next_cursor` of the previous request.
              * @example WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl
              */
             cursor?: string;
         };
         DryRunResult: {
             /**
-             * @description Id of this call.
+             * @description Id of this request.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
             /**
-             * @description Always true here.
+             * @description Always `true` in this response.
              * @example true
              */
             dry_run: boolean;
             /**
-             * @description Events that were looked at.
+             * @description Number of events that were examined.
              * @example 120
              */
             scanned: number;
             /**
-             * @description Events that would be sent again.
+             * @description Number of events that would be sent again.
              * @example 115
              */
             replayed: number;
             /**
-             * @description Deliveries that would be made.
+             * @description Number of deliveries that would be created.
              * @example 230
              */
             enqueued: number;
             /**
-             * @description Events that no route takes.
+             * @description Number of events that match no route.
              * @example 3
              */
             skipped: number;
             /**
-             * @description Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more.
+             * @description Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
              * @example 2
              */
             excluded: number;
             /**
-             * @description Where they would go.
+             * @description Ids of the destinations that would receive the events.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations: string[];
             /**
-             * @description With route filters: pass it as `cursor` to look at older events; null when all were looked at.
+             * @description For a replay with route filters: pass this value as `cursor` to examine older events. `null` if all events were
+             *     examined.
              * @example null
              */
             next_cursor: string | null;
         };
         ReleaseBody: {
             /**
-             * @description `quarantined`: their signatures did not hold. `parked`: the endpoint was paused, or its transform failed.
+             * @description `quarantined`: requests with an invalid signature. `parked`: requests that came while the endpoint was paused, or
+             *     whose transform failed.
              * @example quarantined
              * @enum {string}
              */
             status: "quarantined" | "parked";
             /**
              * Format: date-time
-             * @description Only requests received at or after this time (RFC 3339); from the oldest that is kept when left out.
+             * @description Only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request.
              * @example 2026-11-14T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Only requests received at or before this time (RFC 3339); up to now when left out.
+             * @description Only requests received at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
             /**
-             * @description True to count only: nothing is released.
+             * @description If `true`, only counts the requests and releases nothing.
              * @default false
              * @example false
              */
@@ -9797,42 +10005,45 @@ export interface components {
         };
         ReleaseDryRunResult: {
             /**
-             * @description Id of this call.
+             * @description Id of this request.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
             /**
-             * @description Always true here.
+             * @description Always `true` in this response.
              * @example true
              */
             dry_run: boolean;
             /**
-             * @description Requests of the time in that state that were not released yet; repetitions count as what they repeat.
+             * @description Number of requests in the time range that are in the given state and were not released yet. A replay counts as the
+             *     request that it replays.
              * @example 42
              */
             scanned: number;
             /**
-             * @description Of those the ones that would be run through the endpoint. What becomes of each is seen then: it may be set aside once more.
+             * @description Number of these requests that would be processed by the endpoint. The outcome is known only then: a request may be
+             *     set aside again.
              * @example 41
              */
             replayed: number;
             /**
-             * @description Of those the ones that were erased.
+             * @description Number of these requests that were erased and cannot be released.
              * @example 1
              */
             excluded: number;
         };
         EventJobBody: {
             /**
-             * @description `replay` sends each event again to wherever it went, whatever became of it. `recover` takes events that are `failed` or `dlq`, and sends them
-             *     again to where they ended so, and nowhere else. `cancel` takes events that are `retrying`, and ends what waits of them as `failed` with
-             *     reason `cancelled`. With the filter `destination`, all three mean deliveries there, and no others of the same events.
+             * @description `replay` resends each event to all its original targets, whatever the outcome was. `recover` takes events that are
+             *     `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` takes events
+             *     that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter has a
+             *     `destination`, all three affect only the deliveries to it.
              * @example recover
              * @enum {string}
              */
             action: "replay" | "recover" | "cancel";
             /**
-             * @description The filters of `GET /v1/events`, `status` as a list; all events without any.
+             * @description The filters of `GET /v1/events`, with `status` as a list. Without filters, all events are selected.
              * @example {
              *       "application": "customer-42",
              *       "error": "timeout"
@@ -9840,19 +10051,19 @@ export interface components {
              */
             filter: components["schemas"]["EventFilterQuery"];
             /**
-             * @description So many events at most, the newest ones.
+             * @description Maximum number of events to process. The newest events are taken first.
              * @default 1000000
              * @example 1000
              */
             limit: number;
             /**
-             * @description Of a recovery: true to send again also what was cancelled.
+             * @description For a recovery: if `true`, cancelled deliveries are sent again as well.
              * @default false
              * @example false
              */
             include_cancelled: boolean;
             /**
-             * @description True to count only: nothing is done.
+             * @description If `true`, only counts the events and changes nothing.
              * @default false
              * @example false
              */
@@ -9860,34 +10071,35 @@ export interface components {
         };
         EventJobDryRun: {
             /**
-             * @description Always true here.
+             * @description Always `true` in this response.
              * @example true
              */
             dry_run: boolean;
             /**
-             * @description What would be done.
+             * @description Action that the job would perform.
              * @example recover
              * @enum {string}
              */
             action: "replay" | "recover" | "cancel";
             /**
-             * @description Events that it would look at, in the states that the action takes: 10,000 at most, as `GET /v1/events/count` counts.
+             * @description Number of events in the states that the action takes, counted up to 10,000 in the same way as `GET
+             *     /v1/events/count`.
              * @example 400
              */
             count: number;
             /**
-             * @description True when there may be more: show it as `10,000+`, or `412+`.
+             * @description `true` if there may be more events. Display the number as `10,000+` or `412+`.
              * @example false
              */
             is_capped: boolean;
             /**
              * Format: date-time
-             * @description Set when it is capped because enough was looked at: everything from this time on was counted.
+             * @description Present if the count stopped at the search limit: all events from this time on were counted.
              * @example 2026-11-20T00:00:00.000Z
              */
             searched_to?: string;
             /**
-             * @description So many events at most.
+             * @description Maximum number of events that the job would process.
              * @example 1000
              */
             limit: number;
@@ -9896,25 +10108,25 @@ export interface components {
             /** @description The jobs of this page. */
             data: components["schemas"]["ReplayJobItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         SystemEventTypeItem: {
             /**
-             * @description The `type` of the payload, and the event's type.
+             * @description Event type; also the `type` in the payload.
              * @example circuit.opened
              * @enum {string}
              */
             type: "circuit.closed" | "circuit.opened" | "destination.disabled" | "destination.enabled" | "domain.failed" | "domain.verified" | "email.bounced" | "email.complained" | "email.failed" | "endpoint.verification_failing" | "event.dead_lettered" | "replay.completed";
             /**
-             * @description When it is sent.
-             * @example A target failed so often in a row that deliveries to it are held back until a probe succeeds.
+             * @description Condition under which the event is sent.
+             * @example A target failed several times in a row, so deliveries to it are held back until a probe succeeds.
              */
             description: string;
             /**
-             * @description JSON Schema (2020-12) of the payload's `data`.
+             * @description JSON Schema (2020-12) of `data` in the payload.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -9931,7 +10143,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description A payload.
+             * @description Example payload.
              * @example {
              *       "type": "circuit.opened",
              *       "timestamp": "2026-11-21T09:30:41.530Z",
@@ -9945,196 +10157,196 @@ export interface components {
             };
         };
         SystemEventTypeList: {
-            /** @description Every type, by name. */
+            /** @description All system event types, ordered by name. */
             data: components["schemas"]["SystemEventTypeItem"][];
         };
         RegisteredClientItem: {
             /**
-             * @description The client's id.
+             * @description Id of the client.
              * @example k3W6pQ0bT2mXcR9sY7vZ1A
              */
             client_id: string;
             /**
-             * @description When it was registered, in seconds since the epoch.
+             * @description Time of registration, in seconds since the epoch.
              * @example 1795334400
              */
             client_id_issued_at: number;
             /**
-             * @description What it calls itself.
+             * @description Name that the client gave itself. It is not verified.
              * @example An assistant
              */
             client_name: string;
             /**
-             * @description Where it may be answered.
+             * @description Redirect URIs that the client may use.
              * @example [
              *       "http://127.0.0.1:3456/callback"
              *     ]
              */
             redirect_uris: string[];
             /**
-             * @description How it may ask.
+             * @description Grant types that the client may use.
              * @example [
              *       "authorization_code"
              *     ]
              */
             grant_types: string[];
             /**
-             * @description What it is answered.
+             * @description Response types that the client may use.
              * @example [
              *       "code"
              *     ]
              */
             response_types: string[];
             /**
-             * @description It has no secret.
+             * @description Client authentication method. Always `none`: clients have no secret.
              * @example none
              */
             token_endpoint_auth_method: string;
             /**
-             * @description The scope of the keys that it gets, whatever it asks for.
+             * @description Scope of the keys that the client receives, whatever scope it requests.
              * @example read
              */
             scope: string;
         };
         TokenItem: {
             /**
-             * @description The key, shown in this answer only.
+             * @description The API key. Returned only in this response.
              * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
              */
             access_token: string;
             /**
-             * @description How it is sent.
+             * @description Token type, which says how a request carries the token.
              * @example Bearer
              */
             token_type: string;
             /**
-             * @description For how long it is good, in seconds. There is no refresh token: the person is asked again.
+             * @description Lifetime of the token, in seconds. There is no refresh token: the user has to approve again.
              * @example 2592000
              */
             expires_in: number;
             /**
-             * @description What it may do.
+             * @description Scope of the token.
              * @example read
              */
             scope: string;
         };
         DeviceCodesItem: {
             /**
-             * @description The device's own code, to ask with at `/oauth/token`.
+             * @description Device code, with which the device polls `/oauth/token`.
              * @example GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o
              */
             device_code: string;
             /**
-             * @description The code for its person.
+             * @description Code that the user enters.
              * @example WDJB-MJHT
              */
             user_code: string;
             /**
-             * @description Where the person types it.
+             * @description URL of the page on which the user enters the code.
              * @example https://hooks.example.com/oauth/device
              */
             verification_uri: string;
             /**
-             * @description The same with the code filled in, to be compared and confirmed.
+             * @description URL of the same page with the code filled in, for the user to compare and confirm.
              * @example https://hooks.example.com/oauth/device?user_code=WDJB-MJHT
              */
             verification_uri_complete: string;
             /**
-             * @description For how long both count, in seconds.
+             * @description Lifetime of both codes, in seconds.
              * @example 600
              */
             expires_in: number;
             /**
-             * @description How long to wait between two requests, in seconds.
+             * @description Minimum time between two polls, in seconds.
              * @example 5
              */
             interval: number;
         };
         ProtectedResourceItem: {
             /**
-             * @description What tokens are for.
+             * @description Identifier of the protected resource that tokens are issued for.
              * @example https://hooks.example.com/mcp
              */
             resource: string;
             /**
-             * @description Who issues them.
+             * @description Issuer identifiers of the authorization servers that issue tokens for the resource.
              * @example [
              *       "https://hooks.example.com"
              *     ]
              */
             authorization_servers: string[];
             /**
-             * @description The scopes that an agent may ask for.
+             * @description Scopes that an agent may request.
              * @example [
              *       "read"
              *     ]
              */
             scopes_supported: string[];
             /**
-             * @description How a token is sent.
+             * @description Methods by which a request may carry a token.
              * @example [
              *       "header"
              *     ]
              */
             bearer_methods_supported: string[];
             /**
-             * @description What people know it by.
+             * @description Display name of the resource.
              * @example Posthorn
              */
             resource_name: string;
             /**
-             * @description Where it is described.
+             * @description URL of the documentation.
              * @example https://hooks.example.com/docs
              */
             resource_documentation: string;
         };
         AuthorizationServerItem: {
             /**
-             * @description Who it is: `iss` in every answer of a person's browser.
+             * @description Issuer identifier. Equals the `iss` parameter of every authorization response.
              * @example https://hooks.example.com
              */
             issuer: string;
             /**
-             * @description Where a person's browser is sent.
+             * @description URL of the authorization endpoint, to which a client sends the user's browser.
              * @example https://hooks.example.com/oauth/authorize
              */
             authorization_endpoint: string;
             /**
-             * @description Where codes are exchanged.
+             * @description URL of the token endpoint, which exchanges codes for tokens.
              * @example https://hooks.example.com/oauth/token
              */
             token_endpoint: string;
             /**
-             * @description Where clients register.
+             * @description URL of the client registration endpoint.
              * @example https://hooks.example.com/oauth/register
              */
             registration_endpoint: string;
             /**
-             * @description Where devices ask for their codes.
+             * @description URL at which devices request their codes.
              * @example https://hooks.example.com/oauth/device
              */
             device_authorization_endpoint: string;
             /**
-             * @description Where tokens are given back.
+             * @description URL at which clients revoke tokens.
              * @example https://hooks.example.com/oauth/revoke
              */
             revocation_endpoint: string;
             /**
-             * @description What `response_type` may be.
+             * @description Supported values of `response_type`.
              * @example [
              *       "code"
              *     ]
              */
             response_types_supported: string[];
             /**
-             * @description Where in the redirect the answer stands.
+             * @description Supported values of `response_mode`: the part of the redirect URI that carries the response.
              * @example [
              *       "query"
              *     ]
              */
             response_modes_supported: string[];
             /**
-             * @description What `grant_type` may be.
+             * @description Supported values of `grant_type`.
              * @example [
              *       "authorization_code",
              *       "urn:ietf:params:oauth:grant-type:device_code"
@@ -10142,81 +10354,83 @@ export interface components {
              */
             grant_types_supported: string[];
             /**
-             * @description Clients are public: they have no secret.
+             * @description Supported client authentication methods of the token endpoint. Clients are public and have no secret.
              * @example [
              *       "none"
              *     ]
              */
             token_endpoint_auth_methods_supported: string[];
             /**
-             * @description The same for revocation.
+             * @description Supported client authentication methods of the revocation endpoint.
              * @example [
              *       "none"
              *     ]
              */
             revocation_endpoint_auth_methods_supported: string[];
             /**
-             * @description PKCE is asked for, with SHA-256.
+             * @description Supported PKCE methods. PKCE with SHA-256 is required.
              * @example [
              *       "S256"
              *     ]
              */
             code_challenge_methods_supported: string[];
             /**
-             * @description What a client may ask for.
+             * @description Scopes that a client may request.
              * @example [
              *       "read"
              *     ]
              */
             scopes_supported: string[];
             /**
-             * @description `iss` is in every answer (RFC 9207).
+             * @description `true`: every authorization response contains `iss` (RFC 9207).
              * @example true
              */
             authorization_response_iss_parameter_supported: boolean;
             /**
-             * @description A `client_id` may be the URL of the client's metadata.
+             * @description `true`: a `client_id` may be the URL of the client's metadata document.
              * @example true
              */
             client_id_metadata_document_supported: boolean;
             /**
-             * @description Where all of this is described.
+             * @description URL of the documentation.
              * @example https://hooks.example.com/docs
              */
             service_documentation: string;
         };
         PortalThemeBody: {
             /**
-             * @description Light, dark, or as the customer's system has it.
+             * @description Colour scheme: light, dark, or the setting of the customer's system.
              * @example system
              * @enum {string|null}
              */
             scheme?: "light" | "dark" | "system" | null;
             /**
-             * @description Your colour, for buttons and links: `#rrggbb`. Where its contrast with the ground is too low to be read, the page takes a lighter or darker tone of it.
+             * @description Accent colour for buttons and links, as `#rrggbb`. If its contrast with the background is too low to read, the page
+             *     uses a lighter or darker shade.
              * @example #0a58b5
              */
             accent?: string | null;
             /**
-             * @description Of corners, in pixels.
+             * @description Corner radius in pixels.
              * @example 6
              */
             radius?: number | null;
             /**
-             * @description Your logo, as a `data:` URL of a picture of at most 24 KB: the page asks no other host for anything.
+             * @description Your logo, as a `data:` URL of an image of at most 24 KB. The page loads nothing from other hosts.
              * @example data:image/png;base64,iVBORw0KGgo=
              */
             logo?: string | null;
         };
         NewPortalBody: {
             /**
-             * @description After how many seconds its token ends.
+             * @description Lifetime of the portal's token in seconds.
              * @default 3600
              * @example 3600
              */
             expires_in: number;
             /**
-             * @description What the customer may do: `view` is part of all, `secrets` reads and rotates signing secrets, `manage` changes endpoints, `resend` sends again. All when left out.
+             * @description Permissions of the customer. `view` is always included, `secrets` reads and rotates signing secrets, `manage`
+             *     changes endpoints, and `resend` replays deliveries. Defaults to all permissions.
              * @example [
              *       "view",
              *       "manage",
@@ -10224,46 +10438,50 @@ export interface components {
              *     ]
              */
             permissions?: ("view" | "secrets" | "manage" | "resend")[];
-            /** @description How it looks. */
+            /** @description Theme of the portal. */
             theme?: components["schemas"]["PortalThemeBody"];
             /**
-             * @description The language of the page, and how it writes times and numbers: `en` and `de` have texts, any other is shown in English.
+             * @description Language of the page, also used to format times and numbers. Texts exist for `en` and `de`; for any other language
+             *     the page is in English.
              * @default en
              * @example de
              */
             locale: string;
             /**
-             * @description Where a link leads out of the portal: https, or http on the own computer in the test environment.
+             * @description Target of the link that leads out of the portal. The URL must use https; in the test environment, http to the local
+             *     machine is also allowed.
              * @example https://app.example.com/settings
              */
             return_url?: string | null;
         };
         OpenedPortalItem: {
             /**
-             * @description The session's id.
+             * @description Id of the session.
              * @example pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The page: for a link, a redirect or a frame. The token stands behind `#`, which browsers send to nobody.
+             * @description URL of the portal page, for a link, a redirect or a frame. The token is in the fragment after `#`, which browsers
+             *     do not send to servers.
              * @example https://hooks.example.com/portal/pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1#pt_…
              */
             url: string;
             /**
-             * @description The token alone, which renews a portal that is open. Shown this once; only its SHA-256 is stored.
+             * @description The token by itself, for renewing the session of a portal that is already open. The API shows it only once and
+             *     stores only its SHA-256.
              * @example pt_2vJ8kQm1Xc0Zr5Lw9Tn3Yb7Hd4Gf6Ks8Pa2Ue1Ri0oM
              */
             token: string;
             /**
              * Format: date-time
-             * @description When it ends.
+             * @description Time at which the session expires.
              * @example 2026-11-21T10:30:00.000Z
              */
             expires_at: string;
         };
         PortalPreviewBody: {
             /**
-             * @description The language of the page.
+             * @description Language of the page.
              * @default en
              * @example de
              */
@@ -10271,23 +10489,23 @@ export interface components {
         };
         PortalSessionItem: {
             /**
-             * @description The session's id.
+             * @description Id of the session.
              * @example pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description The application that it shows.
+             * @description Id of the application that the portal shows.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             application: string;
             /**
-             * @description `customer`, or `preview` for somebody of yours who looks at what the customer sees.
+             * @description `customer`, or `preview` for a session in which someone of your organization sees the portal as the customer does.
              * @example customer
              * @enum {string}
              */
             kind: "customer" | "preview";
             /**
-             * @description What may be done there.
+             * @description Permissions of the session.
              * @example [
              *       "view",
              *       "manage",
@@ -10296,81 +10514,82 @@ export interface components {
              */
             permissions: ("view" | "secrets" | "manage" | "resend")[];
             /**
-             * @description The key or the member that opened it; it ends with them.
+             * @description Id of the key or the member that opened the session. The session ends when the key is revoked or expires, or when
+             *     the member is removed.
              * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             opened_by: string;
             /**
              * Format: date-time
-             * @description When it was opened.
+             * @description Time at which the session was opened.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ends.
+             * @description Time at which the session expires.
              * @example 2026-11-21T10:30:00.000Z
              */
             expires_at: string;
         };
         PortalSessionPage: {
-            /** @description The sessions of this page. */
+            /** @description Portal sessions on this page. */
             data: components["schemas"]["PortalSessionItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Value for `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         PortalApplicationItem: {
             /**
-             * @description The application's id.
+             * @description Id of the application.
              * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description What it is called.
+             * @description Human-readable name of the application.
              * @example Customer 42
              */
             name: string;
         };
         PortalThemeItem: {
             /**
-             * @description Light, dark, or as the customer's system has it.
+             * @description Colour scheme: light, dark, or the setting of the customer's system.
              * @example system
              * @enum {string}
              */
             scheme: "light" | "dark" | "system";
             /**
-             * @description The colour of buttons and links; null for the portal's own.
+             * @description Accent colour of buttons and links; `null` for the portal's default.
              * @example #0a58b5
              */
             accent: string | null;
             /**
-             * @description Of corners, in pixels; null for the portal's own.
+             * @description Corner radius in pixels; `null` for the portal's default.
              * @example 6
              */
             radius: number | null;
             /**
-             * @description A picture as a `data:` URL; null without one.
+             * @description Logo as a `data:` URL; `null` if there is none.
              * @example null
              */
             logo: string | null;
         };
         OwnPortalItem: {
             /**
-             * @description The session's id.
+             * @description Id of the session.
              * @example pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description `customer`, or `preview` for somebody of the company who looks at what its customer sees.
+             * @description `customer`, or `preview` for a session in which a member of the organization sees the portal as the customer does.
              * @example customer
              * @enum {string}
              */
             kind: "customer" | "preview";
             /**
-             * @description What may be done.
+             * @description Permissions of the session.
              * @example [
              *       "view",
              *       "manage",
@@ -10378,60 +10597,60 @@ export interface components {
              *     ]
              */
             permissions: ("view" | "secrets" | "manage" | "resend")[];
-            /** @description The application that it shows. */
+            /** @description Id of the application that the portal shows. */
             application: components["schemas"]["PortalApplicationItem"];
             /**
-             * @description Whose portal it is.
+             * @description Name of the organization that the portal belongs to.
              * @example Acme
              */
             organization: string;
             /**
-             * @description The environment that it is in.
+             * @description Environment that the portal belongs to.
              * @example live
              * @enum {string}
              */
             environment: "live" | "test";
-            /** @description How it looks. */
+            /** @description Theme of the portal. */
             theme: components["schemas"]["PortalThemeItem"];
             /**
-             * @description The language of the page.
+             * @description Language of the page.
              * @example en
              */
             locale: string;
             /**
-             * @description Where a link leads out of the portal; null without one.
+             * @description Target of the link that leads out of the portal; `null` if there is none.
              * @example https://app.example.com/settings
              */
             return_url: string | null;
             /**
              * Format: date-time
-             * @description When it ends.
+             * @description Time at which the session expires.
              * @example 2026-11-21T10:30:00.000Z
              */
             expires_at: string;
         };
-        /** @description Every answer that is not 2xx. */
+        /** @description Body of every answer that is not 2xx. */
         Error: {
             /** @description What went wrong. */
             error: {
                 /**
-                 * @description What kind of error, for programs.
+                 * @description Error type, for programs.
                  * @example validation_failed
                  * @enum {string}
                  */
                 type: "bad_request" | "unauthenticated" | "insufficient_scope" | "not_found" | "conflict" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "internal" | "not_implemented";
                 /**
-                 * @description What happened and what to do next, for people.
+                 * @description Description of the problem and of the next step, for people.
                  * @example payload: is required
                  */
                 message: string;
                 /**
-                 * @description Names this request in the logs.
+                 * @description Id of the request in the logs.
                  * @example req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6
                  */
                 request_id: string;
                 /**
-                 * @description More, by type; `check` and `fields` for validation_failed.
+                 * @description More data, by error type. `check` and `fields` for validation_failed.
                  * @example {
                  *       "check": "schema",
                  *       "fields": [
@@ -10450,19 +10669,19 @@ export interface components {
         /** @description An error of OAuth (RFC 6749, section 5.2). */
         OAuthError: {
             /**
-             * @description What is wrong, for programs.
+             * @description Error code, for programs.
              * @example invalid_grant
              */
             error: string;
             /**
-             * @description What is wrong, for people.
+             * @description Description of the problem, for people.
              * @example The code is unknown, used or expired.
              */
             error_description: string;
         };
     };
     responses: {
-        /** @description The request cannot be read: malformed JSON, a bad parameter, header or cursor. */
+        /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
         BadRequest: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10621,7 +10840,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body breaks its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension. */
+        /** @description The body violates its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension. */
         ValidationFailed: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10670,7 +10889,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Too many requests. `Retry-After` says when to come back. */
+        /** @description Too many requests. Retry after the time in `Retry-After`. */
         RateLimited: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10693,7 +10912,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+        /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
         InternalError: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10715,7 +10934,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+        /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
         Unavailable: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10743,17 +10962,17 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Requests that the quota allows: that of the key or of the organization, whichever is tighter.
+         * @description Number of requests that the quota allows: that of the key or of the organization, whichever is tighter.
          * @example 6000
          */
         "RateLimit-Limit": number;
         /**
-         * @description Requests left of it now.
+         * @description Number of requests left in the quota now.
          * @example 5999
          */
         "RateLimit-Remaining": number;
         /**
-         * @description Whole seconds until it is full again.
+         * @description Whole seconds until the quota is full again.
          * @example 1
          */
         "RateLimit-Reset": number;
@@ -10772,19 +10991,22 @@ export interface operations {
             query?: {
                 /** @description Only destinations of this type. */
                 type?: string;
-                /** @description Only destinations whose last check said so. */
+                /** @description Only destinations whose last check had this result. */
                 validation?: "pending" | "valid" | "stale" | "invalid";
                 /** @description Only destinations with this status. */
                 status?: "active" | "disabled";
                 /** @description Only destinations whose circuit breaker is in this state. */
                 circuit?: "closed" | "open" | "half_open";
-                /** @description Only destinations whose name begins with this, whatever the case. */
+                /** @description Only destinations whose name begins with this text, ignoring case. */
                 search?: string;
-                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                /** @description If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
                 count?: boolean;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /**
+                 * @description Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
+                 *     first page if omitted.
+                 */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -10818,7 +11040,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10868,7 +11090,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whether the target can be reached. */
+            /** @description Result of the reachability check. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10953,7 +11175,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description Something sends to it, see `details.used_by`. */
+            /** @description A route or an endpoint of an application sends to the destination, see `details.used_by`. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10990,7 +11212,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination with the changes. */
+            /** @description The changed destination. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11020,7 +11242,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11031,7 +11253,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What came of the first attempt. */
+            /** @description The result of the first attempt. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11080,7 +11302,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The secret in force. */
+            /** @description The current secret. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11106,7 +11328,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11159,7 +11381,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What each check said. */
+            /** @description Results of the individual checks. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11187,13 +11409,13 @@ export interface operations {
     listApplications: {
         parameters: {
             query?: {
-                /** @description Only applications whose name or uid begins with this, whatever the case. */
+                /** @description Returns only applications whose name or uid begins with this text. Case is ignored. */
                 search?: string;
-                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                /** @description If true, the response also has the number of applications that match the filters, up to 1,000. */
                 count?: boolean;
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -11226,11 +11448,11 @@ export interface operations {
     createApplication: {
         parameters: {
             query?: {
-                /** @description Answer 200 with the application that has the uid already, instead of 409. */
+                /** @description If the uid already exists, return its application with 200 instead of 409. */
                 get_if_exists?: boolean;
             };
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11242,7 +11464,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The application that has the uid already (`get_if_exists`). */
+            /** @description The existing application with this uid (`get_if_exists`). */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11284,7 +11506,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -11318,7 +11540,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -11353,7 +11575,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -11364,7 +11586,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The application with the changes. */
+            /** @description The changed application. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11393,18 +11615,18 @@ export interface operations {
     listApplicationEndpoints: {
         parameters: {
             query?: {
-                /** @description Only endpoints with this status. */
+                /** @description Returns only endpoints with this status. */
                 status?: "active" | "disabled";
-                /** @description Only endpoints that subscribe to this type. */
+                /** @description Returns only endpoints that subscribe to this event type. */
                 event_type?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description Start of the page: the `next_cursor` of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -11437,11 +11659,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -11452,7 +11674,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, with its secret. */
+            /** @description The endpoint with its secret. */
             201: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11483,7 +11705,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -11494,7 +11716,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whether it can be reached. */
+            /** @description Whether the URL can be reached. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11525,9 +11747,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -11561,9 +11783,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -11598,9 +11820,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -11611,7 +11833,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint with the changes. */
+            /** @description The changed endpoint. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11641,13 +11863,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -11658,7 +11880,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What came of the first attempt. */
+            /** @description The result of the first attempt. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11687,24 +11909,24 @@ export interface operations {
     listAttempts: {
         parameters: {
             query?: {
-                /** @description Only attempts that were answered with 2xx, or only the others. */
+                /** @description Returns only attempts answered with 2xx, or only all other attempts. */
                 status?: "delivered" | "failed";
-                /** @description Only attempts of events of exactly this type. */
+                /** @description Returns only attempts of events with exactly this type. */
                 event_type?: string;
-                /** @description Only attempts of events that were accepted at or after this time (RFC 3339). */
+                /** @description Returns only attempts of events accepted at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only attempts of events that were accepted at or before this time (RFC 3339). */
+                /** @description Returns only attempts of events accepted at or before this time (RFC 3339). */
                 until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description Start of the page: the `next_cursor` of the previous page, with the same filters. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -11738,16 +11960,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The secret in force. */
+            /** @description The current secret. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11763,7 +11985,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description It goes to a destination, whose secret signs. */
+            /** @description The endpoint uses a destination, and the secret of the destination signs its deliveries. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11785,13 +12007,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -11831,16 +12053,16 @@ export interface operations {
     getEndpointStats: {
         parameters: {
             query?: {
-                /** @description From this time (RFC 3339); 24 hours before `until` when left out. */
+                /** @description Start of the range (RFC 3339). Defaults to 24 hours before `until`. */
                 since?: string;
-                /** @description Before this time (RFC 3339); up to now when left out. */
+                /** @description End of the range (RFC 3339), exclusive. Defaults to now. */
                 until?: string;
             };
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -11872,33 +12094,39 @@ export interface operations {
     listApplicationEvents: {
         parameters: {
             query?: {
-                /** @description Only events in one of these states: the parameter several times, or once with commas. */
+                /** @description Only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
-                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+                /**
+                 * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
+                 *     that went to this destination.
+                 */
                 endpoint?: string;
                 /** @description Only events of exactly this type. */
                 event_type?: string;
-                /** @description Only the events of this message. */
+                /** @description Only events of this message. */
                 message_id?: string;
                 /**
-                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
-                 *     deliveries that is the last attempt of the one that gives the event its status.
+                 * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
+                 *     deliveries, this is the last attempt of the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
-                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+                /**
+                 * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
+                 *     its received request (`req_`), or the `webhook-id` of a delivery.
+                 */
                 q?: string;
                 /** @description Only events received at or after this time (RFC 3339). */
                 since?: string;
                 /** @description Only events received at or before this time (RFC 3339). */
                 until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of events to return. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application, given by its `app_` id or by your own id for it. */
                 app: string;
             };
             cookie?: never;
@@ -11932,7 +12160,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application, given by its `app_` id or by your own id for it. */
                 app: string;
                 /** @description The event. */
                 event: string;
@@ -11966,18 +12194,18 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
-                /** @description Only applications whose name or uid begins with this, whatever the case. */
+                /** @description Returns only applications whose name or uid begins with this text. Case is ignored. */
                 search?: string;
-                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                /** @description If true, the response also has the number of applications that match the filters, up to 1,000. */
                 count?: boolean;
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -12011,9 +12239,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The `msg_` id that the fan-out returned. */
+                /** @description The `msg_` id returned by the fan-out. */
                 message: string;
             };
             cookie?: never;
@@ -12046,7 +12274,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12058,7 +12286,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: it will be delivered, or end as a dead letter that can be replayed. */
+            /** @description Accepted: the message will be delivered, or end as a dead letter that can be replayed. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12087,11 +12315,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application, given by its `app_` id or by your own id for it. */
                 app: string;
             };
             cookie?: never;
@@ -12102,7 +12330,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: stored for every endpoint that it goes to. */
+            /** @description Accepted: stored for every subscribed endpoint. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12131,37 +12359,43 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only events in one of these states: the parameter several times, or once with commas. */
+                /** @description Only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
-                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+                /**
+                 * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
+                 *     that went to this destination.
+                 */
                 endpoint?: string;
                 /**
-                 * @description Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
-                 *     With `status`, a delivery there must be in that state too.
+                 * @description Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
+                 *     With `status`, a delivery to this destination must also be in that state.
                  */
                 destination?: string;
-                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                /** @description Only events that were sent to this application, given as its `app_` id or your own id for it. */
                 application?: string;
                 /** @description Only events of exactly this type. */
                 event_type?: string;
-                /** @description Only the events of this message. */
+                /** @description Only events of this message. */
                 message_id?: string;
-                /** @description Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too). */
+                /** @description Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail). */
                 direction?: "outbound" | "inbound";
                 /**
-                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
-                 *     deliveries that is the last attempt of the one that gives the event its status.
+                 * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
+                 *     deliveries, this is the last attempt of the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
-                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+                /**
+                 * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
+                 *     its received request (`req_`), or the `webhook-id` of a delivery.
+                 */
                 q?: string;
                 /** @description Only events received at or after this time (RFC 3339). */
                 since?: string;
                 /** @description Only events received at or before this time (RFC 3339). */
                 until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of events to return. */
                 limit?: number;
             };
             header?: never;
@@ -12194,29 +12428,35 @@ export interface operations {
     countEvents: {
         parameters: {
             query?: {
-                /** @description Only events in one of these states: the parameter several times, or once with commas. */
+                /** @description Only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
-                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+                /**
+                 * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
+                 *     that went to this destination.
+                 */
                 endpoint?: string;
                 /**
-                 * @description Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
-                 *     With `status`, a delivery there must be in that state too.
+                 * @description Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
+                 *     With `status`, a delivery to this destination must also be in that state.
                  */
                 destination?: string;
-                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                /** @description Only events that were sent to this application, given as its `app_` id or your own id for it. */
                 application?: string;
                 /** @description Only events of exactly this type. */
                 event_type?: string;
-                /** @description Only the events of this message. */
+                /** @description Only events of this message. */
                 message_id?: string;
-                /** @description Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too). */
+                /** @description Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail). */
                 direction?: "outbound" | "inbound";
                 /**
-                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
-                 *     deliveries that is the last attempt of the one that gives the event its status.
+                 * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
+                 *     deliveries, this is the last attempt of the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
-                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+                /**
+                 * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
+                 *     its received request (`req_`), or the `webhook-id` of a delivery.
+                 */
                 q?: string;
                 /** @description Only events received at or after this time (RFC 3339). */
                 since?: string;
@@ -12253,25 +12493,34 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                /** @description Only events that were sent to this application, given as its `app_` id or your own id for it. */
                 application?: string;
                 /** @description Only events of exactly this type. */
                 event_type?: string;
-                /** @description Only changes after which their event is in this state. */
+                /** @description Only changes that leave the event in this state. */
                 status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
-                /** @description Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
+                /** @description Only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an application. */
                 endpoint?: string;
-                /** @description Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
+                /**
+                 * @description Only events that were sent to this destination (id or ad-hoc URL), and attempts and deliveries of received events
+                 *     at it.
+                 */
                 destination?: string;
-                /** @description Only events that were sent (`outbound`), or that were received (`inbound`). */
+                /** @description Only sent events (`outbound`), or only received ones (`inbound`). */
                 direction?: "outbound" | "inbound";
-                /** @description Of a session, which of its environments: `EventSource` can send no header. A key has its own, which this must be if it is given. */
+                /**
+                 * @description The environment to stream, for callers with a session, because `EventSource` cannot send a header. An API key
+                 *     belongs to one environment; if the parameter is given, it must name that one.
+                 */
                 environment?: "live" | "test";
-                /** @description `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
+                /**
+                 * @description `false` ends the stream once everything up to now has been sent. With `Last-Event-ID`, the stream then contains the
+                 *     changes since that id.
+                 */
                 follow?: boolean;
             };
             header?: {
-                /** @description The `id` of the last item that was seen. */
+                /** @description The `id` of the last item that the client received. */
                 "last-event-id"?: string;
             };
             path?: never;
@@ -12343,7 +12592,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12354,7 +12603,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many deliveries it was. */
+            /** @description The number of cancelled deliveries. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12392,7 +12641,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The exchanges, the latest first. */
+            /** @description The recorded requests and responses, newest first. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12467,7 +12716,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Erased, now or before. */
+            /** @description Erased now, or already erased before. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12506,7 +12755,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request, less its body. */
+            /** @description The request without its body. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12522,7 +12771,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description Deliveries to this destination are no signed requests, or it is gone. */
+            /** @description Deliveries to this destination are not signed requests, or the destination no longer exists. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12550,13 +12799,16 @@ export interface operations {
                 status?: "active" | "paused" | "disabled";
                 /** @description Only endpoints of this provider. */
                 preset?: string;
-                /** @description Only endpoints whose name or slug begins with this, whatever the case. */
+                /** @description Only endpoints whose name or slug begins with this text, ignoring case. */
                 search?: string;
-                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                /** @description If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
                 count?: boolean;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /**
+                 * @description Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
+                 *     first page if omitted.
+                 */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -12590,7 +12842,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12742,7 +12994,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint with the changes. */
+            /** @description The changed endpoint. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12772,7 +13024,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12787,7 +13039,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What came of it. */
+            /** @description The result of the sample event. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12816,7 +13068,7 @@ export interface operations {
     listRequests: {
         parameters: {
             query?: {
-                /** @description Only requests that this became of. */
+                /** @description Only requests with this status. */
                 status?: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
                 /** @description Only requests with this method, in upper case. */
                 method?: string;
@@ -12824,9 +13076,9 @@ export interface operations {
                 since?: string;
                 /** @description Only requests received at or before this time (RFC 3339). */
                 until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -12863,7 +13115,7 @@ export interface operations {
     getRequest: {
         parameters: {
             query?: {
-                /** @description Hides headers that authenticate from scope `write` too: for answers that somebody else reads. */
+                /** @description If `true`, hides authentication headers from scope `write` as well. Use it if others will see the response. */
                 hide_secrets?: boolean;
             };
             header?: never;
@@ -12903,7 +13155,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12980,7 +13232,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13076,7 +13328,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The route with the changes. */
+            /** @description The changed route. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13118,7 +13370,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored; it is never returned. */
+            /** @description The secret is stored. It is never returned. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13158,7 +13410,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What would become of it. */
+            /** @description The outcome of the trial. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13217,9 +13469,9 @@ export interface operations {
     listPullPositions: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of positions to return. */
                 limit?: number;
             };
             header?: never;
@@ -13252,23 +13504,23 @@ export interface operations {
     pullEvents: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of an earlier answer: commits everything before it and goes on behind it. */
+                /** @description The `next_cursor` of an earlier response. The pull commits everything before it and continues after it. */
                 cursor?: string;
-                /** @description How many to return at most; fewer when their payloads come to more than 4 MB. */
+                /** @description Maximum number of events to return. Fewer are returned if their payloads exceed 4 MB in total. */
                 limit?: number;
-                /** @description Seconds to wait for something to arrive when there is nothing. */
+                /** @description Seconds to wait for events if none are available (long polling). */
                 wait?: number;
             };
             header?: never;
             path: {
-                /** @description The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received. */
+                /** @description The `dst_` id of a pull destination. Or the `ep_` id of an endpoint that routes to one: then only events that this endpoint received. */
                 endpoint: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description One batch of events; empty when there is nothing. */
+            /** @description One batch of events; empty if none are available. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13284,7 +13536,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The destination is not of type pull, or the endpoint has none or several of that type. */
+            /** @description The destination is not of type pull, or the endpoint routes to no pull destination or to several. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13307,7 +13559,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received. */
+                /** @description The `dst_` id of a pull destination. Or the `ep_` id of an endpoint that routes to one: then only events that this endpoint received. */
                 endpoint: string;
             };
             cookie?: never;
@@ -13334,7 +13586,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The destination is not of type pull, or the endpoint has none or several of that type. */
+            /** @description The destination is not of type pull, or the endpoint routes to no pull destination or to several. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13379,7 +13631,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description A key calls, which has no portal. */
+            /** @description The caller uses an API key, which has no portal. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13400,14 +13652,14 @@ export interface operations {
     listPortals: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -13441,7 +13693,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -13452,7 +13704,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The portal. The answer is the only one that shows its token. */
+            /** @description The portal. Only this response contains its token. */
             201: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13483,7 +13735,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -13518,7 +13770,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -13529,7 +13781,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The portal. The answer is the only one that shows its token. */
+            /** @description The portal. Only this response contains its token. */
             201: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13560,9 +13812,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The session of the portal. */
+                /** @description Id of the portal session. */
                 id: string;
             };
             cookie?: never;
@@ -13596,9 +13848,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The session of the portal. */
+                /** @description Id of the portal session. */
                 id: string;
             };
             cookie?: never;
@@ -13632,7 +13884,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -13644,7 +13896,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many are on their way again. */
+            /** @description The number of dead letters that are sent again. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13676,9 +13928,12 @@ export interface operations {
                 endpoint?: string;
                 /** @description Only jobs in this state. */
                 state?: "pending" | "running" | "completed" | "stopped" | "failed";
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /**
+                 * @description Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
+                 *     first page if omitted.
+                 */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -13712,7 +13967,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -13724,7 +13979,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many events it would look at (`dry_run: true`). */
+            /** @description The number of events that the job would examine (`dry_run: true`). */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13765,13 +14020,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or the id that you assigned to it. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or the id that you assigned to it. */
                 endpoint: string;
             };
             cookie?: never;
@@ -13782,7 +14037,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many deliveries it was. */
+            /** @description Number of cancelled deliveries. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13812,13 +14067,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or the id that you assigned to it. */
                 app: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or the id that you assigned to it. */
                 endpoint: string;
             };
             cookie?: never;
@@ -13859,11 +14114,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -13874,7 +14129,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What an erasure would delete (`dry_run: true`). */
+            /** @description The numbers of items that an erasure would delete (`dry_run: true`). */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13916,22 +14171,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or the id that you assigned to it. */
                 app: string;
                 /** @description The `msg_` id that the fan-out returned. */
                 message: string;
-                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                /** @description The endpoint: its `ep_` id or the id that you assigned to it. */
                 endpoint: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The event of the message at the endpoint is on its way again. */
+            /** @description The event of the message is sent to the endpoint again. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13961,11 +14216,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -14006,11 +14261,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id, or your own id of it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -14051,7 +14306,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14066,7 +14321,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many deliveries it was. */
+            /** @description Number of cancelled deliveries. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14096,7 +14351,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14141,7 +14396,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14156,7 +14411,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a replay would do (`dry_run: true`). */
+            /** @description The result of a dry run (`dry_run: true`). */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14198,7 +14453,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14213,7 +14468,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a release would look at (`dry_run: true`). */
+            /** @description The result of a dry run (`dry_run: true`). */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14255,7 +14510,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14270,7 +14525,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event is on its way again. */
+            /** @description The event is sent again. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14334,7 +14589,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14374,13 +14629,13 @@ export interface operations {
     listEventTypes: {
         parameters: {
             query?: {
-                /** @description Only those of this group. */
+                /** @description Returns only event types in this group. */
                 group?: string;
-                /** @description Whether to list those that are archived, which are left out otherwise, or those that are not. */
+                /** @description If true, returns only archived event types. If false or omitted, returns only event types that are not archived. */
                 archived?: boolean;
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -14414,7 +14669,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -14426,7 +14681,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event type, in its version 1. */
+            /** @description The event type in version 1. */
             201: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14455,7 +14710,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -14467,7 +14722,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each type. */
+            /** @description Result for each event type. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14577,7 +14832,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event type with the changes. */
+            /** @description The changed event type. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14606,9 +14861,9 @@ export interface operations {
     listEventTypeSubscribers: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -14645,9 +14900,9 @@ export interface operations {
     listEventTypeVersions: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -14684,9 +14939,9 @@ export interface operations {
     listDomains: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. Leave it out for the first page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of domains to return. */
                 limit?: number;
             };
             header?: never;
@@ -14720,7 +14975,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -14747,7 +15002,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The environment has it already (`details.domain`), or its mail goes elsewhere (`details.mx`). */
+            /** @description The environment already has this domain (`details.domain`), or its mail goes to another server (`details.mx`). */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14828,7 +15083,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description Something uses it, see `details.used_by`. */
+            /** @description The domain is in use, see `details.used_by`. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14881,7 +15136,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description Its mail goes elsewhere (`details.mx`), or aliases receive on it (`details.used_by`). */
+            /** @description Its mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`). */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14914,7 +15169,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The domain as it is now. */
+            /** @description The domain after the check. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14942,19 +15197,19 @@ export interface operations {
     listEmails: {
         parameters: {
             query?: {
-                /** @description Only emails in this state. */
+                /** @description Only emails with this status. */
                 status?: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
                 /** @description Only emails accepted at or after this time (RFC 3339). */
                 since?: string;
                 /** @description Only emails accepted at or before this time (RFC 3339). */
                 until?: string;
-                /** @description Only emails with this tag: its name, or `name:value`. */
+                /** @description Only emails with this tag, given as `name` or `name:value`. */
                 tag?: string;
-                /** @description Only emails to this address, in `to`, `cc` or `bcc`; whatever its case. */
+                /** @description Only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
                 recipient?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of emails to return. */
                 limit?: number;
             };
             header?: never;
@@ -14988,7 +15243,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15000,7 +15255,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: it is sent from now on or at its time, or every recipient is suppressed. */
+            /** @description Accepted: the email is sent now or at its scheduled time, or every recipient is suppressed. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15029,7 +15284,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15041,7 +15296,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each email, in order. */
+            /** @description The result for each email, in the order of the request. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15059,7 +15314,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description It is no batch: no list of 1 to 100 emails, or more attachments than a request may have. */
+            /** @description Not a batch: the body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request. */
             422: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15153,7 +15408,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is not sent, and is gone. */
+            /** @description The email was cancelled and deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15167,7 +15422,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The email has left, or is leaving. */
+            /** @description The email was already sent, or is being sent. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15194,7 +15449,7 @@ export interface operations {
             path: {
                 /** @description The email. */
                 id: string;
-                /** @description Which attachment, from 0, as the content lists them. */
+                /** @description Position of the attachment in the content's list, starting at 0. */
                 index: string;
             };
             cookie?: never;
@@ -15228,7 +15483,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15239,7 +15494,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is not sent, and is gone. */
+            /** @description The email was cancelled and deleted. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15255,7 +15510,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The email has left, or is leaving. */
+            /** @description The email was already sent, or is being sent. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15394,7 +15649,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, at most 1 MB of it beside its images. */
+            /** @description The document, at most 1 MB without its images. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15408,7 +15663,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description There is no such view, its minute is over, or the message is gone. */
+            /** @description The view does not exist, it has expired, or the message has been deleted. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15429,13 +15684,13 @@ export interface operations {
     listSuppressions: {
         parameters: {
             query?: {
-                /** @description Only those that came about like this. */
+                /** @description Only suppressions with this origin. */
                 origin?: "bounce" | "complaint" | "manual";
                 /** @description Only this address. */
                 email?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of suppressions to return. */
                 limit?: number;
             };
             header?: never;
@@ -15469,7 +15724,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15496,7 +15751,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The address is on the list already. */
+            /** @description The address is already on the list. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15522,7 +15777,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The suppression: its id, or the address (percent-encoded). */
+                /** @description The suppression, given by its id or by the address (percent-encoded). */
                 id: string;
             };
             cookie?: never;
@@ -15556,7 +15811,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The suppression: its id, or the address (percent-encoded). */
+                /** @description The suppression, given by its id or by the address (percent-encoded). */
                 id: string;
             };
             cookie?: never;
@@ -15597,12 +15852,12 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description What SNS sends: a notification, or the confirmation of a subscription.
+                     * @description Message of SNS: a notification, or the confirmation of a subscription.
                      * @example Notification
                      */
                     Type?: string;
                     /**
-                     * @description The id of the notification, the same when it is repeated.
+                     * @description Id of the notification. A repeated notification has the same id.
                      * @example 22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324
                      */
                     MessageId?: string;
@@ -15612,22 +15867,22 @@ export interface operations {
                      */
                     TopicArn?: string;
                     /**
-                     * @description What SES tells, as JSON in a string.
+                     * @description The event of SES, as JSON in a string.
                      * @example {"notificationType":"Bounce"}
                      */
                     Message?: string;
                     /**
-                     * @description When SNS sent it.
+                     * @description Time when SNS sent the notification.
                      * @example 2026-11-22T09:30:00.000Z
                      */
                     Timestamp?: string;
                     /**
-                     * @description How it is signed.
+                     * @description Version of the signature.
                      * @example 2
                      */
                     SignatureVersion?: string;
                     /**
-                     * @description Where the certificate of the signature is.
+                     * @description URL of the certificate of the signature.
                      * @example https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem
                      */
                     SigningCertURL?: string;
@@ -15642,7 +15897,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is stored, or the subscription is confirmed. */
+            /** @description The notification is stored, or the subscription is confirmed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -15650,7 +15905,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            /** @description It is not signed by SNS for a topic of `SES_TOPICS`. */
+            /** @description The notification is not signed by SNS for a topic of `SES_TOPICS`. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15669,11 +15924,11 @@ export interface operations {
     listReports: {
         parameters: {
             query?: {
-                /** @description Only those of which this became. */
+                /** @description Only reports in this state. */
                 state?: "waiting" | "recorded" | "unmatched" | "untrusted" | "ignored";
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of reports to return. */
                 limit?: number;
             };
             header?: never;
@@ -15779,9 +16034,9 @@ export interface operations {
     listAliases: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. Leave it out for the first page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of aliases to return. */
                 limit?: number;
             };
             header?: never;
@@ -15815,7 +16070,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15839,7 +16094,7 @@ export interface operations {
                     "application/json": components["schemas"]["AliasItem"];
                 };
             };
-            /** @description The address is malformed, or one that nobody can have. */
+            /** @description The address is malformed or reserved. */
             400: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15853,7 +16108,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The organization has an alias with this address. */
+            /** @description The organization already has an alias with this address. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15879,7 +16134,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
             };
             cookie?: never;
@@ -15913,7 +16168,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
             };
             cookie?: never;
@@ -15948,7 +16203,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
             };
             cookie?: never;
@@ -15959,7 +16214,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The alias as it is now. */
+            /** @description The alias after the change. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15988,22 +16243,25 @@ export interface operations {
     listReceivedMessages: {
         parameters: {
             query?: {
-                /** @description Only messages in this state: `received` has not been looked at yet, `quarantined` goes nowhere until it is released. */
+                /**
+                 * @description Only messages in this state. `received` messages have not been read yet. `quarantined` messages are not delivered
+                 *     until they are released.
+                 */
                 state?: "received" | "processed" | "quarantined";
-                /** @description Only messages from this address, which they say they are from or their envelope has; whatever its case. */
+                /** @description Only messages with this address in the From header or as the envelope sender. Case does not matter. */
                 from?: string;
-                /** @description Only messages that came at or after this time (RFC 3339). */
+                /** @description Only messages received at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only messages that came at or before this time (RFC 3339). */
+                /** @description Only messages received at or before this time (RFC 3339). */
                 until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                /** @description The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of messages to return. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
             };
             cookie?: never;
@@ -16037,7 +16295,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
                 /** @description The message. */
                 messageId: string;
@@ -16073,11 +16331,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
                 /** @description The message. */
                 messageId: string;
-                /** @description Which attachment, from 0, as the message lists them. */
+                /** @description Index of the attachment in the message, starting at 0. */
                 index: string;
             };
             cookie?: never;
@@ -16112,7 +16370,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
                 /** @description The message. */
                 messageId: string;
@@ -16152,11 +16410,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
                 /** @description The message. */
                 messageId: string;
@@ -16165,7 +16423,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The message, which is on its way. */
+            /** @description The released message. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16181,7 +16439,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The message is not quarantined, or the alias leads nowhere. */
+            /** @description The message is not quarantined, or the alias has no destination. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16207,7 +16465,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
                 /** @description The message. */
                 messageId: string;
@@ -16242,11 +16500,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
+                /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
             };
             cookie?: never;
@@ -16257,7 +16515,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What is sent again, or would be. */
+            /** @description Counts of the messages that are sent again, or would be. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16286,9 +16544,9 @@ export interface operations {
     listSecrets: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -16322,7 +16580,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -16409,7 +16667,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The secret with the changes, without its value. */
+            /** @description The changed secret, without its value. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16461,7 +16719,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description Something uses it, see `details.used_by`. */
+            /** @description The secret is in use; see `details.used_by`. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16485,18 +16743,24 @@ export interface operations {
     listRollups: {
         parameters: {
             query?: {
-                /** @description An endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) of the key's environment; the whole environment when left out. */
+                /**
+                 * @description Subject of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
+                 *     environment. Defaults to the whole environment.
+                 */
                 key?: string;
-                /** @description How long a window is. They begin at full minutes, hours and days of UTC, and are kept for 7, 90 and 400 days. */
+                /**
+                 * @description Length of a window. Windows begin at full minutes, hours and days in UTC. They are kept for 7, 90 and 400 days
+                 *     respectively.
+                 */
                 window?: "1m" | "1h" | "1d";
                 /**
-                 * @description From the window that holds this time (RFC 3339); when it is left out, the last 60 minutes, 48 hours or 30 days
-                 *     before `until`. A range has at most 1,440 windows.
+                 * @description Start of the range (RFC 3339): the first window is the one that contains this time. Defaults to 60 minutes, 48
+                 *     hours or 30 days before `until`, depending on `window`. A range has at most 1,440 windows.
                  */
                 since?: string;
-                /** @description Only windows that begin before this time (RFC 3339); when it is left out, up to the one that runs now. */
+                /** @description End of the range (RFC 3339): only windows that begin before this time are returned. Defaults to the current window. */
                 until?: string;
-                /** @description Leave out windows in which nothing happened. */
+                /** @description Whether to omit windows without any activity. */
                 sparse?: boolean;
             };
             header?: never;
@@ -16505,7 +16769,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every window of the range, oldest first. */
+            /** @description All windows of the range, oldest first. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16520,7 +16784,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description No such endpoint, destination or application in the key's environment. */
+            /** @description The key's environment has no such endpoint, destination or application. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16541,9 +16805,9 @@ export interface operations {
     listFailingApplications: {
         parameters: {
             query?: {
-                /** @description From the hour that holds this time (RFC 3339) on, seven days ago at most; a day ago when left out. */
+                /** @description Start of the range (RFC 3339), rounded down to the full hour and at most seven days ago. Defaults to one day ago. */
                 since?: string;
-                /** @description How many to return at most: the worst. */
+                /** @description Maximum number of items to return, worst first. */
                 limit?: number;
             };
             header?: never;
@@ -16552,7 +16816,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The applications; none when all is well. */
+            /** @description Applications with failures; empty if there are none. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16576,11 +16840,14 @@ export interface operations {
     getOverview: {
         parameters: {
             query?: {
-                /** @description How far back: 60 windows of a minute, 24 or 168 of an hour, 30 of a day. The last one runs now. */
+                /**
+                 * @description Time range, as 60 windows of one minute, 24 or 168 windows of one hour, or 30 windows of one day. The last window
+                 *     is the current one and still incomplete.
+                 */
                 range?: "1h" | "24h" | "7d" | "30d";
-                /** @description Only this application, by its `app_` id or your uid; the whole environment when left out. */
+                /** @description Limits the overview to this application, given as its `app_` id or your uid. Defaults to the whole environment. */
                 application?: string;
-                /** @description Leave out windows in which nothing happened. */
+                /** @description Whether to omit windows without any activity. */
                 sparse?: boolean;
             };
             header?: never;
@@ -16604,7 +16871,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description No such application in the key's environment. */
+            /** @description The key's environment has no such application. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16625,9 +16892,9 @@ export interface operations {
     listFailingTargets: {
         parameters: {
             query?: {
-                /** @description How far back; 7 and 30 days are whole days of UTC. */
+                /** @description Time range. Ranges of 7 and 30 days consist of whole UTC days. */
                 range?: "1h" | "24h" | "7d" | "30d";
-                /** @description How many to return at most: the worst. */
+                /** @description Maximum number of items to return, worst first. */
                 limit?: number;
             };
             header?: never;
@@ -16636,7 +16903,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The targets; none when all is well. */
+            /** @description Targets with failures; empty if there are none. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16666,7 +16933,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is broken; nothing when all is well. */
+            /** @description Current problems; empty if there are none. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16760,7 +17027,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The organization with the changes. */
+            /** @description The changed organization. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16794,7 +17061,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The secret in force. */
+            /** @description The current secret. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16819,7 +17086,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -16859,9 +17126,9 @@ export interface operations {
     listKeys: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -16895,7 +17162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -16944,7 +17211,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key, without its text. */
+            /** @description The key without its secret text. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17005,7 +17272,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -17049,9 +17316,9 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -17085,7 +17352,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -17182,7 +17449,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The last admin among the members. */
+            /** @description The member is the last admin. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17219,7 +17486,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The member with the changes. */
+            /** @description The changed member. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17269,7 +17536,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description A key calls, which has no session. */
+            /** @description The request was made with an API key, which has no session. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17309,7 +17576,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description A key calls, which has no session. */
+            /** @description The request was made with an API key, which has no session. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17333,9 +17600,9 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -17403,19 +17670,19 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Who: the id of a key or a member, or the subject of a token. */
+                /** @description Returns only entries of this actor: the id of a key or a member, or the subject of a token. */
                 actor?: string;
-                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
+                /** @description Returns only entries with this action: a method with a route template, or a word such as `sign-in.failed`. */
                 action?: string;
-                /** @description To what: an id, or the name of a collection. */
+                /** @description Returns only entries about this resource: an id, or the name of a collection. */
                 resource?: string;
-                /** @description From this moment on (RFC 3339). */
+                /** @description Returns only entries at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Before this moment (RFC 3339). */
+                /** @description Returns only entries before this time (RFC 3339). */
                 until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -17448,17 +17715,17 @@ export interface operations {
     exportAudit: {
         parameters: {
             query?: {
-                /** @description Who: the id of a key or a member, or the subject of a token. */
+                /** @description Returns only entries of this actor: the id of a key or a member, or the subject of a token. */
                 actor?: string;
-                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
+                /** @description Returns only entries with this action: a method with a route template, or a word such as `sign-in.failed`. */
                 action?: string;
-                /** @description To what: an id, or the name of a collection. */
+                /** @description Returns only entries about this resource: an id, or the name of a collection. */
                 resource?: string;
-                /** @description From this moment on (RFC 3339). */
+                /** @description Returns only entries at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Before this moment (RFC 3339). */
+                /** @description Returns only entries before this time (RFC 3339). */
                 until?: string;
-                /** @description JSON lines, or CSV with a line of headings. */
+                /** @description Format of the export: JSON lines, or CSV with a header row. */
                 format?: "jsonl" | "csv";
             };
             header?: never;
@@ -17492,19 +17759,19 @@ export interface operations {
     listOperatorAudit: {
         parameters: {
             query?: {
-                /** @description Who: the id of a key or a member, or the subject of a token. */
+                /** @description Returns only entries of this actor: the id of a key or a member, or the subject of a token. */
                 actor?: string;
-                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
+                /** @description Returns only entries with this action: a method with a route template, or a word such as `sign-in.failed`. */
                 action?: string;
-                /** @description To what: an id, or the name of a collection. */
+                /** @description Returns only entries about this resource: an id, or the name of a collection. */
                 resource?: string;
-                /** @description From this moment on (RFC 3339). */
+                /** @description Returns only entries at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Before this moment (RFC 3339). */
+                /** @description Returns only entries before this time (RFC 3339). */
                 until?: string;
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Start of the page: the `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -17537,9 +17804,9 @@ export interface operations {
     listOrganizations: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
-                /** @description How many to return. */
+                /** @description Maximum number of items to return. */
                 limit?: number;
             };
             header?: never;
@@ -17597,7 +17864,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The slug is taken, or a second organization would need OIDC_DOMAINS. */
+            /** @description The slug is taken, or a second organization would require OIDC_DOMAINS. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17678,7 +17945,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The last organization of the installation. */
+            /** @description It is the last organization of the installation. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17708,7 +17975,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What it can do, and where. */
+            /** @description The endpoints and capabilities of the authorization server. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17736,7 +18003,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who signs agents in. */
+            /** @description The authorization servers of the MCP server. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17764,7 +18031,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who signs agents in. */
+            /** @description The authorization servers of the MCP server. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17787,7 +18054,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The revision of the protocol. */
+                /** @description Revision of the protocol. */
                 "MCP-Protocol-Version"?: string;
             };
             path?: never;
@@ -17802,7 +18069,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer to it. */
+            /** @description The response to the message. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17830,19 +18097,19 @@ export interface operations {
     askForAccess: {
         parameters: {
             query: {
-                /** @description What the key is for (RFC 8707). */
+                /** @description Resource that the key is for (RFC 8707). */
                 resource?: unknown;
-                /** @description Always `read` is granted; other scopes are ignored. */
+                /** @description `read` is always granted. Other scopes are ignored. */
                 scope?: unknown;
-                /** @description Comes back as it is. */
+                /** @description Returned unchanged in the redirect. */
                 state?: unknown;
                 /** @description `S256`. */
                 code_challenge_method: unknown;
                 /** @description PKCE (RFC 7636). */
                 code_challenge: unknown;
-                /** @description One that is registered, character by character; on the own computer the port may differ. */
+                /** @description One of the registered redirect URIs, compared character by character. On the local computer the port may differ. */
                 redirect_uri: unknown;
-                /** @description A registered client, or the https URL of its metadata. */
+                /** @description Id of a registered client, or the https URL of its metadata document. */
                 client_id: unknown;
                 /** @description `code`. */
                 response_type: unknown;
@@ -17866,7 +18133,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description Back to a client that the organization approved before, with an error. */
+            /** @description Redirects an error to a client that the organization has approved before. */
             302: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17876,7 +18143,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description To the sign-in, and back. */
+            /** @description Redirects to the sign-in page, which leads back here. */
             303: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17886,7 +18153,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The request cannot be read: malformed JSON, a bad parameter, header or cursor. */
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
             400: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17898,7 +18165,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description Too many requests. `Retry-After` says when to come back. */
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
             429: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17912,7 +18179,7 @@ export interface operations {
                 };
             };
             431: components["responses"]["HeadersTooLarge"];
-            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
             500: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17924,7 +18191,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
             503: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17956,12 +18223,12 @@ export interface operations {
                      */
                     client_id: string;
                     /**
-                     * @description What the key should be able to do: the person sees it selected, and may choose another one.
+                     * @description Requested scope of the key. It is preselected for the user, who may choose another one.
                      * @example write
                      */
                     scope?: string;
                     /**
-                     * @description The machine that the program runs on: the person sees it, and the list of keys shows it.
+                     * @description Name of the machine on which the program runs. It is shown to the user and in the list of keys.
                      * @example ada-laptop
                      */
                     device_name?: string;
@@ -17981,7 +18248,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeviceCodesItem"];
                 };
             };
-            /** @description What is wrong, in the form of RFC 6749. */
+            /** @description The error in the format of RFC 6749. */
             400: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17993,7 +18260,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description No such client, or one that says that it has a secret. */
+            /** @description The client does not exist, or it claims to have a secret. */
             401: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18017,7 +18284,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Too many requests. `Retry-After` says when to come back. */
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
             429: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18031,7 +18298,7 @@ export interface operations {
                 };
             };
             431: components["responses"]["HeadersTooLarge"];
-            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
             500: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18043,7 +18310,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
             503: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18065,26 +18332,26 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The client; what is not known is ignored. */
+        /** @description The client. Unknown fields are ignored. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
-                     * @description Where it may be answered: 1 to 10.
+                     * @description Redirect URIs of the client: 1 to 10.
                      * @example [
                      *       "http://127.0.0.1:3456/callback"
                      *     ]
                      */
                     redirect_uris?: string[];
                     /**
-                     * @description How it will ask: `authorization_code`, `urn:ietf:params:oauth:grant-type:device_code`, or both. The first when left out.
+                     * @description Grant types that the client will use: `authorization_code`, `urn:ietf:params:oauth:grant-type:device_code`, or both. Defaults to the first.
                      * @example [
                      *       "authorization_code"
                      *     ]
                      */
                     grant_types?: string[];
                     /**
-                     * @description What people are shown, and told that nobody verified.
+                     * @description Name shown to users, who are warned that it is not verified.
                      * @example An assistant
                      */
                     client_name?: string;
@@ -18106,7 +18373,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegisteredClientItem"];
                 };
             };
-            /** @description What is wrong, in the form of RFC 6749. */
+            /** @description The error in the format of RFC 6749. */
             400: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18142,7 +18409,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Too many requests. `Retry-After` says when to come back. */
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
             429: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18156,7 +18423,7 @@ export interface operations {
                 };
             };
             431: components["responses"]["HeadersTooLarge"];
-            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
             500: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18168,7 +18435,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
             503: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18213,7 +18480,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is good for nothing any more. */
+            /** @description The token is no longer valid. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18223,7 +18490,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What is wrong, in the form of RFC 6749. */
+            /** @description The error in the format of RFC 6749. */
             400: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18235,7 +18502,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description No such client, or one that says that it has a secret. */
+            /** @description The client does not exist, or it claims to have a secret. */
             401: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18259,7 +18526,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Too many requests. `Retry-After` says when to come back. */
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
             429: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18273,7 +18540,7 @@ export interface operations {
                 };
             };
             431: components["responses"]["HeadersTooLarge"];
-            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
             500: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18285,7 +18552,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
             503: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18322,7 +18589,7 @@ export interface operations {
                      */
                     code?: string;
                     /**
-                     * @description The same as it was asked with.
+                     * @description The same value as in the authorization request.
                      * @example http://127.0.0.1:3456/callback
                      */
                     redirect_uri?: string;
@@ -18332,17 +18599,17 @@ export interface operations {
                      */
                     client_id: string;
                     /**
-                     * @description What the code_challenge was made of (RFC 7636).
+                     * @description The verifier from which code_challenge was computed (RFC 7636).
                      * @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
                      */
                     code_verifier?: string;
                     /**
-                     * @description What the key is for (RFC 8707); may be left out.
+                     * @description Resource that the key is for (RFC 8707). Optional.
                      * @example https://hooks.example.com/mcp
                      */
                     resource?: string;
                     /**
-                     * @description Instead of the code, from a device.
+                     * @description The device code, instead of the code, for the device grant.
                      * @example GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o
                      */
                     device_code?: string;
@@ -18362,7 +18629,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenItem"];
                 };
             };
-            /** @description What is wrong, in the form of RFC 6749. */
+            /** @description The error in the format of RFC 6749. */
             400: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18374,7 +18641,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description No such client, or one that says that it has a secret. */
+            /** @description The client does not exist, or it claims to have a secret. */
             401: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18398,7 +18665,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Too many requests. `Retry-After` says when to come back. */
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
             429: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18412,7 +18679,7 @@ export interface operations {
                 };
             };
             431: components["responses"]["HeadersTooLarge"];
-            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
             500: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18424,7 +18691,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
             503: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
