@@ -1,18 +1,18 @@
-/** The laws of the source tree. ARCHITECTURE.md says why; this file says no. */
+/** Import rules of the source tree. ARCHITECTURE.md gives the reasons. */
 const HERE = '^src/modules/([^/]+)/';
 
 export default {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: 'Under ESM a cycle of decorated classes is a crash at load, and forwardRef does not help.',
+      comment: 'Under ESM, an import cycle between decorated classes crashes at load time, and forwardRef does not help.',
       severity: 'error',
       from: {},
       to: { circular: true },
     },
     {
       name: 'engine-is-pure',
-      comment: 'The engine decides; it does not know Nest, the database, the queue or the kernel.',
+      comment: 'The engine is pure decision logic: it imports neither Nest, the database, the queue nor the kernel.',
       severity: 'error',
       from: { path: '^src/engine/', pathNot: '\\.spec\\.ts$' },
       to: {
@@ -38,7 +38,7 @@ export default {
     },
     {
       name: 'smtp-edge-knows-one-contract',
-      comment: 'As src/http is for HTTP: what comes in goes through the door of the inbox.',
+      comment: 'As src/http is for HTTP: incoming mail enters only through the inbox.',
       severity: 'error',
       from: { path: '^src/smtp/' },
       to: { path: '^src/(?!smtp/|kernel/|engine/|http/client-network|modules/inbox/contract\\.ts$)' },
@@ -51,7 +51,7 @@ export default {
     },
     {
       name: 'mail-knows-only-contracts',
-      comment: 'Composing and handing over: who sends what to whom is decided before.',
+      comment: 'This folder only composes and hands over mail: sender, recipients and content are decided by the caller.',
       severity: 'error',
       from: { path: '^src/mail/' },
       to: { path: '^src/(?!mail/|kernel/|engine/|egress/|modules/[^/]+/[^/]*contract\\.ts$)' },
@@ -65,14 +65,14 @@ export default {
     {
       name: 'mail-is-composed-in-mail',
       comment:
-        'Addresses are parsed once, by the engine, and every message leaves signed: nodemailer is asked in one place.',
+        'The engine parses every address once, and every message is signed: nodemailer is imported in one file only.',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/mail/', '\\.spec\\.ts$'] },
       to: { path: '(^|node_modules/)nodemailer(/|$)' },
     },
     {
       name: 'sockets-open-in-egress',
-      comment: 'One door out of the process is what makes the SSRF policy true.',
+      comment: 'The SSRF policy holds only if a single module opens outbound connections.',
       severity: 'error',
       from: {
         path: '^src/',
@@ -89,14 +89,14 @@ export default {
     },
     {
       name: 'client-stands-alone',
-      comment: 'It is loaded where there is no service: by its users, and by the command line.',
+      comment: 'It runs without the service: in programs of users and in the command line.',
       severity: 'error',
       from: { path: '^src/client/' },
       to: { path: '^src/(?!client/)' },
     },
     {
       name: 'command-line-uses-the-client',
-      comment: 'What a command can do, its key can do over HTTP; and it starts without loading the service.',
+      comment: 'A command does only what its key can do over HTTP, and it starts without loading the service.',
       severity: 'error',
       from: { path: '^src/cli/' },
       to: { path: '^src/(?!cli/|client/|engine/exact-json)' },
@@ -109,7 +109,7 @@ export default {
     },
     {
       name: 'contracts-import-only-the-kernel',
-      comment: 'A contract that imports nothing of its own context can never be part of a cycle.',
+      comment: 'A contract that imports nothing from its own context can never be part of a cycle.',
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/[^/]*contract\\.ts$' },
       to: { path: '^src/(?!kernel/|engine/)', pathNot: '^src/modules/$1/[^/]*contract\\.ts$' },
@@ -122,7 +122,7 @@ export default {
     },
     {
       name: 'modules-import-modules',
-      comment: "The module file is the only place where a context may name another context's module.",
+      comment: "Only the module file of a context may import another context's module.",
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/[^/]+\\.module\\.ts$' },
       to: { path: '^src/modules/(?!$1/)', pathNot: '(\\.module|[/.]contract)\\.ts$' },
@@ -135,7 +135,7 @@ export default {
     },
     {
       name: 'nobody-imports-the-composition-root',
-      comment: 'Nor what is there for extensions only: their public face, and what they test themselves with.',
+      comment: 'This includes the code for extensions only: their public API and their test kit.',
       severity: 'error',
       from: { path: '^src/.+/', pathNot: '^src/(bootstrap|programs|testing)/' },
       to: { path: '^src/([^/]+\\.ts$|bootstrap/|programs/|extension/index\\.ts$|testing/)' },
@@ -163,21 +163,21 @@ export default {
     },
     {
       name: 'extensions-use-the-public-face',
-      comment: 'What package.json exports, and nothing else: everything behind it may change.',
+      comment: 'Extensions may import only the exports of package.json: everything behind them may change.',
       severity: 'error',
       from: { path: '^(ee|examples)/' },
       to: { path: '^(src|migrations|dist)/', pathNot: '^src/(extension|testing)/index\\.ts$' },
     },
     {
       name: 'console-kit-knows-no-words',
-      comment: 'Tables, dialogs and times know nothing of what they show.',
+      comment: 'Tables, dialogs and times are generic: they know nothing about the data that they show.',
       severity: 'error',
       from: { path: '^console/src/kit/' },
       to: { path: '^console/src/(?!kit/)' },
     },
     {
       name: 'console-api-stands-alone',
-      comment: 'The only place that asks the service; its types are those of the client.',
+      comment: 'Only this folder calls the service; it uses the types of the client.',
       severity: 'error',
       from: { path: '^console/src/api/' },
       to: { path: '^(console/src/(?!api/)|src/(?!client/openapi\\.ts$))' },
@@ -196,7 +196,7 @@ export default {
     },
     {
       name: 'console-and-service-meet-at-the-api',
-      comment: 'What the console cannot ask the API, no other client can.',
+      comment: 'Data that the API does not give to the console is not available to any other client either.',
       severity: 'error',
       from: { path: '^console/', pathNot: '^console/src/api/' },
       to: { path: '^(src|migrations|dist|test)/' },

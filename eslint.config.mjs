@@ -5,22 +5,28 @@ import tseslint from 'typescript-eslint';
 const SOURCE = ['src/**/*.ts'];
 const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts'];
 
-/** Named, not found by a project service: one program for all files of a run takes half the time and less memory. */
+/**
+ * TypeScript programs, listed by name instead of found by the project service: one program for all files of a run takes
+ * half the time and less memory.
+ */
 const PROGRAMS = {
   project: ['tsconfig.json', 'console/tsconfig.json', 'examples/posthorn-nats/tsconfig.json'],
   tsconfigRootDir: import.meta.dirname,
 };
 
 const NO_CLOCK_NO_ENVIRONMENT = [
-  { object: 'Date', property: 'now', message: 'Take the time from Clock.' },
-  { object: 'Math', property: 'random', message: 'Take randomness from Clock, or as an argument.' },
-  { object: 'process', property: 'env', message: 'Take it from Config.' },
+  { object: 'Date', property: 'now', message: 'Read the time from Clock.' },
+  { object: 'Math', property: 'random', message: 'Get randomness from Clock, or as an argument.' },
+  { object: 'process', property: 'env', message: 'Read it from Config.' },
 ];
 
-/** Node.js, packages, folders of this project, neighbours: one block. */
+/** Import order, in one block: Node.js, packages, folders of this project, neighbouring files. */
 const IMPORT_ORDER = [['^\\u0000', '^node:', '^@?\\w', '^#', '^\\.\\.', '^\\.']];
 
-/** Types and classes in PascalCase; functions and values in camelCase, or in UPPER_CASE for constants. Names of fields belong to the wire and to SQL. */
+/**
+ * Types and classes are in PascalCase. Functions and values are in camelCase, constants may be in UPPER_CASE. Property
+ * names are not checked: the wire format and SQL decide them.
+ */
 const NAMING = [
   'error',
   { selector: 'typeLike', format: ['PascalCase'] },
@@ -64,14 +70,14 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
-      // Nest's providers implement hooks and abstract contracts whose methods are async by promise.
+      // Nest's providers implement hooks and abstract contracts whose methods must return a promise.
       '@typescript-eslint/require-await': 'off',
       'no-restricted-syntax': [
         'error',
-        { selector: 'ExportAllDeclaration', message: 'No barrels: import from the file that has it.' },
+        { selector: 'ExportAllDeclaration', message: 'No barrel files: import from the file that declares it.' },
         {
           selector: "CallExpression[callee.name='forwardRef']",
-          message: 'A cycle: move the shared part into a contract.',
+          message: 'This makes an import cycle: move the shared part into a contract.',
         },
       ],
     },
@@ -85,12 +91,12 @@ export default tseslint.config(
     },
   },
   {
-    // What extensions test themselves with, the client and the command line are no part of the service.
+    // The test kit for extensions, the client and the command line are not part of the service.
     files: ['src/kernel/clock.ts', 'src/kernel/config/config.ts', 'src/testing/**', 'src/client/**', 'src/cli/**'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {
-    // Markup is longer than code: 130 lines a component, where the service has shorter functions.
+    // Markup is longer than code, so a component may have 130 lines.
     files: ['console/src/**/*.{ts,tsx}'],
     ignores: SPECS,
     extends: [tseslint.configs.recommendedTypeChecked],
@@ -102,22 +108,22 @@ export default tseslint.config(
       'max-lines-per-function': ['error', { max: 130, skipBlankLines: true, skipComments: true }],
       'no-restricted-properties': [
         'error',
-        { property: 'innerHTML', message: 'Texts are text nodes.' },
-        { property: 'dangerouslySetInnerHTML', message: 'Texts are text nodes.' },
+        { property: 'innerHTML', message: 'Render text as text nodes.' },
+        { property: 'dangerouslySetInnerHTML', message: 'Render text as text nodes.' },
       ],
-      'no-restricted-globals': ['error', { name: 'fetch', message: 'Only api/ asks the service.' }],
+      'no-restricted-globals': ['error', { name: 'fetch', message: 'Only api/ calls the service.' }],
       'no-restricted-syntax': [
         'error',
         {
           selector: "CallExpression[callee.object.name='JSON'][callee.property.name='parse']",
           message:
-            'What people type is read by kit/json/read-json.ts: it says the line, and refuses numbers that the service would store as others.',
+            'Parse JSON that users type with kit/json/read-json.ts: it reports the line, and rejects numbers that the service would store as a different value.',
         },
       ],
     },
   },
   {
-    // They read what a program wrote.
+    // These files parse only JSON that a program wrote.
     files: [
       'console/src/{api,kit}/**',
       'console/src/endpoints/endpoint-queries.ts',

@@ -11,29 +11,29 @@ const base = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  // One row per line of package.json's `imports`: there they lead to dist, here to the sources.
+  // One row per line of `imports` in package.json: there they point to dist, here to the sources.
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^#(kernel|engine|egress|http|modules|sandbox|blobs|mail)/(.*)\\.js$': '<rootDir>/src/$1/$2',
   },
   transform: {
-    // No `module.type`: @swc/jest then emits what Jest asks for, which is ES modules here.
+    // Without `module.type`, @swc/jest emits the format that Jest requests, which is ES modules here.
     '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }],
   },
 };
 
-// These suites speak to real server processes, on one embedded PostgreSQL that all of them share.
+// These suites call real server processes, on one embedded PostgreSQL that all of them share.
 const withServer = {
   ...base,
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
 
-// What `npm test` runs is `unit` and `api`; `npm run test:all` and CI run all of them (CONTRIBUTING.md).
+// `npm test` runs `unit` and `api`. `npm run test:all` and CI run all projects (CONTRIBUTING.md).
 export default {
-  // Many a hook starts two servers, each of them seconds of a core that others want too.
+  // Many hooks start two servers, and each start takes seconds of CPU that other suites also need.
   testTimeout: 60_000,
-  // Much of a suite is waiting for what a server does: three at a time even where there are two cores only.
+  // Suites mostly wait for a server, so three run at a time even on two cores.
   maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   projects: [
@@ -48,7 +48,7 @@ export default {
       ...withServer,
       displayName: 'durability',
       testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
-      // Minutes each, for whole fleets: with POSTHORN_NEMESIS, or by `npm run nemesis`.
+      // These suites take minutes each and run a whole fleet. They run with POSTHORN_NEMESIS or by `npm run nemesis`.
       testPathIgnorePatterns: [
         '/node_modules/',
         ...(process.env.POSTHORN_NEMESIS

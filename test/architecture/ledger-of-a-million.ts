@@ -1,31 +1,34 @@
 import pg from 'pg';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
-/** Events are numbered from 0, the oldest; every 23rd but three is settled. */
+/** Number of events. Event 0 is the oldest. 3 of every 23 events are open, the others are settled. */
 export const EVENTS = 1_150_000;
 export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
-/** Parked everything that it received, and as the id of an application was sent as many messages: too few a day for statistics of their own, which other plans would see. */
+/**
+ * Id of a target whose deliveries are all parked, and of an application with as many messages. It has too few events
+ * per day for statistics of its own, which would change the plans of other queries.
+ */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
-/** Targets whose open deliveries wait behind their gate. */
+/** Number of targets whose open deliveries wait behind a gate. */
 export const GATED = 50;
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * A database as it looks after a month of 38,000 events a day: a million settled events in 34 partitions, each with
- * its delivery and attempt, 2 % dead letters and 1 % failed; and 150,000 open ones, of which 100,000 are due and
- * 50,000 parked behind fifty gates.
+ * A database after a month of 38,000 events a day. It has a million settled events in 34 partitions, each with its
+ * delivery and attempt; 2 % are dead letters and 1 % failed. It also has 150,000 open events, of which 100,000 are due
+ * and 50,000 are parked behind fifty gates.
  */
 export interface FilledLedger {
   database: TestDatabase;
-  /** Milliseconds since the epoch: the newest event is right before it. */
+  /** Milliseconds since the epoch. The newest event is right before this time. */
   nowMs: number;
 }
 
-/** Columns of event `i`: its id is a ULID of its time, the others follow from its number. */
+/** Columns of event `i`. Its id is a ULID of its time, and the other columns follow from its number. */
 const columns = (nowMs: number): string => {
   const firstMs = nowMs - DAYS * DAY_MS;
   const timeMs = `(${firstMs} + i * ${(DAYS * DAY_MS - 60_000) / EVENTS})::bigint`;
@@ -72,7 +75,7 @@ const fill = (nowMs: number): string[] => [
   'analyze events, deliveries, attempts, due_deliveries, idempotency_keys',
 ];
 
-/** Makes and fills a database; about half a minute. */
+/** Creates and fills a database. This takes about half a minute. */
 export async function fillLedger(): Promise<FilledLedger> {
   const database = await createDatabase('migrated');
   const nowMs = Date.now();
@@ -94,8 +97,8 @@ export const ROUTED_TARGET = '00000000-0000-0000-0000-0000000000d1';
 export const APPLICATION = '00000000-0000-0000-0000-0000000000a1';
 
 /**
- * What comes on top: 30,000 events that an endpoint received and sent to one destination, 300 of them still open, and 2,000 messages
- * of an application that went to ten endpoints each. An event's id is the next one behind that of its message.
+ * Adds 30,000 events that an endpoint received and sent to one destination, 300 of them still open, and 2,000 messages
+ * of an application that went to ten endpoints each. An event's id is the id of its message plus one.
  */
 export async function addReceived({ database, nowMs }: FilledLedger): Promise<void> {
   const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
@@ -129,13 +132,13 @@ export async function addReceived({ database, nowMs }: FilledLedger): Promise<vo
   }
 }
 
-/** Received nine in ten of the messages, and one in a hundred. */
+/** An alias that received nine of ten messages, and one that received one in a hundred. */
 export const ALIAS = '00000000-0000-0000-0000-0000000000b1';
 export const SELDOM_ALIAS = '00000000-0000-0000-0000-0000000000b2';
 
 /**
- * What comes on top: 100,000 of the events are emails, 100,000 messages were received in the same month, 2,000 emails leave later, and customers have
- * 100,000 endpoints.
+ * Adds mail: 100,000 of the events become emails, 100,000 messages were received in the same month, 2,000 emails are
+ * scheduled for later, and customers have 100,000 endpoints.
  */
 export async function addMail({ database, nowMs }: FilledLedger): Promise<void> {
   const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
@@ -166,7 +169,10 @@ export async function addMail({ database, nowMs }: FilledLedger): Promise<void> 
   }
 }
 
-/** A partition a day, from the first one that holds an event to four days ahead of need, as retention keeps them. */
+/**
+ * Returns SQL for one partition per day, from the first day with an event to four days ahead of need, as retention
+ * keeps them.
+ */
 function partitions(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS);
   return Array.from({ length: DAYS + 6 }, (_, i) => today + i - 1).flatMap((day) =>

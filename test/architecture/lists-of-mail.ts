@@ -6,18 +6,18 @@ import { EmailsStore, SHOWN_STATUSES } from '../../src/modules/email/emails.stor
 import { MessagesStore } from '../../src/modules/inbox/messages/messages.store.js';
 import { ALIAS, ENVIRONMENT, SELDOM_ALIAS } from './ledger-of-a-million.js';
 
-/** From where to where a page looks. */
+/** The id range that a page covers. */
 interface Range {
   environmentId: number;
   beforeId: Id;
   fromId: Id;
 }
 
-/** As the service of emails has it. */
+/** The same limit as in the service of emails. */
 const CANDIDATES_MAX = 1_000;
-/** A page with a filter looks at as many received messages. */
+/** Maximum number of received messages that a filtered page reads. */
 const MESSAGES_LOOKED_MAX = 2_000;
-/** And at as many endpoints of customers. */
+/** Maximum number of customers' endpoints that a filtered page reads. */
 const ENDPOINTS_LOOKED_MAX = 5_000;
 const NOBODY = 'nobody@d.example';
 
@@ -30,7 +30,10 @@ const STARTS: Partial<Record<(typeof SHOWN_STATUSES)[number], string>> = {
   scheduled: 'scheduled_emails_pkey',
 };
 
-/** Lists of mail and of subscribers: what is asked for, the indexes that must be used, and the pages that may be touched. What they ask for nothing has, or everything: a page looks at all it may. */
+/**
+ * Lists of mail and of subscribers, each with its call, the indexes that must be used, and the pages that it may touch.
+ * Their filters match either no row or every row, so that a page reads as many rows as it may.
+ */
 export const LISTS_OF_MAIL: [string, (db: Database, range: Range) => Promise<unknown>, string[], number][] = [
   ...SHOWN_STATUSES.map((status): (typeof LISTS_OF_MAIL)[number] => [
     `sent mail, ${status}, of a tag and a recipient`,

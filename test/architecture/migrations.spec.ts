@@ -17,7 +17,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A check that comes back on the way down is not valid for the rows that are there: on the way up it is, and both are the same check. */
+/**
+ * A check that comes back on the way down is not valid for the rows that are there: on the way up it is, and both are
+ * the same check.
+ */
 const checked = (schema: readonly string[]): string[] => schema.map((line) => line.replace(/ NOT VALID$/, ''));
 
 describe('migrations', () => {

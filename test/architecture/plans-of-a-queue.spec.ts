@@ -66,7 +66,10 @@ async function statements(): Promise<{ name: string; text: string }[]> {
   return [...new Map(recorded.map(({ statement }) => [statement.name, statement])).values()];
 }
 
-/** Walks over due_deliveries as `d`: where a row of another table says which one is meant, nothing but a look-up will do. */
+/**
+ * Walks over due_deliveries as `d`: where a row of another table says which one is meant, nothing but a look-up will
+ * do.
+ */
 function walks(node: Node): string[] {
   const isWalk =
     node['Relation Name'] === 'due_deliveries' &&

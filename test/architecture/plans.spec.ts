@@ -94,7 +94,10 @@ afterAll(async () => {
   await ledger?.database.drop();
 });
 
-/** What the lookout asks for the loops of a process that delivers, but for received mail, whose index is another one on each day. */
+/**
+ * What the lookout asks for the loops of a process that delivers, but for received mail, whose index is another one on
+ * each day.
+ */
 async function lookAll(db: Database): Promise<void> {
   const dueWork = new DueWorkPoller(db, { nowMs: () => 0, monotonicMs: () => 0 });
   const watched = [

@@ -1,26 +1,26 @@
 import type pg from 'pg';
 import type { Database, Statement } from '../../src/kernel/database/database.js';
 
-/** A statement as a store hands it to the database. */
+/** A statement as a store passes it to the database. */
 export interface Recorded {
   pool: 'hot' | 'reads' | 'ordinary';
   statement: Statement;
   values: readonly unknown[];
-  /** What the store asks first in the same transaction. */
+  /** Statements that the store runs first in the same transaction. */
   before?: readonly Recorded[];
 }
 
-/** What PostgreSQL did with a statement. */
+/** The execution of a statement by PostgreSQL. */
 export interface Plan {
-  /** Indexes that were used, by the names that migrations gave them: those of partitions under their parent's. */
+  /** Indexes that were used, by the names that migrations gave them. An index of a partition has its parent's name. */
   indexes: string[];
-  /** Tables that were read from end to end, with more rows than a scan is right for. */
+  /** Tables that were scanned sequentially although they have too many rows for that. */
   scanned: string[];
-  /** Pages touched, in memory or not. */
+  /** Pages touched, in memory or on disk. */
   pages: number;
 }
 
-/** A database that answers nothing and keeps what it is asked. */
+/** Returns a database that returns no rows and records the statements that it gets. */
 export function recorder(): { database: Database; recorded: Recorded[] } {
   const recorded: Recorded[] = [];
   const keep =
@@ -39,7 +39,7 @@ export function recorder(): { database: Database; recorded: Recorded[] } {
   return { database: database as unknown as Database, recorded };
 }
 
-/** Fewer rows than this are read faster from end to end than through an index: an empty partition, a small table. */
+/** With fewer rows than this, as in an empty partition or a small table, a sequential scan is faster than an index. */
 const SCANNED_ROWS_MIN = 1_000;
 
 interface Node {
@@ -56,8 +56,8 @@ interface Node {
 }
 
 /**
- * Runs a statement and takes it back, with a plan as the connection's settings want it, or for the `mode` given: the
- * one that a prepared statement may end up with, or one that is made for these values.
+ * Runs a statement, rolls it back, and returns its plan. `mode` forces a generic plan, which a prepared statement may
+ * end up with, or a custom plan for these values. Without it the connection's settings decide.
  */
 export async function explain(
   client: pg.PoolClient,
@@ -82,7 +82,7 @@ export async function explain(
   }
 }
 
-/** A value as SQL. A Buffer is an array in the binary format, which PostgreSQL itself can tell as text. */
+/** Formats a value as SQL. A Buffer is an array in the binary format, which PostgreSQL itself converts to text. */
 async function literalOf(client: pg.PoolClient, value: unknown): Promise<string> {
   if (value === null) return 'null';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -97,7 +97,10 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
   return client.escapeLiteral(rows[0]?.text ?? '');
 }
 
-/** By index of a partition, of these: the index that migrations made, or null where there is nothing in it and any will do. */
+/**
+ * Maps each given index of a partition to the index that migrations made, or to null if the partition is empty, where
+ * any index will do.
+ */
 async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[]): Promise<Map<string, string | null>> {
   const { rows } = await client.query<{ child: string; parent: string | null }>(
     `
@@ -109,7 +112,7 @@ async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[])
 }
 
 async function planOf(client: pg.PoolClient, root: Node): Promise<Plan> {
-  // What was planned, for another partition say, and never run costs nothing.
+  // Nodes that were planned but never run, for example for another partition, cost nothing.
   const nodes = flat(root).filter((node) => node['Actual Loops'] !== 0);
   const names = nodes.flatMap((node) => [
     ...(node['Index Name'] ? [node['Index Name']] : []),

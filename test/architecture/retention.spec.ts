@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, textOf } from './source-tree.js';
 
-/** Statements that remove rows, or partitions, by the time that it is: the job of each, which asks the gate of retention before every turn. */
+/**
+ * Statements that remove rows, or partitions, by the time that it is: the job of each, which asks the gate of retention
+ * before every turn.
+ */
 const JOBS: Readonly<Record<string, string>> = {
   'src/blobs/blob-sweep.ts': 'src/blobs/blob-sweep.ts',
   'src/http/idempotency.store.ts': 'src/http/expired-keys.ts',

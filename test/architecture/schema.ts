@@ -1,6 +1,8 @@
 import type { DataSource } from 'typeorm';
 
-/** Everything that migrations make, as lines of text that can be compared; TypeORM's own book-keeping is left out. */
+/**
+ * Lists everything that migrations create, as lines of text that can be compared. TypeORM's own tables are left out.
+ */
 const DUMP = `
   with relation as (
     select c.oid, c.relname, c.relkind, c.reloptions from pg_class c
@@ -26,7 +28,7 @@ const DUMP = `
   select concat_ws(' ', 'trigger', relname, t.tgname) from relation join pg_trigger t on t.tgrelid = relation.oid and not t.tgisinternal
   order by 1`;
 
-/** The schema of a database, a line for each thing in it. */
+/** Returns the schema of a database, with one line for each object. */
 export async function schemaOf(source: DataSource): Promise<string[]> {
   const rows: { line: string }[] = await source.query(DUMP);
   return rows.map(({ line }) => line);

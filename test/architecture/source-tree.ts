@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The project's folder. */
+/** Root folder of the project. */
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** Every file below these folders of the project, as paths from its root with `/`. */
+/** Returns every file below these folders, as paths from the project's root with `/`. */
 export function filesBelow(...folders: string[]): string[] {
   return folders
     .flatMap((folder) => readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true }))
@@ -13,7 +13,7 @@ export function filesBelow(...folders: string[]): string[] {
     .sort();
 }
 
-/** The text of a file of the project. */
+/** Returns the text of a file of the project. */
 export function textOf(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8');
 }

@@ -2,7 +2,7 @@ import { asPage, cookieOf } from '../api/sessions.js';
 import { PlainBrowser } from '../api/signing-in.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
-/** One call, compared with the document. */
+/** Makes one call and compares it with the OpenAPI document. */
 type Call = (
   status: number,
   method: string,
@@ -11,7 +11,7 @@ type Call = (
   headers?: Record<string, string>,
 ) => Promise<ApiAnswer>;
 
-/** Every operation on members, sessions and the audit log, and their errors. */
+/** Calls every operation on members, sessions and the audit log, and provokes their errors. */
 export async function callAccess(call: Call, server: PosthornServer): Promise<void> {
   const { id } = (await call(201, 'POST', '/v1/members', { email: 'Ada@customer.example', name: 'Ada', role: 'admin' }))
     .json;
@@ -43,7 +43,7 @@ export async function callAccess(call: Call, server: PosthornServer): Promise<vo
   await call(200, 'GET', '/v1/audit/export');
 }
 
-/** Every operation of the operator. */
+/** Calls every operation of the operator. */
 export async function callOperator(call: Call, operatorKey: string): Promise<void> {
   const operator = { authorization: `Bearer ${operatorKey}` };
   const { id } = (

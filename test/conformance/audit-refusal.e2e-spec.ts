@@ -442,7 +442,10 @@ describe('with an audit log that refuses every entry', () => {
 });
 
 describe('with an audit log that takes entries again', () => {
-  /** What changes nothing that is stored, or nothing within seconds of the refused call: a domain is checked every five seconds at most. */
+  /**
+   * What changes nothing that is stored, or nothing within seconds of the refused call: a domain is checked every five
+   * seconds at most.
+   */
   const ONLY_ENTRIES = new Set([
     'POST /v1/domains/{id}/verify',
     'POST /v1/destinations/{id}/validate',

@@ -1,7 +1,7 @@
 import type { ApiAnswer } from '../support/server.js';
 import type { Route } from './openapi-document.js';
 
-/** An entry of the audit log, as far as these tests read it. */
+/** An entry of the audit log, reduced to the fields that these tests read. */
 export interface AuditEntry {
   actor: { kind: string; id: string | null; session: string | null };
   action: string;
@@ -21,7 +21,10 @@ interface Call {
   answer: ApiAnswer;
 }
 
-/** Routes that change something and have no entry of their own, and why. Every other one has one, also those of tomorrow. */
+/**
+ * Routes that change something without an audit entry, each with the reason. Every other route must have one, including
+ * future routes.
+ */
 export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /v1/send': 'traffic: an event, with its request id',
   'POST /v1/emails': 'traffic',
@@ -38,16 +41,16 @@ export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /oauth/token': 'hands out what was granted: oauth.granted',
 };
 
-/** What is told by a word: it can come about by other ways than the route. */
+/** Routes whose entry has an action name of its own, because the same change can also happen without the route. */
 const BY_WORD: Readonly<Record<string, string>> = {
   'DELETE /v1/session': 'sign-out',
   'POST /oauth/revoke': 'oauth.revoked',
 };
-/** Of refused calls: what they set off all the same, and none of it says that they succeeded. */
+/** Actions that a rejected call may cause. None of them says that the call succeeded. */
 const OF_REFUSED = new Set(['oauth.code_reused', 'sign-in.failed']);
-/** What is removed was sent or received by somebody: who erases it must find no copy in the log. */
+/** Routes that erase content that was sent or received. The log must not keep a copy of it. */
 const REMOVES_CONTENT = new Set(['DELETE /v1/emails/{id}', 'DELETE /v1/events/{id}/payload']);
-/** The route of a part: the field of the whole that shows it. */
+/** Routes of parts, each with the field of the whole resource that shows the part. */
 const PARTS: Readonly<Record<string, string>> = {
   'PATCH /v1/endpoints/{id}/routes/{routeId}': 'routes',
   'DELETE /v1/endpoints/{id}/routes/{routeId}': 'routes',
@@ -59,7 +62,7 @@ const SECRET_FIELDS =
   /^(?:key|test_key|secret|token|access_token|verifyToken|code_verifier|device_code|authorization|cookie)$/;
 const MASKED = '[secret]';
 
-/** Every call of a suite, compared with what the audit log says of it. */
+/** Compares every call of a suite with its entries in the audit log. */
 export class AuditWitness {
   private readonly calls: Call[] = [];
 
@@ -67,7 +70,7 @@ export class AuditWitness {
     this.calls.push(call);
   }
 
-  /** Routes that change something, of which no call went through: nothing can be said of them. */
+  /** Returns routes that change something and that no call used, so that they are untested. */
   missing(routes: readonly Route[]): string[] {
     const seen = new Set(this.succeeded().map(({ route }) => nameOf(route)));
     return routes
@@ -76,7 +79,7 @@ export class AuditWitness {
       .filter((name) => !seen.has(name) && !(name in WITHOUT_ENTRY));
   }
 
-  /** Exceptions that no route has any more. */
+  /** Returns exceptions for routes that no longer exist. */
   stale(routes: readonly Route[]): string[] {
     const names = new Set(routes.map(nameOf));
     return [...Object.keys(WITHOUT_ENTRY), ...Object.keys(BY_WORD), ...REMOVES_CONTENT, ...Object.keys(PARTS)].filter(
@@ -84,7 +87,7 @@ export class AuditWitness {
     );
   }
 
-  /** What the log says wrongly, or does not say. `ownKey`: the key that calls without a header of their own have. */
+  /** Returns wrong and missing entries of the log. `ownKey` is the key of calls without a header of their own. */
   faults(entries: readonly AuditEntry[], ownKey: string): string[] {
     return this.calls
       .filter(({ route }) => !READS.has(route.method))
@@ -96,12 +99,13 @@ export class AuditWitness {
       });
   }
 
-  /** Everything secret that was sent, or shown, by any call. */
+  /** Returns every secret that any call sent or returned. */
   secrets(): string[] {
     return [
       ...new Set(
         this.calls.flatMap(({ route, body, headers, answer }) => {
-          // Here `value` is the secret, and `code` is a grant; elsewhere they are a record's and a transform's.
+          // On these routes `value` is the secret and `code` is a grant. Elsewhere they belong to a record and a
+          // transform.
           const { value, code } = (fieldsOf(body) as { value?: string; code?: string }) ?? {};
           const own = [
             route.path.startsWith('/v1/secrets') ? value : undefined,
@@ -126,7 +130,7 @@ export class AuditWitness {
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 const actionOf = (route: Route): string =>
   BY_WORD[nameOf(route)] ?? `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
-/** A form is a text. */
+/** Forms are sent as text. */
 const fieldsOf = (body: unknown): unknown =>
   typeof body === 'string' ? Object.fromEntries(new URLSearchParams(body)) : body;
 
@@ -163,7 +167,10 @@ function whoFaults({ route, headers }: Call, { actor, ip }: AuditEntry, ownKey: 
   ];
 }
 
-/** What was made, or what the path names: by its id, whatever the caller called it. */
+/**
+ * Checks that the entry names the created resource, or the one in the path, by its id, even if the call used another
+ * name.
+ */
 function targetFaults({ route, url, answer }: Call, { resource_id: id, after }: AuditEntry): string[] {
   const made = answer.status === 201 ? ((answer.json.id ?? answer.json.name) as string | undefined) : undefined;
   if (made !== undefined && after?.['made'] === undefined)
@@ -210,7 +217,7 @@ function changeFaults({ route, body, answer }: Call, { before, after }: AuditEnt
     : [`does not show what was made: ${shown}`];
 }
 
-/** Values of fields that are secrets by their name, and of every header that a caller set. */
+/** Returns the values of fields whose name says that they are secret, and of every header that a caller set. */
 function secretsIn(value: unknown, isSent: boolean): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => {
@@ -228,6 +235,6 @@ function secretsIn(value: unknown, isSent: boolean): string[] {
   });
 }
 
-/** No id, no reference to a secret, and nothing so short that it stands everywhere. */
+/** Leaves out ids, references to secrets, and strings so short that they occur everywhere. */
 const isTelling = (text: string): boolean =>
   text.length >= 5 && text !== MASKED && !ID.test(text) && !text.includes('{{');

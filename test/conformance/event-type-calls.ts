@@ -1,6 +1,6 @@
 import type { Call } from './portal-calls.js';
 
-/** Every operation of event types. */
+/** Calls every operation on event types. */
 export async function callEventTypes(call: Call): Promise<void> {
   const schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };
   await call(201, 'POST', '/v1/event-types', {

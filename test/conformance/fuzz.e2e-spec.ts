@@ -6,7 +6,10 @@ import { fuzz, type Fuzzing, isSchemathesisInstalled } from '../support/schemath
 import { type PosthornServer, startServer } from '../support/server.js';
 import type { OpenApi } from './openapi-document.js';
 
-/** For longer runs by hand: `POSTHORN_FUZZ_SEED=7 POSTHORN_FUZZ_SECONDS=900 POSTHORN_FUZZ_SCOPE=admin POSTHORN_FUZZ_PHASES=stateful`. */
+/**
+ * For longer runs by hand: `POSTHORN_FUZZ_SEED=7 POSTHORN_FUZZ_SECONDS=900 POSTHORN_FUZZ_SCOPE=admin
+ * POSTHORN_FUZZ_PHASES=stateful`.
+ */
 const SEED = Number(process.env['POSTHORN_FUZZ_SEED'] ?? 11);
 const SECONDS = Number(process.env['POSTHORN_FUZZ_SECONDS'] ?? 90);
 const EXAMPLES = Number(process.env['POSTHORN_FUZZ_EXAMPLES'] ?? 8);

@@ -3,7 +3,7 @@ import { deliveryReport, openReportDoor } from '../api/reporting.js';
 import { openSql, uuidOf } from '../api/scene.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
-/** One call, compared with the document. */
+/** Makes one call and compares it with the OpenAPI document. */
 type Call = (
   status: number,
   method: string,
@@ -34,7 +34,7 @@ const MESSAGE = [
   '',
 ].join('\r\n');
 
-/** Every operation on emails and suppressions. */
+/** Calls every operation on emails and suppressions. */
 export async function callEmails(call: Call): Promise<void> {
   const email = {
     from: 'shop@simulator.localhost',
@@ -88,7 +88,7 @@ export async function callEmails(call: Call): Promise<void> {
   await call(204, 'DELETE', '/v1/suppressions/never@customer.example');
 }
 
-/** Every operation on aliases and on what comes to them. */
+/** Calls every operation on aliases and on the mail that they receive. */
 export async function callInbox(call: Call, until: Until, server: PosthornServer, smtpPort: number): Promise<void> {
   const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Mail', type: 'pull' })).json.id;
   const { id, address } = (
@@ -131,7 +131,10 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await call(204, 'DELETE', `/v1/aliases/${id}`);
 }
 
-/** Every operation on reports about mail. A notification of Amazon SES needs its certificate: that is another suite's. */
+/**
+ * Calls every operation on reports about mail. Notifications of Amazon SES need its certificate and have their own
+ * suite.
+ */
 export async function callReports(call: Call, until: Until, server: PosthornServer): Promise<void> {
   const { id } = (
     await call(202, 'POST', '/v1/emails', {

@@ -13,7 +13,10 @@ const DIAGNOSTIC = "it calls a diagnostic tool of the suite's own";
 const NO_RESOURCES = 'there are no resources';
 const NO_PROMPTS = 'there are no prompts';
 
-/** The checks that do not apply, as `scenario:check`, and why; docs/agents.md says the same. Each of them must fail: one that passes applies by now. */
+/**
+ * The checks that do not apply, as `scenario:check`, and why; docs/agents.md says the same. Each of them must fail: one
+ * that passes applies by now.
+ */
 const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^tools-call-[a-z-]+:/, DIAGNOSTIC],
   [/^json-schema-2020-12:/, DIAGNOSTIC],

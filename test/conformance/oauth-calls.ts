@@ -1,7 +1,7 @@
 import { authorizePath, browserOf, CALLBACK, codeFor, pkce } from '../api/oauth.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
-/** One call, compared with the document. */
+/** Makes one call and compares it with the OpenAPI document. */
 type Call = (
   status: number,
   method: string,
@@ -12,7 +12,7 @@ type Call = (
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Every operation of agents and their sign-in, and their errors. */
+/** Calls every operation of agents and their sign-in, and provokes their errors. */
 export async function callAgents(
   call: Call,
   page: (url: string, cookie: string) => Promise<void>,

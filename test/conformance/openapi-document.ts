@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { ApiAnswer } from '../support/server.js';
 
-/** A JSON Schema as it stands in the document. */
+/** A JSON Schema as written in the document. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -41,7 +41,7 @@ export interface Operation {
   responses: Record<string, Response>;
 }
 
-/** The OpenAPI document of a running service, as far as these tests read it. */
+/** The OpenAPI document of a running service, reduced to the parts that these tests read. */
 export interface OpenApi {
   openapi: string;
   tags: { name: string; description?: string }[];
@@ -53,7 +53,7 @@ export interface OpenApi {
   };
 }
 
-/** An operation with its method in capitals and its path as the document has it. */
+/** An operation with its method in capitals and its path as in the document. */
 export interface Route {
   method: string;
   path: string;
@@ -66,7 +66,10 @@ export function routesOf(document: OpenApi): Route[] {
   );
 }
 
-/** `GET /v1/keys/{id}` of every method of every controller, from the sources; what is kept out of the document on purpose is left out. */
+/**
+ * Returns each method of each controller in the sources as `GET /v1/keys/{id}`, without those that are excluded from
+ * the document on purpose.
+ */
 export function declaredRoutes(root: string): string[] {
   const files = readdirSync(nodePath.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.controller.ts'),
@@ -87,7 +90,7 @@ export function declaredRoutes(root: string): string[] {
   });
 }
 
-/** Every property of a schema, also of those that it is made of here, with the path to it. */
+/** Returns every property of a schema with its path, including those of inline sub-schemas. */
 export function propertiesOf(name: string, schema: Schema): [string, Schema][] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([key, each]): [string, Schema][] => [
     [`${name}.${key}`, each],
@@ -102,12 +105,12 @@ export function propertiesOf(name: string, schema: Schema): [string, Schema][] {
   return [...own, ...parts.flatMap((part) => propertiesOf(name, part))];
 }
 
-/** A response itself, wherever it stands. */
+/** Returns the response itself, resolving a `$ref`. */
 export function responseOf(document: OpenApi, response: Response): Response {
   return response.$ref ? (document.components.responses[response.$ref.split('/').pop() ?? ''] as Response) : response;
 }
 
-/** Compares what the service says with what its document promises, and keeps account of what was compared. */
+/** Compares the service's answers with its OpenAPI document, and records which ones were compared. */
 export class Conformance {
   /** `operationId status` of every answer that was compared. */
   readonly compared = new Set<string>();
@@ -121,7 +124,10 @@ export class Conformance {
     this.routes = routesOf(document);
   }
 
-  /** The faults of one call: of its body when it went through, of its status, headers and body in any case. */
+  /**
+   * Returns the faults of one call: in its body if it succeeded, and in its status, headers and response body in any
+   * case.
+   */
   faults(method: string, url: string, body: unknown, apiAnswer: ApiAnswer): string[] {
     const route = this.find(method, url);
     const name = `${route.operation.operationId} ${apiAnswer.status}`;
@@ -136,13 +142,13 @@ export class Conformance {
     return [...sent, ...this.answerFaults(route, apiAnswer)].map((fault) => `${name}: ${fault}`);
   }
 
-  /** Faults of an example under its own schema. */
+  /** Returns the faults of an example under its own schema. */
   exampleFaults(schema: Schema, example: unknown): string[] {
     const validate = this.ajv.compile(schema as object);
     return validate(example) ? [] : said(validate);
   }
 
-  /** Faults of a value under one of the document's own schemas. */
+  /** Returns the faults of a value under one of the document's component schemas. */
   componentFaults({ $ref = '' }: Schema, value: unknown): string[] {
     const validate = this.ajv.compile({ $ref: `api${$ref}` });
     return validate(value) ? [] : said(validate);
@@ -156,7 +162,7 @@ export class Conformance {
       apiAnswer.status < 300
         ? Object.keys(response.headers ?? {}).filter((header) => !apiAnswer.headers.has(header))
         : [];
-    // What is no JSON is bytes: its type is all that a document says of it.
+    // A body that is not JSON is bytes, and the document gives only its content type.
     if (response.content['application/json'] === undefined && !('*/*' in response.content)) {
       return Object.hasOwn(response.content, type ?? '') ? [] : [`has the content type ${type}`];
     }
@@ -181,13 +187,13 @@ export class Conformance {
     return validate(value) ? [] : said(validate as ValidateFunction);
   }
 
-  /** The operation that a call is of. Throws for one that the document does not have. */
+  /** Returns the operation of a call. Throws if the document does not have it. */
   find(method: string, url: string): Route {
     const path = url.split('?')[0] ?? '';
     const found = this.routes.filter(
       (route) => route.method === method && new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
     );
-    // A path that is written out wins over one with a parameter.
+    // A literal path wins over one with a parameter.
     const best = found.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))[0];
     if (!best) throw new Error(`${method} ${path} is not in the document.`);
     return best;
@@ -200,7 +206,7 @@ function said(validate: ValidateFunction): string[] {
   );
 }
 
-/** The document with every object closed, so that a field which is not in it is a fault. */
+/** Returns the document with every object closed, so that an undocumented field is a fault. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

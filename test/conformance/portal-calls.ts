@@ -1,6 +1,6 @@
 import type { ApiAnswer } from '../support/server.js';
 
-/** One call, compared with the document. */
+/** Makes one call and compares it with the OpenAPI document. */
 export type Call = (
   status: number,
   method: string,
@@ -9,7 +9,7 @@ export type Call = (
   headers?: Record<string, string>,
 ) => Promise<ApiAnswer>;
 
-/** Every operation on portals, what their tokens reach, and their errors. */
+/** Calls every operation on portals, the operations that a portal token allows, and provokes their errors. */
 export async function callPortal(call: Call, receiver: string): Promise<void> {
   await call(200, 'PATCH', '/v1/org', { portal_origins: ['https://app.example.com'] });
   await call(422, 'PATCH', '/v1/org', { portal_origins: ['http://app.example.com'] });

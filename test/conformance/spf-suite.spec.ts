@@ -18,7 +18,10 @@ const scenarios =
     ? []
     : parseAllDocuments(readFileSync(file, 'latin1')).map((document) => document.toJS() as Scenario | null);
 
-/** Some of the suite's names have a type in capitals and a reverse zone; a record of type SPF counts as TXT where there is no TXT. */
+/**
+ * Some of the suite's names have a type in capitals and a reverse zone; a record of type SPF counts as TXT where there
+ * is no TXT.
+ */
 function toldOf(zone: Scenario['zonedata']): Told {
   const told: Record<string, string[] | 'silent'> = {};
   for (const [name, records] of Object.entries(zone)) {

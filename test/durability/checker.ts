@@ -1,41 +1,41 @@
 /**
- * The checker of durability. It knows what a sender was answered, what a receiver got, and when something was killed:
- * nothing of the service, its tables or its log.
+ * The durability checker. It knows the answers that senders got, the requests that receivers got, and the times of
+ * kills. It knows nothing of the service, its tables or its log.
  */
 
-/** One message as its sender knows it. */
+/** A message as its sender knows it. */
 export interface Sent {
-  /** The Idempotency-Key of every try. */
+  /** The Idempotency-Key of every attempt. */
   key: string;
-  /** SHA-256 of the payload's characters. */
+  /** SHA-256 of the payload text. */
   bodyHash: string;
-  /** The different message ids that 202 answers to this key gave; more than one breaks the promise of the key. */
+  /** The different message ids in the 202 answers to this key. More than one breaks the guarantee of the key. */
   ids: string[];
-  /** When the first 202 arrived, in milliseconds since the epoch; null before that. */
+  /** Time of the first 202, in milliseconds since the epoch, or null before it. */
   acceptedAtMs: number | null;
 }
 
-/** One request as the receiver got it, complete with its body. */
+/** A request that the receiver got, complete with its body. */
 export interface Arrival {
-  /** Its `webhook-id`. */
+  /** The `webhook-id` header. */
   id: string;
   bodyHash: string;
-  /** Whether the signature is that of the destination's secret over id, timestamp and body. */
+  /** Whether the signature over id, timestamp and body verifies with the destination's secret. */
   isSigned: boolean;
-  /** What the receiver answered; 0 when it broke the connection on purpose. */
+  /** The status that the receiver returned, or 0 if it broke the connection on purpose. */
   status: number;
   receivedAtMs: number;
-  /** When the answer was written out, or null when the connection was gone before. */
+  /** Time when the answer was written, or null if the connection was closed before. */
   answeredAtMs: number | null;
 }
 
-/** Something that was done to the service. */
+/** A fault that the test injected. */
 export interface Disruption {
   kind: string;
   atMs: number;
   /** Whether a process died that may have been delivering. */
   cutsAttempts: boolean;
-  /** Until when attempts could be cut; `atMs` when it was a matter of a moment. */
+  /** End of the time in which attempts could be cut. Left out if the fault was instantaneous. */
   cutUntilMs?: number;
 }
 
@@ -45,61 +45,69 @@ export interface Outage {
   toMs: number;
 }
 
-/** A time during which each round trip to PostgreSQL took so much longer. */
+/** A time during which each round trip to PostgreSQL took `roundTripMs` longer. */
 export interface Slowness extends Outage {
   roundTripMs: number;
 }
 
-/** Everything that the checker is told. */
+/** The checker's input. */
 export interface Evidence {
   sent: readonly Sent[];
   arrivals: readonly Arrival[];
   disruptions: readonly Disruption[];
   outages: readonly Outage[];
-  /** None when left out. */
+  /** Empty if left out. */
   slownesses?: readonly Slowness[];
-  /** How many times longer work took than on a quiet machine (`Pace`); 1 when left out. */
+  /** How many times longer work took than on a quiet machine (`Pace`). Default 1. */
   pace?: number;
 }
 
-/** What came of it. The lists hold message ids, or keys where they say so, and are empty when every promise was kept. */
+/**
+ * The checker's result. The lists hold message ids, or keys where their comment says so, and are empty if every
+ * guarantee held.
+ */
 export interface Report {
   accepted: number;
   /** Answered 202 and never delivered. */
   lost: string[];
-  /** Delivered under an id that no answer gave: a message was stored twice, or out of nothing. */
+  /** Delivered under an id that no answer contained: a message was stored twice, or without a request. */
   unexpected: string[];
-  /** Delivered with another body than was sent. */
+  /** Delivered with a body different from the sent one. */
   altered: string[];
   /** Delivered with a signature that does not verify. */
   unsigned: string[];
-  /** Keys that were given two message ids. */
+  /** Keys that got two message ids. */
   forkedKeys: string[];
-  /** Keys that were never answered 202. */
+  /** Keys that never got a 202. */
   unansweredKeys: string[];
-  /** Deliveries that the receiver had not asked for: it had answered the one before with 2xx. */
+  /** Deliveries that repeat one that the receiver had already answered with 2xx. */
   duplicates: number;
-  /** How many deliveries were under way or not yet recorded when a process was killed: no more may come twice. */
+  /**
+   * Number of deliveries that were in flight or not yet recorded when a process was killed. This bounds `duplicates`.
+   */
   duplicatesMax: number;
-  /** Delivered again although nothing had been killed while the first delivery was under way. */
+  /** Delivered again although no process was killed while the first delivery was in flight. */
   unexplained: string[];
-  /** When that was, a line each, for who has to find out why. */
+  /** The times of these deliveries, one line each, for debugging. */
   unexplainedTimes: string[];
   /** The longest time from a kill to the arrival of the last message that had been accepted before it. */
   slowestRecoveryMs: number;
   disruptions: Record<string, number>;
 }
 
-/** An answer that came so long before a kill is taken to be recorded. These times are of a quiet machine, and `pace` multiplies them. */
+/**
+ * An answer that arrived this long before a kill is assumed to be recorded. These times are for a quiet machine and are
+ * multiplied by `pace`.
+ */
 const RECORD_MS_MAX = 500;
-/** What was sent before a kill is read by the receiver this much later at most. */
+/** A request that was sent before a kill reaches the receiver within this time. */
 const IN_TRANSIT_MS_MAX = 1_000;
-/** PostgreSQL is back, and still this long results wait for the next try to record them. */
+/** After PostgreSQL is back, results may wait this long for the next attempt to record them. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
 /** A result waits for the group before it and then for its own: begin, write and commit of each. */
 const RECORD_ROUND_TRIPS_MAX = 6;
 
-/** Compares what was accepted with what arrived. */
+/** Compares the accepted messages with the arrived ones. */
 export function check(evidence: Evidence): Report {
   const { sent, arrivals, disruptions } = evidence;
   const sentById = new Map(sent.flatMap((message) => message.ids.map((id) => [id, message] as const)));
@@ -132,7 +140,7 @@ export function check(evidence: Evidence): Report {
   };
 }
 
-/** Every promise that the report says was broken, a sentence each; none when all held. */
+/** Returns one sentence for each guarantee that the report shows as broken. */
 export function broken(report: Report): string[] {
   const claims: [string, number][] = [
     ['messages were answered 202 and never delivered', report.lost.length],
@@ -147,7 +155,7 @@ export function broken(report: Report): string[] {
   return claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`);
 }
 
-/** The line that a run leaves behind. */
+/** Returns the one-line summary of a run. */
 export function summary(seed: number, report: Report): string {
   const done = Object.entries(report.disruptions).map(([kind, count]) => `${count} × ${kind}`);
   return [
@@ -160,7 +168,10 @@ export function summary(seed: number, report: Report): string {
   ].join(' · ');
 }
 
-/** A kill, since when results may have been waiting in the process that died, and until when what it had started could come. */
+/**
+ * A kill, with the start of the time in which results may have been unrecorded in the killed process, and the end of
+ * the time in which its requests could still arrive.
+ */
 interface Cut {
   fromMs: number;
   atMs: number;
@@ -168,8 +179,8 @@ interface Cut {
 }
 
 /**
- * Results wait while PostgreSQL is away, so what was answered during an outage right before the kill was not recorded;
- * and while it is slow, some round trips' worth of what was answered.
+ * Results wait while PostgreSQL is down, so answers received during an outage right before the kill were not recorded.
+ * While PostgreSQL is slow, the answers of a few round trips were not recorded.
  */
 function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
   const recordMs = RECORD_MS_MAX * pace;
@@ -190,7 +201,7 @@ function wasUnderWay({ receivedAtMs, answeredAtMs }: Arrival, { fromMs, toMs }: 
   return receivedAtMs <= toMs && (answeredAtMs ?? Infinity) >= fromMs;
 }
 
-/** A copy that nobody asked for, and the delivery before it. */
+/** An unrequested duplicate, and the delivery before it. */
 interface Copy {
   id: string;
   before: Arrival;

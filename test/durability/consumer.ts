@@ -3,19 +3,22 @@ import { meaningOf } from './payload.js';
 import { Seeded } from './random.js';
 import type { Visit } from './routed.js';
 
-/** How a consumer pulls. */
+/** Settings of a pull consumer. */
 export interface ConsumerOptions {
-  /** Addresses of the API; a call that fails goes on at the next one. */
+  /** Addresses of the API. After a failed call the consumer continues with the next one. */
   urls: readonly string[];
   apiKey: string;
-  /** What it pulls from, and what the place is called. */
+  /** The feed that it pulls from, and the name of the place in the check. */
   feed: string;
   place: string;
   seed: number;
-  /** Items of a batch, and for how many seconds to wait for the first; 100 and 1 when left out. */
+  /** Maximum items of a batch (default 100), and seconds to wait for the first item (default 1). */
   limit?: number;
   wait?: number;
-  /** True for one that commits before it handles, and dies in between every second time: it must be found out. */
+  /**
+   * True for a faulty consumer that commits before it handles, and crashes in between every second time. The check must
+   * detect it.
+   */
   isCareless?: boolean;
 }
 
@@ -25,24 +28,24 @@ interface Page {
 }
 
 const AGAIN_MS = 30;
-/** Of the batches: after so many it acknowledges and forgets its cursor, and after so many it dies before it commits. */
+/** Share of batches after which it acknowledges and drops its cursor, and after which it crashes before the commit. */
 const ACKNOWLEDGED_SHARE = 0.2;
 const DIES_SHARE = 0.1;
 
 /**
- * A consumer that pulls, commits by cursor or by acknowledgement, and dies now and then, as its seed says; after a failed
- * call too. What it handled and had not committed may come again, and nothing else may.
+ * A consumer that pulls, commits by cursor or by acknowledgement, and crashes after random batches and after failed
+ * calls, as its seed decides. Only items that it handled and had not committed may arrive again.
  */
 export class Consumer {
-  /** What it handled, in its order. */
+  /** The items that it handled, in order. */
   readonly visits: Visit[] = [];
-  /** Items that came again as they may, and as they may not. */
+  /** Items that arrived again: legitimately (a count), and wrongly. */
   repeated = 0;
   readonly wrongly: string[] = [];
   deaths = 0;
   /** Answers that no call should get. */
   readonly refusals: string[] = [];
-  /** Empty batches in a row. */
+  /** Number of consecutive empty batches. */
   emptyInARow = 0;
   private readonly random: Seeded;
   private readonly handled = new Set<string>();
@@ -72,7 +75,7 @@ export class Consumer {
     }
   }
 
-  /** One batch; false when the service did not answer. */
+  /** Handles one batch. Returns false if the service did not answer. */
   private async step(): Promise<boolean> {
     const committing = this.cursor;
     const { limit = 100, wait = 1, isCareless } = this.options;
@@ -87,7 +90,8 @@ export class Consumer {
     this.batches += 1;
     if (isCareless && this.batches % 2 === 0 && (await this.acknowledge())) return true;
     this.handle(page);
-    // It has its own way of dying: by the dice too, what it skips would be another number with every seed.
+    // A careless consumer crashes in its own place. Random crashes on top would make the number of skipped items depend
+    // on the seed.
     if (isCareless) return true;
     const share = this.random.next();
     if (share < DIES_SHARE) return this.mayDie();
@@ -105,7 +109,7 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // No kill of a worker explains a copy here: nothing of a pull is ever under way in one.
+      // No kill of a worker explains a duplicate here: a worker has no part in a pull.
       const answeredAtMs = 0;
       this.visits.push({
         id,
@@ -120,14 +124,14 @@ export class Consumer {
     }
   }
 
-  /** Commits without reading on, and goes on from what is committed. */
+  /** Commits without reading on, and continues from the committed position. */
   private async acknowledge(): Promise<boolean> {
     if (this.cursor === null || (await this.call('POST', '/ack', { cursor: this.cursor })) === null) return false;
     this.cursor = null;
     return true;
   }
 
-  /** Its memory is gone: it goes on from what is committed, wherever that is. */
+  /** Simulates a crash with a lost memory: the consumer continues from the committed position. */
   private mayDie(): false {
     if (this.random.next() < 0.5) {
       this.cursor = null;
@@ -136,7 +140,7 @@ export class Consumer {
     return false;
   }
 
-  /** Null for every failure: which of them it is makes no difference to a consumer. */
+  /** Returns null for every failure, since a consumer handles all of them alike. */
   private async call(method: string, rest: string, body?: object): Promise<Page | null> {
     const { urls, apiKey, feed } = this.options;
     const url = urls[this.turn % urls.length] as string;

@@ -12,7 +12,9 @@ import { emptyQueueTables } from './storage.js';
 const MESSAGES = 40;
 const ARRIVE_MS_MAX = 60_000;
 
-/** Each of these is a service, or a receiver, that breaks a promise on purpose: a checker that finds nothing is blind. */
+/**
+ * Each of these is a service, or a receiver, that breaks a promise on purpose: a checker that finds nothing is blind.
+ */
 describe('negative controls', () => {
   const seed = CONTROL_SEED;
   let database: TestDatabase;

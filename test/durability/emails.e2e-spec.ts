@@ -11,8 +11,8 @@ const KILLS = setting('DURABILITY_KILLS', 4);
 const FROM = 'shop@mail.example.com';
 
 /**
- * Kills between accepting, releasing what is due, handing over, noting and recording: nothing that was answered 202 is lost, a
- * scheduled email is released once, and what was not accepted is in no list.
+ * Kills between accepting, releasing what is due, handing over, noting and recording: nothing that was answered 202 is
+ * lost, a scheduled email is released once, and what was not accepted is in no list.
  */
 describe('emails under kill -9', () => {
   let first: PosthornServer;

@@ -13,10 +13,10 @@ import type { Listener } from './fan-out-fleet.js';
 import type { ListedEvent, StoredMessage } from './fan-out-ledger.js';
 import type { Visit } from './routed.js';
 
-/** Everything that is known of a run: what senders and receivers saw, and what is stored. */
+/** All observations of a run: those of senders and receivers, and the stored rows. */
 export interface Observed {
   emissions: readonly Emission[];
-  /** By the message's id. */
+  /** By message id. */
   visits: readonly Omit<Visit, 'isReplayed'>[];
   stored: readonly StoredMessage[];
   listed: ReadonlyMap<string, readonly ListedEvent[]>;
@@ -24,31 +24,31 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** The checker's report, with one message in its sense for each event (`msg_… at place`), and what fan-outs promise on top. */
+/** The checker's report, with each event counted as one message (`msg_… at place`), plus the guarantees of fan-outs. */
 export interface FanOutReport extends Report {
   messages: number;
   events: number;
-  /** Messages that were stored by a try without an answer: all of their events, or none. */
+  /** Messages stored by an attempt without an answer. Such a message has all of its events or none. */
   untold: number;
-  /** Stored with more, fewer or other events than there are endpoints that take it. */
+  /** Stored with more, fewer or other events than there are matching endpoints. */
   halfFannedOut: string[];
   /** Listed by the API with more, fewer or other events. */
   listedWrongly: string[];
-  /** Another `fanout` in an answer or in the message's row. */
+  /** Messages whose answer or row has a wrong `fanout`. */
   countedWrongly: string[];
   /** Answered 202 and not stored. */
   vanished: string[];
-  /** Emissions with more messages than their tries may have made: one, when they have an idempotency key. */
+  /** Emissions with more messages than their attempts may have created: one if they have an idempotency key. */
   storedTooOften: string[];
 }
 
-/** A message with what its sender wanted. */
+/** A message with the emission that created it. */
 interface Known {
   id: string;
   emission: Emission;
 }
 
-/** Compares what was emitted with what is stored, what is listed, and what arrived. */
+/** Compares the emitted events with the stored, listed and received ones. */
 export function checkFanOuts(observed: Observed): FanOutReport {
   const { emissions, stored, listed } = observed;
   const byNumber = new Map(emissions.map((emission) => [emission.n, emission]));
@@ -89,7 +89,7 @@ export function checkFanOuts(observed: Observed): FanOutReport {
   };
 }
 
-/** Every promise that the report says was broken, a sentence each; none when all held. */
+/** Returns one sentence for each guarantee that the report shows as broken. */
 export function brokenFanOuts(report: FanOutReport): string[] {
   const claims: [string, number][] = [
     ['messages were half fanned out', report.halfFannedOut.length],
@@ -101,13 +101,13 @@ export function brokenFanOuts(report: FanOutReport): string[] {
   return [...broken(report), ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`)];
 }
 
-/** The line that a run leaves behind. */
+/** Returns the one-line summary of a run. */
 export function fanOutSummary(seed: number, report: FanOutReport): string {
   const { messages, events, untold, halfFannedOut } = report;
   return `${summary(seed, report)} · messages ${messages} (${untold} by tries without an answer) · events ${events} · half fanned out ${halfFannedOut.length}`;
 }
 
-/** In the checker's terms: an event is a message that one place must get. */
+/** Converts to the checker's terms: an event is a message that one place must receive. */
 function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
   const unanswered = emissions
     .filter(({ ids }) => ids.length === 0)
@@ -139,7 +139,7 @@ function expectedOf(
 
 export const label = (id: string, place: string): string => `${id} at ${place}`;
 
-/** Whether there is one event for each listener, or the one that says that there is none. */
+/** Returns whether there is one event for each listener, or the single event that says that there is no listener. */
 function areFor(listeners: readonly Listener[] | undefined, endpoints: readonly (string | null)[]): boolean {
   if (listeners === undefined) return false;
   const wanted = listeners.length === 0 ? [null] : listeners.map(({ endpoint }) => endpoint);

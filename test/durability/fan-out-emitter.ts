@@ -7,9 +7,9 @@ import { hashOf, meaningOf, payloadOf } from './payload.js';
 import { Seeded } from './random.js';
 import { AGAIN_MS, type Answer, Sender } from './sender.js';
 
-/** Where the emitter calls, and how much of it at a time. */
+/** The emitter's targets, and its concurrency. */
 export interface EmitterOptions {
-  /** Addresses of the API; a try that fails goes on at the next one. */
+  /** Addresses of the API. After a failed attempt the emitter continues with the next one. */
   urls: readonly string[];
   apiKey: string;
   fleet: Fleet;
@@ -17,33 +17,35 @@ export interface EmitterOptions {
   lanes: number;
 }
 
-/** One emission as its sender knows it. */
+/** An emission as its sender knows it. */
 export interface Emission extends Sent {
   n: number;
-  /** Its request, as it is made again and again. */
+  /** Its request, which is the same at each attempt. */
   path: string;
   body: string;
   payload: string;
-  /** Of the payload's value: what a consumer that pulls can compare. */
+  /** Digest of the payload's parsed value, which a pull consumer can compare. */
   meaning: string;
-  /** Without an Idempotency-Key, every try may make a message. */
+  /** Without an Idempotency-Key, every attempt may create a message. */
   isKeyed: boolean;
-  /** Tries that were not answered 202: each may have been stored under an id that nobody was told. */
+  /** Number of attempts that got no 202. Each may have been stored under an id that no answer returned. */
   unanswered: number;
-  /** The endpoints that it must go to. */
+  /** The endpoints that must receive it. */
   listeners: readonly Listener[];
-  /** Every `fanout` that was answered. */
+  /** Every `fanout` of an answer. */
   fanouts: number[];
 }
 
-/** A part has no key; of those with one a part is sent twice at once, and a part again after its answer. */
+/**
+ * Shares of emissions: without a key; of those with a key, sent twice concurrently; and sent again after the answer.
+ */
 const KEYLESS_SHARE = 0.4;
 const TWIN_SHARE = 0.03;
 const REPEATED_SHARE = 0.03;
-/** To a uid that nobody knows yet: the call makes the application, and the event goes nowhere. */
+/** Share of emissions to an unknown uid. The call creates the application, and the event goes nowhere. */
 const STRANGER_SHARE = 0.02;
 
-/** Emits events to the applications of a fleet, each until it is answered 202. */
+/** Emits events to the applications of a fleet, and retries each until it gets a 202. */
 export class Emitter extends Sender {
   readonly sent: Emission[] = [];
   private readonly random: Seeded;
@@ -110,7 +112,7 @@ export class Emitter extends Sender {
   }
 }
 
-/** Writes down what a 202 said. */
+/** Records the contents of a 202 answer. */
 function note(emission: Emission, { text }: Answer): void {
   const { message_id: id, fanout } = JSON.parse(text) as { message_id: string; fanout: number };
   if (!emission.ids.includes(id)) emission.ids.push(id);

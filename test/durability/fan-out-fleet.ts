@@ -2,7 +2,7 @@ import { type Kind, KINDS } from './payload.js';
 import type { Seeded } from './random.js';
 import { RETRY, type Scene } from './scene.js';
 
-/** What subscriptions look at of an emission. */
+/** The attributes of an emission that subscriptions filter by. */
 export interface Traits {
   eventType: string;
   channels: readonly string[];
@@ -10,15 +10,15 @@ export interface Traits {
   isGold: boolean;
 }
 
-/** A subscription as it is registered, and the test's own word for what it takes. */
+/** A subscription as it is registered, and the test's own implementation of its filter. */
 export interface Subscription {
   settings: object;
   takes: (traits: Traits) => boolean;
-  /** A path of the receiver for this endpoint alone, a destination of the registry, or the feed that is pulled from. */
+  /** A receiver path for this endpoint alone, a destination of the registry, or the feed that is pulled from. */
   goesTo: 'path' | 'registry' | 'feed';
 }
 
-/** An endpoint, and where what it gets is seen. */
+/** An endpoint, and the place where its deliveries are observed. */
 export interface Listener {
   /** `ep_…` */
   endpoint: string;
@@ -28,7 +28,7 @@ export interface Listener {
   takes: Subscription['takes'];
 }
 
-/** An application as senders call it: by its id or its uid. */
+/** An application as senders address it: by its id or its uid. */
 export interface Application {
   reference: string;
   listeners: readonly Listener[];
@@ -48,7 +48,7 @@ export const EVERYTHING = onPath({}, () => true);
 export const ONLY_PAID = onPath({ event_types: ['invoice.paid'] }, ({ eventType }) => eventType === 'invoice.paid');
 export const ONLY_B = onPath({ filter: OF_KIND_B }, ({ kind }) => kind === 'b');
 
-/** Every way of subscribing, and every kind of place. */
+/** Every kind of subscription, and every kind of place. */
 export const SUBSCRIPTIONS: readonly Subscription[] = [
   EVERYTHING,
   ONLY_PAID,
@@ -75,7 +75,7 @@ export const SUBSCRIPTIONS: readonly Subscription[] = [
   ),
 ];
 
-/** Applications with 1, 2, … 12 endpoints and so on again, each with another choice of the subscriptions. */
+/** Returns applications with 1, 2, … 12 endpoints, and from 1 again, each with another choice of the subscriptions. */
 export function customers(count: number): Subscription[][] {
   const all = SUBSCRIPTIONS.length;
   const at = (i: number): Subscription => SUBSCRIPTIONS[i % all] as Subscription;
@@ -84,12 +84,12 @@ export function customers(count: number): Subscription[][] {
   );
 }
 
-/** How many paths of its own the receiver needs for them. */
+/** Returns the number of receiver paths that they need. */
 export function pathsOf(applications: readonly (readonly Subscription[])[]): number {
   return applications.flat().filter(({ goesTo }) => goesTo === 'path').length;
 }
 
-/** Places of the first endpoint of each application that has a path of its own, counted from `first`. */
+/** Returns the path number of each application's first endpoint with a path of its own, counted from `first`. */
 export function firstPathsOf(applications: readonly (readonly Subscription[])[], first: number): number[] {
   let next = first;
   return applications.flatMap((subscriptions) => {
@@ -99,7 +99,7 @@ export function firstPathsOf(applications: readonly (readonly Subscription[])[],
   });
 }
 
-/** What the seed makes of the next emission. */
+/** Returns the random attributes of the next emission. */
 export function traitsOf(n: number, random: Seeded): Traits {
   return {
     eventType: random.pick(TYPES),
@@ -117,7 +117,7 @@ export class Fleet {
     readonly feed: string,
   ) {}
 
-  /** Made by the process named `api`, which must be up. The receiver must have the paths for it. */
+  /** Creates the fleet through the process named `api`, which must be up. The receiver must have the needed paths. */
   static async open(scene: Scene, api: string, wanted: readonly (readonly Subscription[])[]): Promise<Fleet> {
     const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as {
       id: string;
@@ -138,7 +138,7 @@ export class Fleet {
   }
 }
 
-/** A subscription with the number of its path or destination; null for the feed. */
+/** A subscription with the number of its path or destination, or null for the feed. */
 interface Placed {
   subscription: Subscription;
   number: number | null;

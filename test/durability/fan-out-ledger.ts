@@ -2,17 +2,17 @@ import { showId } from '../../src/kernel/ids.js';
 import type { Scene } from './scene.js';
 import { query } from './storage.js';
 
-/** A message as it is stored, whether its sender was told of it or not. */
+/** A stored message, whether or not its sender got an answer. */
 export interface StoredMessage {
   id: string;
-  /** The number of its emission; null where there are events and no message. */
+  /** Number of its emission, or null if there are events without a message. */
   n: number | null;
   fanout: number;
-  /** The endpoint of each of its events; null for the event of a message that nothing subscribes to. */
+  /** The endpoint of each of its events, or null for the event of a message without subscribers. */
   endpoints: (string | null)[];
 }
 
-/** An event as the API lists it. */
+/** An event as listed by the API. */
 export interface ListedEvent {
   message_id: string;
   endpoint: string | null;
@@ -20,7 +20,7 @@ export interface ListedEvent {
 }
 
 const AT_ONCE = 16;
-/** An unmatched message's own event has its id. */
+/** The event of a message without subscribers has the message's id. */
 const MESSAGES = `
   select coalesce(m.id, e.message_id) as id, substring(m.payload from '"n":([0-9]+)')::int as n, coalesce(m.fanout, 0)::int as fanout,
          coalesce(json_agg(case when e.id <> e.message_id then e.target_id end) filter (where e.id is not null), '[]') as endpoints
@@ -28,7 +28,7 @@ const MESSAGES = `
     on e.environment_id = m.environment_id and e.message_id = m.id
   group by m.id, e.message_id, m.payload, m.fanout`;
 
-/** Every message in the database, with the endpoints of all of its events. */
+/** Returns every message in the database, with the endpoints of all of its events. */
 export async function storedMessages(url: string): Promise<StoredMessage[]> {
   const rows = await query<StoredMessage>(url, MESSAGES);
   return rows.map(({ id, endpoints, ...row }) => ({
@@ -38,7 +38,7 @@ export async function storedMessages(url: string): Promise<StoredMessage[]> {
   }));
 }
 
-/** What `GET /v1/events?message_id=` says of each of the messages. */
+/** Returns the answer of `GET /v1/events?message_id=` for each message. */
 export async function listedEvents(
   scene: Scene,
   api: string,

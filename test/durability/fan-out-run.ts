@@ -7,23 +7,23 @@ import { type ListedEvent, listedEvents, storedMessages } from './fan-out-ledger
 import { eventually } from './processes.js';
 import type { Scene } from './scene.js';
 
-/** What a run knows besides its emitter. */
+/** The inputs of a run besides its emitter. */
 export interface RunOptions {
   scene: Scene;
   databaseUrl: string;
   fleet: Fleet;
-  /** Names of the processes that are called. */
+  /** Names of the API processes to call. */
   apis: readonly string[];
   seed: number;
 }
 
 const EMPTY_MS_MAX = 60_000;
 
-/** An emitter, the consumer of the feed, and how what came of them is looked at. */
+/** An emitter, the consumer of the feed, and the check of their results. */
 export class Run {
   readonly emitter: Emitter;
   readonly consumer: Consumer;
-  /** As the API listed the events of each message when the report was made. */
+  /** The events of each message, as the API listed them when the report was made. */
   listed: ReadonlyMap<string, readonly ListedEvent[]> = new Map();
 
   constructor(
@@ -41,15 +41,15 @@ export class Run {
     this.consumer.start();
   }
 
-  /** Until so many are accepted, or something is refused; then no more begin. */
+  /** Runs until `count` emissions are accepted or one is rejected, then stops the emitter. */
   async emitted(count: number): Promise<void> {
     await Promise.race([this.emitter.reached(count), this.emitter.ended()]);
     await this.emitter.stop();
   }
 
   /**
-   * Whether the service has nothing to deliver any more and the consumer found nothing several times: an API that was
-   * just killed may have held back what was offered last.
+   * Returns whether the service has nothing left to deliver and the consumer got several empty batches in a row. One is
+   * not enough, because an API process that was just killed may have held back the last items.
    */
   async settled(): Promise<boolean> {
     const isSettled = await this.options.scene.settled();
@@ -59,7 +59,7 @@ export class Run {
     return isSettled && isEmpty;
   }
 
-  /** The report over everything so far; the first of the processes must be up. */
+  /** Returns the report over everything so far. The first process must be up. */
   async report(disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<FanOutReport> {
     const {
       scene,
@@ -76,7 +76,7 @@ export class Run {
     return checkFanOuts({ emissions: this.emitter.sent, visits, stored, listed: this.listed, disruptions, outages });
   }
 
-  /** For the end of a test that may have failed. */
+  /** Cleans up after a test that may have failed. */
   async abandon(): Promise<void> {
     this.emitter.abandon();
     await this.consumer.stop();

@@ -6,29 +6,32 @@ import { type Blow, emptyQueueTables, type KillablePostgres } from './storage.js
 
 export type FaultKind = 'worker' | 'api' | 'postgres' | 'tree' | 'queue emptied';
 
-/** One thing to break, so many accepted messages after the one before it. */
+/** A fault to inject, `afterAccepted` accepted messages after the previous one. */
 export interface Fault {
   kind: FaultKind;
   afterAccepted: number;
-  /** From 0 to below 1: which of several victims. */
+  /** Selects one of several victims. From 0 to below 1. */
   choice: number;
 }
 
-/** What can be broken. */
+/** The processes and services that can be broken. */
 export interface Victims {
   workers: readonly KeptProcess[];
   apis: readonly KeptProcess[];
   postgres: KillablePostgres;
 }
 
-/** Of seven kills; between every four of these an emptied queue. */
+/** Seven kills, repeated. The queue is emptied after every four. */
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];
-/** At the end PostgreSQL alone is killed, in every way: what its death leaves undone, no restart of another process puts right. */
+/**
+ * The last kills are of PostgreSQL alone, of every kind, so that no restart of another process can hide a missing
+ * recovery.
+ */
 const LAST: readonly Blow[] = ['backend', 'postmaster', 'everything', 'everything'];
 
-/** The seed decides the order, the moments and the victims; `messages` are spread over all of it. */
+/** Plans faults. The seed decides their order, times and victims, spread over `messages`. */
 export function plan(seed: number, kills: number, messages: number): Fault[] {
   const random = new Seeded(seed);
   const mixed = kills - LAST.length;
@@ -42,7 +45,7 @@ export function plan(seed: number, kills: number, messages: number): Fault[] {
   return faults.map((fault) => ({ ...fault, afterAccepted: Math.ceil(mean * (0.5 + random.next())) }));
 }
 
-/** Breaks one thing after the other under load; everything comes back by itself. Returns what was done when. */
+/** Injects one fault after the other under load. Everything restarts by itself. Returns the faults with their times. */
 export async function disrupt(faults: readonly Fault[], victims: Victims, load: Sender): Promise<Disruption[]> {
   const done: Disruption[] = [];
   for (const fault of faults) {

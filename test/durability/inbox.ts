@@ -5,7 +5,7 @@ import { Provider } from './provider.js';
 import type { Place, RangeReplay, Visit } from './routed.js';
 import type { Scene } from './scene.js';
 
-/** A replay job, as much of it as the tests look at. */
+/** A replay job, reduced to the fields that the tests read. */
 export interface Job {
   id: string;
   state: string;
@@ -20,7 +20,10 @@ export interface Job {
   started_at: string | null;
 }
 
-/** Destinations of the receiver: a fast one gets everything, the slow one what a filter lets through; all can be pulled too. */
+/**
+ * Destinations of the receiver: a fast one gets everything, the slow one gets the events that pass a filter. All events
+ * can also be pulled.
+ */
 const [ALL, SOME] = [0, 7];
 const PLACES: readonly Place[] = [
   { name: 'all', kinds: null, isPulled: false },
@@ -29,7 +32,7 @@ const PLACES: readonly Place[] = [
 ];
 const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
 
-/** An endpoint with three routes, and everything that watches it from outside. */
+/** An endpoint with three routes, and the observers outside of the service. */
 export class Inbox {
   readonly places = PLACES;
 
@@ -40,7 +43,7 @@ export class Inbox {
     private readonly feed: string,
   ) {}
 
-  /** At the first of the processes, which must be up; all of them are called later. */
+  /** Creates the inbox through the first process, which must be up. All of the processes are called later. */
   static async open(scene: Scene, apis: readonly string[]): Promise<Inbox> {
     const [api = ''] = apis;
     const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as {
@@ -66,7 +69,7 @@ export class Inbox {
     return new Consumer({ urls: this.urls(), apiKey: this.scene.apiKey, feed: this.feed, place: 'feed', seed, ...how });
   }
 
-  /** Everything that arrived at the three places. */
+  /** Returns everything that arrived at the three places. */
   async visits(consumer: Consumer): Promise<Visit[]> {
     const received = await this.scene.receiver.record();
     const named = received.map((arrival) => ({
@@ -76,7 +79,10 @@ export class Inbox {
     return [...named, ...consumer.visits];
   }
 
-  /** Asks for the one replay of this inbox, of everything up to now, until it is there: an answer may have been lost. */
+  /**
+   * Requests the only replay of this inbox, of everything up to now. Repeats the request until it is answered, since an
+   * answer may be lost.
+   */
   async replay(): Promise<{ job: Job; asked: RangeReplay }> {
     const asked = { askedAtMs: Date.now(), untilMs: Date.now() };
     const body = { until: new Date(asked.untilMs).toISOString() };
@@ -93,7 +99,7 @@ export class Inbox {
     return (await this.scene.persistently(this.apis, (api) => this.scene.call(api, 'GET', `/v1/replays/${id}`))) as Job;
   }
 
-  /** The job as soon as it is as wanted, or as it was last. */
+  /** Returns the job as soon as it matches, or its last state on a timeout. */
   async jobWhen(id: string, isWanted: (job: Job) => boolean, withinMs: number, everyMs = 25): Promise<Job> {
     let job = await this.job(id);
     await eventually(async () => isWanted((job = await this.job(id))), withinMs, everyMs);

@@ -5,7 +5,10 @@ import { runSeed, setting } from './random.js';
 import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
-/* Each kind of kill once. For a soak: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000, and DURABILITY_SEED to do a failed run again. */
+/*
+ * Each kind of kill once. For a soak: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000, and DURABILITY_SEED to do a
+ * failed run again.
+ */
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 8_000);
 const LANES = 24;

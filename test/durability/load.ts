@@ -5,24 +5,24 @@ import { hashOf, payloadOf } from './payload.js';
 import { Seeded } from './random.js';
 import { AGAIN_MS, Sender } from './sender.js';
 
-/** Where the load goes, and how much of it at a time. */
+/** Targets and concurrency of the load. */
 export interface LoadOptions {
-  /** Addresses of the API; a try that fails goes on at the next one. */
+  /** Addresses of the API. After a failed attempt the load continues with the next one. */
   urls: readonly string[];
   apiKey: string;
   destinations: readonly string[];
   seed: number;
-  /** Requests at once. */
+  /** Number of concurrent requests. */
   lanes: number;
-  /** How long a lane rests after each message; 0 by default. */
+  /** Pause of a lane after each message. Default 0. */
   pauseMs?: number;
-  /** Multiplies the time for a try; 1 by default. */
+  /** Multiplies the timeout of an attempt. Default 1. */
   pace?: () => number;
-  /** Those of `urls` that a balancer would send to at the moment; all by default. */
+  /** The `urls` to which a load balancer would currently send. Default: all. */
   ready?: () => readonly string[];
 }
 
-/** A try that was not answered 202, nor that the same key still runs. */
+/** An attempt that got neither 202 nor the 409 for a request in flight with the same key. */
 export interface FailedTry {
   key: string;
   url: string;
@@ -31,14 +31,16 @@ export interface FailedTry {
   status: string;
 }
 
-/** Sends that are repeated with the same key although they were answered, and sends that are made twice at once. */
+/**
+ * Shares of sends that are repeated with the same key after an answer, and of sends that are made twice concurrently.
+ */
 const REPEATED_SHARE = 0.02;
 const TWIN_SHARE = 0.02;
 
-/** A caller of the API that never gives up: every message is sent under its own key until the answer is 202. */
+/** An API caller that retries each message under its own key until the answer is 202. */
 export class Load extends Sender {
   readonly sent: Sent[] = [];
-  /** Messages that were accepted by a try whose answer never came: the next try was told so. */
+  /** Number of messages that were accepted by an attempt without an answer, as the answer to a later attempt showed. */
   cutAnswers = 0;
   readonly failedTries: FailedTry[] = [];
   private readonly random: Seeded;
@@ -68,7 +70,7 @@ export class Load extends Sender {
     return message;
   }
 
-  /** Whether the answer was one that an earlier try had earned. */
+  /** Returns whether the answer repeats that of an earlier attempt. */
   private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<boolean> {
     const given = { authorization: `Bearer ${this.options.apiKey}`, 'idempotency-key': message.key };
     let failed: string | null = null;
@@ -80,7 +82,7 @@ export class Load extends Sender {
         note(message, text);
         return headers['idempotent-replayed'] === 'true';
       }
-      // A node that says that the same key still runs has not failed.
+      // A node that answers "in flight" for the same key has not failed.
       failed = status === '409' ? null : url;
       if (failed !== null) this.failedTries.push({ key: message.key, url, fromMs, toMs: Date.now(), status });
       if (isFinal(status, text)) this.refusals.push(`${status} ${text}`);
@@ -89,7 +91,7 @@ export class Load extends Sender {
     return false;
   }
 
-  /** In turns over what is ready; after a failure at another one than before, if there is any that is ready. */
+  /** Returns the ready nodes in turn. After a failure it returns another node than before, if one is ready. */
   private nextUrl(turn: number, failed: string | null): string {
     const { urls, ready } = this.options;
     const others = (from: readonly string[]): string[] => from.filter((url) => url !== failed);
@@ -99,14 +101,14 @@ export class Load extends Sender {
   }
 }
 
-/** Writes down the id that a 202 gave. */
+/** Records the id in a 202 answer. */
 function note(message: Sent, text: string): void {
   const { message_id: id } = JSON.parse(text) as { message_id: string };
   if (!message.ids.includes(id)) message.ids.push(id);
   message.acceptedAtMs ??= Date.now();
 }
 
-/** Whether the service says no for good. 503 and a request that still runs ask for another try. */
+/** Returns whether the answer is final. 503 and the 409 for a request in flight ask for a retry. */
 export function isFinal(status: string, text: string): boolean {
   if (status === '409') return !text.includes('in_flight');
   return /^[1-4]\d\d$/.test(status);

@@ -21,7 +21,9 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/** What a relay is told from one process to the next one: the second copy of a message that was on its way when it died. */
+/**
+ * What a relay is told from one process to the next one: the second copy of a message that was on its way when it died.
+ */
 const COPIES_MAX = 2;
 
 /** Nobody writes rows of messages meanwhile; bytes of large ones go elsewhere. */
@@ -38,8 +40,9 @@ interface Email {
 }
 
 /**
- * One kill -9 at each step between DATA and 250, and between taking an email, sending it and writing down that it was sent: each
- * step is reached for certain, by what the test holds back on the wire. DURABILITY_KILLS=40 goes round again with other messages.
+ * One kill -9 at each step between DATA and 250, and between taking an email, sending it and writing down that it was
+ * sent: each step is reached for certain, by what the test holds back on the wire. DURABILITY_KILLS=40 goes round again
+ * with other messages.
  */
 describe('mail under kill -9, step by step', () => {
   const random = new Seeded(runSeed());

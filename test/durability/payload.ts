@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Seeded } from './random.js';
 
-/** What messages are of: routes with filters take some of them. */
+/** The kinds of messages, which the filters of routes select by. */
 export const KINDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 export type Kind = (typeof KINDS)[number];
 
 const LARGE_SHARE = 0.005;
 const LARGE_CHARACTERS = 60_000;
 const SMALL_CHARACTERS_MAX = 600;
-/** Characters that a service which parses and prints again would change. */
+/** Characters that a service would change if it parsed and re-serialized the payload. */
 const EXOTIC = [
   'é',
   '漢',
@@ -28,19 +28,24 @@ const EXOTIC = [
 
 export const kindOf = (n: number): Kind => KINDS[n % KINDS.length] as Kind;
 
-/** Numbers that lose their digits in a double, escapes that need none, white space: it must arrive as it is. */
+/**
+ * Returns a payload with numbers that lose digits in a double, unnecessary escapes, and white space. It must arrive
+ * unchanged.
+ */
 export function payloadOf(n: number, random: Seeded): string {
   const length = random.next() < LARGE_SHARE ? LARGE_CHARACTERS : random.between(0, SMALL_CHARACTERS_MAX);
   const pad = random.pick(EXOTIC) + 'x'.repeat(length) + random.pick(EXOTIC);
   return `{"n":${n},"kind":"${kindOf(n)}","pad":"${pad}" , "big":12345678901234567890, "small":1.10e-7,\n\t"n2":-0 }`;
 }
 
-/** Of a body's characters. */
+/** Returns the SHA-256 of the body's text. */
 export function hashOf(body: string): string {
   return createHash('sha256').update(body).digest('hex');
 }
 
-/** Of what a body says, however it is written: a consumer that pulls gets JSON inside of JSON. */
+/**
+ * Returns a hash of the parsed value, whatever its notation. A pull consumer gets the payload as JSON inside of JSON.
+ */
 export function meaningOf(value: unknown): string {
   return hashOf(JSON.stringify(value));
 }

@@ -14,17 +14,17 @@ export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const RESTART_MS = 100;
 const LOG_CHARACTERS_MAX = 200_000;
 export const LAST_WORDS_CHARACTERS = 1_500;
-/* Below the ports of outgoing connections: while a killed process is away, nobody must take its port by accident. */
+/* Below the ephemeral ports, so that no outgoing connection takes the port of a killed process before it is back. */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
 
 /**
- * One Posthorn process under a keeper that starts it again whenever it ends, as systemd or an orchestrator does: on the
+ * A Posthorn process with a supervisor that restarts it whenever it exits, as systemd or an orchestrator does: on the
  * same port, with the same environment.
  */
 export class KeptProcess {
   readonly url: string;
-  /** Ends that nobody here caused, of a process that had been up, with its last words. */
+  /** Exits of a running process that the test did not cause, with the last output. */
   readonly crashes: string[] = [];
   private child: ChildProcess | null = null;
   private output = '';
@@ -46,26 +46,26 @@ export class KeptProcess {
     return this.listening;
   }
 
-  /** Starts it; resolves once it listens. */
+  /** Starts it. Resolves once it listens. */
   async start(): Promise<void> {
     this.isKept = true;
     if (this.child === null) this.spawn();
     await this.up();
   }
 
-  /** Resolves once it listens, at once when it does. */
+  /** Resolves once it listens, or immediately if it does already. */
   async up(): Promise<void> {
     if (!this.listening) await new Promise<void>((resolve) => this.waitingForUp.push(resolve));
   }
 
-  /** SIGKILL; the keeper starts it again. */
+  /** Sends SIGKILL. The supervisor restarts it. */
   kill(): void {
     this.isStruck = true;
     this.listening = false;
     this.child?.kill('SIGKILL');
   }
 
-  /** SIGTERM; resolves with how it ended. It stays away until `start`. */
+  /** Sends SIGTERM. Resolves with the exit code or signal. It stays down until `start`. */
   async terminate(): Promise<number | string> {
     this.isKept = false;
     const { child } = this;
@@ -76,19 +76,19 @@ export class KeptProcess {
     return code ?? signal ?? 'gone';
   }
 
-  /** SIGSTOP: it stands still until the answer is called, unless it is killed before. */
+  /** Sends SIGSTOP. The process is paused until the returned function is called, unless it is killed before. */
   pause(): () => void {
     const { child } = this;
     child?.kill('SIGSTOP');
     return () => void child?.kill('SIGCONT');
   }
 
-  /** Its process id, 0 while there is none. */
+  /** Process id, or 0 while it is down. */
   get pid(): number {
     return this.child?.pid ?? 0;
   }
 
-  /** SIGKILL for good. */
+  /** Sends SIGKILL and does not restart it. */
   async stop(): Promise<void> {
     this.isKept = false;
     const { child } = this;
@@ -98,7 +98,7 @@ export class KeptProcess {
     await ended;
   }
 
-  /** The last that it wrote, over all its lives. */
+  /** Returns the end of its output, over all restarts. */
   log(): string {
     return this.output;
   }
@@ -127,7 +127,7 @@ export class KeptProcess {
     for (const resolve of this.waitingForUp.splice(0)) resolve();
   }
 
-  /** A start may fail while PostgreSQL is away: the next one follows. Only the end of a running process is a crash. */
+  /** A start may fail while PostgreSQL is down, and is then retried. Only the exit of a running process is a crash. */
   private ended(how: string): void {
     if (this.listening && this.isKept)
       this.crashes.push(`${this.name} ended with ${how}: ${this.output.slice(-LAST_WORDS_CHARACTERS)}`);
@@ -137,7 +137,7 @@ export class KeptProcess {
   }
 }
 
-/** Tells the reaper of the test run about a process, in case the run ends before us. */
+/** Registers a process with the reaper of the test run, in case the run ends before this process does. */
 export function noteForReaper(pid: number | undefined): () => void {
   const directory = process.env['POSTHORN_TEST_DIR'];
   if (pid === undefined || directory === undefined) return () => undefined;
@@ -146,7 +146,7 @@ export function noteForReaper(pid: number | undefined): () => void {
   return () => rmSync(note, { force: true });
 }
 
-/** A port that is free now, and that only we look for. */
+/** Returns a port that is free now, from a range that only these tests use. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN));
@@ -162,7 +162,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Resolves once `condition` holds; false when it does not within the time. */
+/** Resolves to true once `condition` holds, or to false on a timeout. */
 export async function eventually(
   condition: () => Promise<boolean> | boolean,
   withinMs: number,

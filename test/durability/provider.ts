@@ -4,9 +4,9 @@ import { Seeded } from './random.js';
 import type { Posted } from './routed.js';
 import { AGAIN_MS, Sender } from './sender.js';
 
-/** Where a provider posts, and how much at a time. */
+/** Target and concurrency of a provider. */
 export interface ProviderOptions {
-  /** Addresses of the API; a try that fails goes on at the next one. */
+  /** Addresses of the API. After a failed attempt the provider continues with the next one. */
   urls: readonly string[];
   /** The endpoint's path. */
   path: string;
@@ -14,7 +14,7 @@ export interface ProviderOptions {
   lanes: number;
 }
 
-/** Sends webhooks as providers do: again until it is answered 200, with nothing that tells the tries of one apart. */
+/** Sends webhooks as providers do: it retries until it gets 200, and the attempts of a webhook are identical. */
 export class Provider extends Sender {
   readonly sent: Posted[] = [];
   private readonly random: Seeded;
@@ -53,7 +53,7 @@ export class Provider extends Sender {
         return;
       }
       if (/^[1-4]\d\d$/.test(status)) this.refusals.push(`${status} ${text}`);
-      // 503 says that nothing was accepted, or that nobody knows: what is cut may have been.
+      // After a 503 nothing was accepted, or the outcome is unknown: a cut request may have been stored.
       posted.unanswered += 1;
       await sleep(AGAIN_MS);
     }

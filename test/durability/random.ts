@@ -1,4 +1,4 @@
-/** Random numbers that a seed repeats (mulberry32): what a failed run did can be done again. */
+/** A seeded random number generator (mulberry32), with which a failed run can be repeated. */
 export class Seeded {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Seeded {
     this.state = seed >>> 0;
   }
 
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -14,7 +14,7 @@ export class Seeded {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns an integer from `min` to `max`, both included. */
   between(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -29,15 +29,18 @@ export class Seeded {
   }
 }
 
-/** The seed of this run: DURABILITY_SEED, or any. */
+/** Returns the seed of this run: DURABILITY_SEED, or a random one. */
 export function runSeed(): number {
   return Number(process.env['DURABILITY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 }
 
-/** The seed of negative controls: what they break is the same each time, so that what must be found is. */
+/**
+ * The seed of negative controls. It is fixed so that the errors that they inject, and that the check must detect, are
+ * the same each time.
+ */
 export const CONTROL_SEED = Number(process.env['DURABILITY_SEED'] ?? 11);
 
-/** A number that a soak run sets larger. */
+/** Returns a number that soak runs increase by an environment variable. */
 export function setting(name: 'DURABILITY_KILLS' | 'DURABILITY_MESSAGES', usual: number): number {
   return Number(process.env[name] ?? usual);
 }

@@ -17,7 +17,10 @@ const OVER_MS_MAX = 60_000;
 const SHOWN =
   'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
-/** Each of these is a service or a consumer that breaks a promise of receiving on purpose: a checker that finds nothing is blind. */
+/**
+ * Each of these is a service or a consumer that breaks a promise of receiving on purpose: a checker that finds nothing
+ * is blind.
+ */
 describe('negative controls of receiving', () => {
   const seed = CONTROL_SEED;
   let database: TestDatabase;

@@ -8,7 +8,9 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const KILLS = setting('DURABILITY_KILLS', 4);
 
-/** Kills while messages are read, decided, accepted and settled: what was answered 250 becomes one event, and only one. */
+/**
+ * Kills while messages are read, decided, accepted and settled: what was answered 250 becomes one event, and only one.
+ */
 describe('received mail under kill -9', () => {
   let first: PosthornServer;
   let server: PosthornServer;

@@ -1,18 +1,21 @@
-// The receiver of the durability tests: a process of its own, so that it keeps its record whatever is killed around it.
-// It verifies every signature, writes down every request before it answers, and misbehaves as the seed says.
+// The receiver of the durability tests. It is a process of its own, so that it keeps its record whatever is killed
+// around it. It verifies every signature, records every request before it answers, and misbehaves as the seed decides.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-/** @type {{ seed: number, secrets: string[], flaky: number[], isCalm: boolean }} The destination at `/0` signs with `secrets[0]`. */
+/**
+ * @type {{ seed: number, secrets: string[], flaky: number[], isCalm: boolean }} The destination at `/0` signs with
+ * `secrets[0]`.
+ */
 const { seed, secrets, flaky, isCalm } = JSON.parse(process.argv[2]);
 const verifiers = secrets.map((secret) => new Webhook(secret));
 
 /** @type {import('./receiver.js').Received[]} */
 let arrivals = [];
-/** How paths misbehave at the moment. @type {Map<string, import('./receiver.js').Misbehaviour>} */
+/** Current misbehaviour by path. @type {Map<string, import('./receiver.js').Misbehaviour>} */
 const misbehaviours = new Map();
-/** Connections that a misbehaving path holds. @type {Map<string, Set<import('node:net').Socket>>} */
+/** Connections that a misbehaving path keeps open. @type {Map<string, Set<import('node:net').Socket>>} */
 const held = new Map();
 let misbehaved = 0;
 /** @type {Set<string>} */
@@ -20,17 +23,20 @@ const seen = new Set();
 /** @type {Set<string>} */
 const delivered = new Set();
 
-/** A receiver that verifies refuses what is dated wrongly. */
+/** A receiver that verifies rejects requests with a wrong timestamp. */
 const MISDATED = { status: 401, delayMs: 0 };
 
-/** How the first attempt of a message goes: a share of the messages each. Hard failures stay far from opening a circuit. */
+/**
+ * Results of the first attempt of a message, each for a share of the messages. Hard failures are rare enough never to
+ * open a circuit.
+ */
 const SCRIPT = [
   { upTo: 0.015, status: 500, delayMs: 0 },
   { upTo: 0.025, status: 0, delayMs: 0 },
   { upTo: 0.03, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
   { upTo: 0.05, status: 200, delayMs: 700 },
 ];
-/** The same at paths that fail now and then: still far from ten failures in a row. */
+/** The same at flaky paths. Ten failures in a row are still unlikely. */
 const FLAKY_SCRIPT = [
   { upTo: 0.1, status: 500, delayMs: 0 },
   { upTo: 0.15, status: 0, delayMs: 0 },
@@ -40,7 +46,7 @@ const FLAKY_PATHS = new Set(flaky.map((number) => `/${number}`));
 const TRICKLE_MS = 200;
 const SLOW_MS = 3_000;
 const USUAL = { status: 200, delayMs: 0 };
-/** The last destination is slow, so that deliveries always wait for it in the workers. */
+/** The last destination is slow, so that the workers always have deliveries waiting for it. */
 const SLOW_PATH = `/${secrets.length - 1}`;
 const SLOW = { status: 200, delayMs: 300 };
 
@@ -54,7 +60,9 @@ function planFor(path, id, body) {
   return (FLAKY_PATHS.has(path) ? FLAKY_SCRIPT : SCRIPT).find(({ upTo }) => share < upTo) ?? usual;
 }
 
-/** Whether the signature is right, and whether its time is: the library refuses what is five minutes off. */
+/**
+ * Returns whether the signature and its timestamp are right. The library rejects timestamps that are five minutes off.
+ */
 function verified(path, headers, body) {
   const verifier = verifiers[Number(path.slice(1))];
   try {
@@ -67,7 +75,9 @@ function verified(path, headers, body) {
   }
 }
 
-/** A receiver that flaps fails every other request, a slow one answers late; the others never give an answer that is one. */
+/**
+ * A flapping receiver fails every other request, and a slow one answers late. The others never give a complete answer.
+ */
 function planOf(misbehaviour) {
   misbehaved += 1;
   if (misbehaviour === 'slow') return { status: 200, delayMs: SLOW_MS };
@@ -75,7 +85,7 @@ function planOf(misbehaviour) {
   return misbehaved % 2 === 0 ? { status: 500, delayMs: 0 } : USUAL;
 }
 
-/** No answer: at once by breaking the connection, or by keeping it open for as long as the path misbehaves. */
+/** Gives no answer: breaks the connection at once, or keeps it open while the path misbehaves. */
 function breakOff(misbehaviour, { socket, url }) {
   if (misbehaviour !== 'hang' && misbehaviour !== 'trickle') {
     if (misbehaviour === 'reset') socket.resetAndDestroy();
@@ -132,7 +142,7 @@ const server = createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('error', () => undefined);
-  // A request that was cut before its end has not arrived.
+  // A request that was cut before its end does not count as arrived.
   request.on('end', () => receive(request, response, Buffer.concat(chunks)));
 });
 server.keepAliveTimeout = 60_000;
@@ -140,13 +150,19 @@ server.keepAliveTimeout = 60_000;
 const answers = {
   progress: () => ({ delivered: delivered.size, arrivals: arrivals.length }),
   record: () => arrivals,
-  /** What arrived since the last time; it is forgotten here, but for whose first attempt it was: a second one is never failed on purpose. */
+  /**
+   * Returns the requests since the last call and forgets them. It remembers the messages whose first attempt they were,
+   * because a second attempt never fails on purpose.
+   */
   take: () => {
     const taken = arrivals;
     arrivals = [];
     return taken;
   },
-  /** A path misbehaves from now on, or no more with null; answers how often any did. */
+  /**
+   * Makes a path misbehave from now on, or behave again with null. Returns the number of misbehaviours so far on all
+   * paths.
+   */
   misbehave: ({ path, misbehaviour }) => {
     if (misbehaviour) misbehaviours.set(path, misbehaviour);
     else misbehaviours.delete(path);
@@ -158,6 +174,6 @@ const answers = {
 
 process.on('message', ({ ask, ticket, given }) => process.send({ ticket, answer: answers[ask](given) }));
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C is for the test run, which ends us through the channel.
+// Ctrl-C is for the test run, which ends this process through the channel.
 process.on('SIGINT', () => undefined);
 server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));

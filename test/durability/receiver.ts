@@ -5,23 +5,28 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Arrival } from './checker.js';
 
-/** How far the receiver has come: different messages that it answered with 200, and requests in all. */
+/** The receiver's progress: different messages answered with 200, and all requests. */
 export interface Progress {
   delivered: number;
   arrivals: number;
 }
 
-/** A request with where it went, as destinations are numbered, whether it says that it is a replay, and whether it is dated five minutes off. */
+/**
+ * A request with the number of its destination, whether it is marked as a replay, and whether its timestamp is five
+ * minutes off.
+ */
 export interface Received extends Arrival {
   destination: number;
   isReplayed: boolean;
   isMisdated: boolean;
 }
 
-/** What a receiver does instead of answering at once: nothing, a header without an end, a 500 every other time, a reset, or a 200 that is late. */
+/**
+ * Misbehaviour of a receiver: no answer, a header without an end, a 500 to every other request, a reset, or a late 200.
+ */
 export type Misbehaviour = 'hang' | 'trickle' | 'flap' | 'reset' | 'slow';
 
-/** The receiver, in a process that nothing here kills. It has one URL and one signing secret per destination. */
+/** The receiver, in a process that the tests never kill. It has one URL and one signing secret per destination. */
 export class ReceiverProcess {
   private tickets = 0;
   private readonly waiting = new Map<number, (answer: unknown) => void>();
@@ -37,7 +42,10 @@ export class ReceiverProcess {
     });
   }
 
-  /** A calm receiver answers 200 to everything; otherwise a few first attempts fail, as the seed says, and more of them at the `flaky` ones. */
+  /**
+   * Starts a receiver. A calm one answers 200 to everything. Otherwise a few first attempts fail as the seed decides,
+   * and more of them at the `flaky` destinations.
+   */
   static async start(options: {
     seed: number;
     destinations: number;
@@ -57,7 +65,7 @@ export class ReceiverProcess {
     return new ReceiverProcess(child, port, secrets);
   }
 
-  /** Where the destination with the secret of the same index delivers. */
+  /** Returns the URL of the destination whose secret has the same index. */
   url(destination: number): string {
     return `http://127.0.0.1:${this.port}/${destination}`;
   }
@@ -66,17 +74,20 @@ export class ReceiverProcess {
     return this.ask('progress') as Promise<Progress>;
   }
 
-  /** Every request so far. */
+  /** Returns every request so far. */
   record(): Promise<Received[]> {
     return this.ask('record') as Promise<Received[]>;
   }
 
-  /** Every request since the last time that this was called. */
+  /** Returns every request since the last call. */
   take(): Promise<Received[]> {
     return this.ask('take') as Promise<Received[]>;
   }
 
-  /** Makes a destination misbehave, or with null behave again. Resolves with how often any has misbehaved so far. */
+  /**
+   * Makes a destination misbehave, or behave again with null. Resolves with the number of misbehaviours so far at all
+   * destinations.
+   */
   misbehave(destination: number, misbehaviour: Misbehaviour | null): Promise<number> {
     return this.ask('misbehave', { path: `/${destination}`, misbehaviour }) as Promise<number>;
   }

@@ -6,7 +6,7 @@ import { eventually, freePort, noteForReaper } from './processes.js';
 
 const START_MS_MAX = 10_000;
 
-/** A Redis that keeps nothing: when it is killed it comes back empty, on the same port. */
+/** A Redis server without persistence. After a kill it comes back empty on the same port. */
 export class ForgetfulRedis {
   private constructor(
     readonly port: number,
@@ -30,7 +30,7 @@ export class ForgetfulRedis {
     if (!reply.startsWith('+OK')) throw new Error(`FLUSHALL answered ${reply}`);
   }
 
-  /** SIGKILL, and a new server on the same port. */
+  /** Sends SIGKILL and starts a new server on the same port. */
   async killAndRestart(): Promise<void> {
     const gone = once(this.child, 'exit');
     this.child.kill('SIGKILL');
@@ -57,7 +57,7 @@ export class ForgetfulRedis {
     if (!isReady) throw new Error(`redis-server does not answer on port ${this.port}.`);
   }
 
-  /** One command in the inline form of the protocol. */
+  /** Sends one command in the protocol's inline form. */
   private command(name: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = connect(this.port, '127.0.0.1', () => socket.write(`${name}\r\n`));

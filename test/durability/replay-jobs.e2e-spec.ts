@@ -15,7 +15,10 @@ const FORGOTTEN_MS = 15_000 + 3_000;
 const STARTED_MS_MAX = 12_000;
 const OVER_MS_MAX = 60_000;
 
-/** Contract, section 8: a job that a crash interrupts goes on from its last page; section 4: the queue may be emptied at any moment. */
+/**
+ * Contract, section 8: a job that a crash interrupts goes on from its last page; section 4: the queue may be emptied at
+ * any moment.
+ */
 describe('replay jobs that are interrupted', () => {
   const seed = runSeed();
   let database: TestDatabase;
@@ -75,7 +78,10 @@ describe('replay jobs that are interrupted', () => {
     expect((await enqueued()).map(({ once }) => once)).toEqual([cut.enqueued, lost.enqueued]);
   }, 180_000);
 
-  /** Of each endpoint: its events, what was routed of them, and how much of that replays have enqueued exactly once, or not so. */
+  /**
+   * Of each endpoint: its events, what was routed of them, and how much of that replays have enqueued exactly once, or
+   * not so.
+   */
   function enqueued(): Promise<Enqueued[]> {
     return query(
       database.url,

@@ -2,38 +2,38 @@ import { idTimeMs, parseId } from '../../src/kernel/ids.js';
 import type { Arrival, Disruption, Evidence, Outage, Sent } from './checker.js';
 import { type Kind, kindOf } from './payload.js';
 
-/** What a provider knows of one webhook. */
+/** A webhook as its provider knows it. */
 export interface Posted extends Sent {
   n: number;
-  /** Of the body's value: what a consumer that pulls can compare. */
+  /** Hash of the parsed body, which a pull consumer can compare. */
   meaning: string;
   firstTryAtMs: number;
-  /** Tries without an answer of 200: each may have been stored under an id that nobody was told. */
+  /** Attempts that did not get a 200. Each may have been stored under an id that no answer returned. */
   unanswered: number;
 }
 
-/** A place that a route leads to. */
+/** A destination of a route. */
 export interface Place {
   name: string;
-  /** What the route's filter lets through; null for all. */
+  /** The kinds that pass the route's filter, or null for all. */
   kinds: readonly Kind[] | null;
-  /** Whether it is pulled from: then its arrivals carry the meaning as their hash. */
+  /** Whether it is a pull feed. Its arrivals then have the `meaning` as their hash. */
   isPulled: boolean;
 }
 
-/** A delivery as the place knows that got it. */
+/** A delivery as observed at the place that got it. */
 export interface Visit extends Arrival {
   place: string;
   isReplayed: boolean;
 }
 
-/** A replay of everything up to a time. */
+/** A replay of everything up to a given time. */
 export interface RangeReplay {
   askedAtMs: number;
   untilMs: number;
 }
 
-/** Everything that is known from outside. */
+/** All observations from outside of the service. */
 export interface Observed {
   posted: readonly Posted[];
   visits: readonly Visit[];
@@ -43,7 +43,7 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** An event that was stored: its id was answered, or it showed up from a try that got no answer. */
+/** A stored event. An answer returned its id, or it arrived after an attempt without an answer. */
 interface Stored {
   id: string;
   posted: Posted;
@@ -51,8 +51,8 @@ interface Stored {
 }
 
 /**
- * Says what of receiving must have come where, in the checker's terms: one message for each event and each place that
- * its routes lead to, and another one for its replay. An event that shows up anywhere must come everywhere.
+ * Converts observations of receiving to the checker's terms: one message for each event and each place of its routes,
+ * and another one for its replay. An event that arrives at one place must arrive at all of them.
  */
 export function evidenceOf(observed: Observed): Evidence {
   const { posted, places, replay, disruptions, outages } = observed;
@@ -69,7 +69,8 @@ export function evidenceOf(observed: Observed): Evidence {
     for (const place of places.filter(({ kinds }) => kinds === null || kinds.includes(kindOf(event.posted.n)))) {
       const [first, again] = [label(event.id, place.name, false), label(event.id, place.name, true)];
       const visits = byName.get(first) ?? [];
-      // A replay ends what still waits for another try: then it stands for the first delivery, whose failed tries were its own.
+      // A replay cancels a delivery that still waits for a retry. It then stands for the first delivery, including its
+      // failed attempts.
       const isOvertaken = mustComeAgain && !visits.some(({ status }) => status >= 200 && status < 300);
       if (isOvertaken) for (const visit of visits) arrivals.set(visit, again);
       if (!isOvertaken) sent.push(expected(first, event, place, event.acceptedAtMs));
@@ -79,12 +80,12 @@ export function evidenceOf(observed: Observed): Evidence {
   return { sent, arrivals: [...arrivals].map(([visit, id]) => ({ ...visit, id })), disruptions, outages };
 }
 
-/** Events that came by a replay. */
+/** Returns events that arrived by a replay. */
 export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
   return new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
 }
 
-/** Items of a feed that came behind one whose first try began only after they had been accepted. */
+/** Returns feed items that came after an item whose first attempt began only after they had been accepted. */
 export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
   const events = new Map(storedOf(observed).map((event) => [event.id, event]));
   const wrong: string[] = [];
@@ -110,7 +111,7 @@ function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits'
     const found = byHash.get(bodyHash);
     if (events.has(id) || !found || !places.some(({ name }) => name === place)) continue;
     strays.set(found, (strays.get(found) ?? 0) + 1);
-    // More events than tries came out of nothing: the checker is not told of those.
+    // More events than attempts are created without a request. They are not passed to the checker.
     if ((strays.get(found) ?? 0) <= found.unanswered) events.set(id, { id, posted: found, acceptedAtMs: null });
   }
   return [...events.values()];
@@ -129,7 +130,7 @@ function isIn({ untilMs }: RangeReplay, { id }: Stored): boolean {
   return parsed !== null && idTimeMs(parsed) <= untilMs;
 }
 
-/** What was accepted while the replay was asked for may have come too late for it. */
+/** Returns whether the replay must contain the event. Events accepted during the replay request may be missing. */
 function isSurelyIn(replay: RangeReplay, event: Stored): boolean {
   return isIn(replay, event) && event.acceptedAtMs !== null && event.acceptedAtMs < replay.askedAtMs;
 }

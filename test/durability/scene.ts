@@ -9,37 +9,40 @@ import { openDeliveries, query } from './storage.js';
 
 type Env = Readonly<Record<string, string>>;
 
-/** What a scenario starts from. */
+/** Initial conditions of a scenario. */
 export interface SceneOptions {
   seed: number;
-  /** Asked again for each use: where an embedded PostgreSQL listens is known once it does. */
+  /** Evaluated at each use, because the address of an embedded PostgreSQL is known only after it listens. */
   databaseUrl: string | (() => string);
-  /** The processes by name, each with its environment on top of what all have. */
+  /** The processes by name, each with environment variables in addition to the common ones. */
   processes: Readonly<Record<string, Env>>;
-  /** For all of them. */
+  /** Environment variables of all processes. */
   env?: Env;
-  /** True for a receiver that answers 200 to everything. */
+  /** True if the receiver answers 200 to everything. */
   isCalm?: boolean;
-  /** Paths of the receiver behind those of the destinations, each with a secret of its own. */
+  /** Number of receiver paths in addition to those of the destinations. Each has its own secret. */
   paths?: number;
   /** Paths at which many first attempts fail. */
   flaky?: readonly number[];
-  /** Started here when left out. The scene stops it. */
+  /** Created if left out. The scene stops it. */
   pace?: Pace;
 }
 
 export const DESTINATIONS = 8;
-/** Jitter is from 0 to each of these; more tries than any run of faults uses up. */
+/** Jitter is from 0 to each of these delays. There are more attempts than any sequence of faults uses up. */
 export const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
-/** Claims of the dead fall back after ten seconds; claims that nobody heard of, when their name goes: after a minute. */
+/**
+ * Claims of a dead worker are released after ten seconds. Claims whose owner was never registered are released after a
+ * minute.
+ */
 const QUIET_MS_MAX = 120_000;
 const ANSWER_MS_MAX = 60_000;
 const EVENTS_PER_PAGE = 100;
 
-/** Posthorn processes on one database, a receiver, and destinations at it. */
+/** Posthorn processes on one database, a receiver, and destinations at the receiver. */
 export class Scene {
   private readonly members = new Map<string, KeptProcess>();
-  /** Their ids, numbered as the receiver's. */
+  /** Ids of the destinations, in the receiver's order. */
   readonly destinations: string[] = [];
   private readonly openedAtMs = Date.now();
 
@@ -47,11 +50,14 @@ export class Scene {
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
     readonly apiKey: string,
-    /** Multiplies the seconds of the checker. */
+    /** Multiplies the times of the checker. */
     readonly pace: Pace,
   ) {}
 
-  /** The processes listed under `start` (all by default) are up when it resolves; the first of them makes the destinations. */
+  /**
+   * Opens a scene. The processes in `start` (default: all) are up when it resolves. The first of them creates the
+   * destinations.
+   */
   static async open(options: SceneOptions, start: readonly string[] = Object.keys(options.processes)): Promise<Scene> {
     const { seed, isCalm = false, paths = 0, flaky = [] } = options;
     const receiver = await ReceiverProcess.start({ seed, destinations: DESTINATIONS + paths, flaky, isCalm });
@@ -77,7 +83,7 @@ export class Scene {
     return member;
   }
 
-  /** A sender to the named processes. */
+  /** Creates a sender to the named processes. */
   load(apis: readonly string[], lanes: number, options: Partial<LoadOptions> = {}): Load {
     const urls = apis.map((name) => this.member(name).url);
     return new Load({
@@ -91,13 +97,15 @@ export class Scene {
     });
   }
 
-  /** The database as its owner reaches it. */
+  /** Returns the address of the database, without a proxy. */
   databaseUrl(): string {
     const { databaseUrl } = this.options;
     return typeof databaseUrl === 'string' ? databaseUrl : databaseUrl();
   }
 
-  /** Waits until the service has nothing to deliver any more; false when that does not come, which the checker will explain. */
+  /**
+   * Waits until the service has nothing left to deliver. Returns false on a timeout, which the checker will explain.
+   */
   settled(): Promise<boolean> {
     return eventually(
       () =>
@@ -110,7 +118,7 @@ export class Scene {
     );
   }
 
-  /** The checker's report over everything so far. */
+  /** Returns the checker's report over everything so far. */
   async report(load: Load, disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<Report> {
     return check({
       sent: load.sent,
@@ -125,7 +133,7 @@ export class Scene {
     return this.receiver.record();
   }
 
-  /** Every event that the API lists, by message id, with its status. */
+  /** Returns the status of every event that the API lists, by message id. */
   async listed(api: string): Promise<Map<string, string>> {
     const statuses = new Map<string, string>();
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -137,12 +145,15 @@ export class Scene {
     return statuses;
   }
 
-  /** Processes that ended although nobody had killed them. */
+  /** Returns processes that exited without being killed. */
   crashes(): string[] {
     return [...this.members.values()].flatMap(({ crashes }) => crashes);
   }
 
-  /** What a failed run is looked into with: the rows of lost messages, who is alive, and what the processes wrote last. */
+  /**
+   * Returns data to debug a failed run: the rows of lost messages, the live processes, and the last output of each
+   * process.
+   */
   async inquest(report: Report): Promise<string> {
     const url = this.databaseUrl();
     const [open, workers] = await Promise.all([
@@ -159,7 +170,7 @@ export class Scene {
     return `${JSON.stringify(found, null, 1)}\n${this.logs()}`;
   }
 
-  /** One call of the API; throws for every answer but a 2xx. */
+  /** Makes one API call. Throws for every answer except 2xx. */
   async call(api: string, method: string, path: string, body?: unknown): Promise<unknown> {
     const headers = {
       authorization: `Bearer ${this.apiKey}`,
@@ -175,7 +186,7 @@ export class Scene {
     return JSON.parse(text);
   }
 
-  /** What must be answered, asked at one process after the other, while they are killed. */
+  /** Retries a call at one process after the other, because they are being killed. */
   async persistently(apis: readonly string[], call: (api: string) => Promise<unknown>): Promise<unknown> {
     let [answer, failure]: [unknown, unknown] = [undefined, undefined];
     let tries = 0;

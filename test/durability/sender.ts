@@ -2,7 +2,7 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sent } from './checker.js';
 
-/** What came of one try: an HTTP status, or the code of what broke the connection. */
+/** The result of one attempt: an HTTP status, or the error code of a broken connection. */
 export interface Answer {
   status: string;
   text: string;
@@ -12,12 +12,12 @@ export interface Answer {
 export const AGAIN_MS = 50;
 const TRY_MS_MAX = 10_000;
 
-/** Senders that never give up: each message is sent again until its answer says that it was accepted. */
+/** A sender that retries each message until an answer says that it was accepted. */
 export abstract class Sender {
   abstract readonly sent: readonly Sent[];
-  /** Answers by status, and failures by their code: what happened to single tries. */
+  /** Number of attempts by HTTP status or error code. */
   readonly outcomes: Record<string, number> = {};
-  /** Answers that no try should get, with their body. */
+  /** Answers that no attempt should get, with their body. */
   readonly refusals: string[] = [];
   accepted = 0;
   private readonly agent = new http.Agent({ keepAlive: true });
@@ -25,7 +25,7 @@ export abstract class Sender {
   private stopping = false;
   private running: Promise<void>[] = [];
 
-  /** `lanes` messages are on their way at once; `pace` multiplies the time for a try. */
+  /** `lanes` is the number of concurrent messages. `pace` multiplies the timeout of an attempt. */
   constructor(
     private readonly lanes: number,
     private readonly pace: () => number = () => 1,
@@ -38,38 +38,38 @@ export abstract class Sender {
     this.running = Array.from({ length: this.lanes }, (_, lane) => this.run(lane));
   }
 
-  /** Resolves when nothing is sent any more, which is early only when the service refused something. */
+  /** Resolves when sending has ended. This is early only if the service rejected something. */
   async ended(): Promise<void> {
     await Promise.all(this.running);
   }
 
-  /** Begins no more messages; resolves once those that were begun are accepted. */
+  /** Starts no more messages. Resolves once all messages in flight are accepted. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.ended();
     this.agent.destroy();
   }
 
-  /** Gives up on everything: for the end of a test that may have failed. */
+  /** Abandons all messages at the end of a test that may have failed. */
   abandon(): void {
     this.stopping = true;
     this.refusals.push('It was abandoned.');
     this.agent.destroy();
   }
 
-  /** Resolves once so many messages are accepted. */
+  /** Resolves once this number of messages is accepted. */
   async reached(accepted: number): Promise<void> {
     if (this.accepted >= accepted) return;
     await new Promise<void>((reached) => this.milestones.push({ accepted, reached }));
   }
 
-  /** Counts a message that was accepted. */
+  /** Counts an accepted message. */
   protected count(): void {
     this.accepted += 1;
     for (const { accepted, reached } of this.milestones) if (accepted === this.accepted) reached();
   }
 
-  /** One try, noted in `outcomes`. */
+  /** Makes one attempt and records it in `outcomes`. */
   protected async try(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer> {
     const answer = await this.post(url, headers, body);
     this.outcomes[answer.status] = (this.outcomes[answer.status] ?? 0) + 1;
@@ -77,7 +77,7 @@ export abstract class Sender {
   }
 
   private async run(lane: number): Promise<void> {
-    // A lane starts when the one before it has been answered, so that no kill finds all of them in step.
+    // Lanes start staggered, so that a kill never finds all of them in the same state.
     await sleep(lane);
     while (!this.stopping && this.refusals.length === 0) await this.send();
   }

@@ -58,7 +58,8 @@ function ask(
           resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }),
         );
     });
-    // One on its way to a process that was killed in that moment is never answered (ADR 26): as every client, this one gives up.
+    // One on its way to a process that was killed in that moment is never answered (ADR 26): as every client, this one
+    // gives up.
     asked.setTimeout(ANSWER_MS_MAX, () => asked.destroy(new Error('No answer.')));
     asked.once('error', reject).end();
   });

@@ -7,20 +7,22 @@ import { startEmbeddedPostgres } from '../../src/bootstrap/embedded.js';
 import type { Outage } from './checker.js';
 import { eventually, noteForReaper } from './processes.js';
 
-/** What of PostgreSQL is killed: one server process of a client, the parent of all, or everything at once. */
+/** The part of PostgreSQL to kill: one client's server process, the postmaster, or all processes at once. */
 export type Blow = 'backend' | 'postmaster' | 'everything';
 
 const BACK_MS_MAX = 60_000;
 const DEADLOCK = '40P01';
 const DEADLOCKS_MAX = 10;
 
-/** A PostgreSQL to be killed: durable as in production, started again on the same port by its supervisor. */
+/**
+ * A PostgreSQL server for kill tests. It is durable as in production, and its supervisor restarts it on the same port.
+ */
 export class KillablePostgres {
   readonly outages: Outage[] = [];
 
   private constructor(private readonly server: EmbeddedPostgres) {}
 
-  /** In a directory of its own by default; the settings are on top of those of the embedded server. */
+  /** Uses a directory of its own by default. `settings` are added to those of the embedded server. */
   static async start(
     options: { directory?: string; settings?: Readonly<Record<string, string>> } = {},
   ): Promise<KillablePostgres> {
@@ -40,12 +42,12 @@ export class KillablePostgres {
     return this.server.url;
   }
 
-  /** The parent of its processes, as it is now. */
+  /** Process id of the current postmaster. */
   pid(): number {
     return this.server.pid();
   }
 
-  /** Makes ready to strike: the blow itself waits for nothing. */
+  /** Prepares a kill, so that the returned function can kill without delay. */
   async aim(blow: Blow): Promise<() => void> {
     const witness = await connect(this.url);
     const { rows } = await witness.query<{ pid: number; application_name: string }>(
@@ -55,7 +57,7 @@ export class KillablePostgres {
     const pids = { backend: client ? [client.pid] : [], postmaster: [], everything: rows.map(({ pid }) => pid) }[blow];
     return () => {
       this.noteOutage(witness);
-      // The parent first: one that is alive ends and replaces its children by itself.
+      // The postmaster first: a live one would end and replace its children by itself.
       for (const pid of blow === 'backend' ? pids : [this.server.pid(), ...pids]) strike(pid);
     };
   }
@@ -69,7 +71,10 @@ export class KillablePostgres {
     await this.server.stop();
   }
 
-  /** From the blow until somebody is let in again; what was let in before it must have been thrown out first. */
+  /**
+   * Records an outage from the kill until a new connection succeeds. The connections from before must have been closed
+   * first.
+   */
   private noteOutage(witness: pg.Client): void {
     const outage: Outage = { fromMs: Date.now(), toMs: Infinity };
     this.outages.push(outage);
@@ -84,7 +89,7 @@ export class KillablePostgres {
   }
 }
 
-/** Rows of one statement, on a connection of its own. */
+/** Returns the rows of one statement, run on a connection of its own. */
 export async function query<R extends pg.QueryResultRow>(
   url: string,
   statement: string,
@@ -109,7 +114,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Empties every table of the queue; the record of its schema's version is none of what is queued. */
+/** Empties every table of the queue except the record of its schema version. */
 export async function emptyQueueTables(url: string): Promise<void> {
   const tables = await query<{ name: string }>(
     url,
@@ -122,13 +127,13 @@ export async function emptyQueueTables(url: string): Promise<void> {
       await query(url, truncate);
       return;
     } catch (error) {
-      // It wants every table at once, and may be the one that PostgreSQL chooses to end a deadlock.
+      // The statement locks all tables, so PostgreSQL may cancel it to resolve a deadlock.
       if ((error as { code?: string }).code !== DEADLOCK || tries === DEADLOCKS_MAX) throw error;
     }
   }
 }
 
-/** Deliveries that the service still has to make. */
+/** Returns the number of deliveries that the service still has to make. */
 export async function openDeliveries(url: string): Promise<number> {
   const [row] = await query<{ count: number }>(url, 'select count(*)::int as count from due_deliveries');
   return row?.count ?? Infinity;
@@ -138,6 +143,6 @@ function strike(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended meanwhile, as it should.
+    // It exited meanwhile, as it should.
   }
 }

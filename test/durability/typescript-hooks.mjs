@@ -1,4 +1,5 @@
-// An import that names `x.js` means `x.ts` where there is no `x.js`, as for the compiler; what is loaded so is compiled on the way.
+// Resolves an import of `x.js` to `x.ts` if there is no `x.js`, as the compiler does, and compiles the file when it is
+// loaded.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';

@@ -9,7 +9,9 @@ const SCOPES = ['read', 'write', 'admin'] as const;
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 
-/** Routes of one's own, with a guard and a quota beside the scopes; and, where it is asked for, another rule of access. */
+/**
+ * Routes of one's own, with a guard and a quota beside the scopes; and, where it is asked for, another rule of access.
+ */
 const EXTENSION = `
 import { Controller, Get, Post, HttpCode, Module, UseGuards, Injectable, ForbiddenException } from '@nestjs/common';
 import { ApiOperation, ApiOkResponse, ApiParam } from '@nestjs/swagger';

@@ -8,7 +8,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { eventually, freePort, noteForReaper } from '../durability/processes.js';
 import { hasTool, isAtLeast, printed } from '../support/optional-tools.js';
 
-/** A stored message. Names of headers in lower case. */
+/** A stored message. Header names are in lower case. */
 export interface StoredMessage {
   subject: string;
   headers: Record<string, string>;
@@ -19,14 +19,14 @@ const START_MS_MAX = 10_000;
 export const USER = 'posthorn';
 export const PASSWORD = 'correct-horse-battery-staple';
 
-/** Whether there is a `nats-server` to run. CI must have one: what is promised for NATS is not left untested there. */
+/** Returns whether a `nats-server` is installed. CI must have one, so that the guarantees for NATS are tested. */
 export const isNatsInstalled = (): boolean =>
   hasTool(
     { skipped: 'the tests with NATS', tool: 'nats-server 2.2 or newer', install: 'apt-get install nats-server' },
     () => isAtLeast(printed('nats-server', '--version'), [2, 2]),
   );
 
-/** A NATS server with JetStream, which keeps its streams when it is stopped and started again. */
+/** A NATS server with JetStream, whose streams survive a restart. */
 export class NatsServer {
   private child: ChildProcess | null = null;
 
@@ -39,7 +39,7 @@ export class NatsServer {
   static async start(): Promise<NatsServer> {
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-nats-'));
     const server = new NatsServer(folder, await freePort(), await freePort());
-    // `publisher` may publish and nothing else: not look at streams, either.
+    // The user `publisher` may only publish. It may not even read stream information.
     writeFileSync(
       path.join(folder, 'nats.conf'),
       `
@@ -97,7 +97,7 @@ export class NatsServer {
     );
   }
 
-  /** Everything that a stream has stored, in its order. */
+  /** Returns everything that a stream has stored, in order. */
   stored(stream: string): Promise<StoredMessage[]> {
     return this.using(async (connection) => {
       const { streams } = await jetstreamManager(connection);
@@ -115,7 +115,7 @@ export class NatsServer {
     });
   }
 
-  /** Connections of the service, as the server counts them. */
+  /** Returns the service's connections, as the server counts them. */
   async connections(): Promise<number> {
     const answer = await fetch(`http://127.0.0.1:${this.monitorPort}/connz?limit=1000`);
     const { connections } = (await answer.json()) as { connections: { name?: string }[] };

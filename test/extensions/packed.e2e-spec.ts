@@ -27,7 +27,10 @@ const SHARED = [
   'posthorn',
 ];
 
-/** As a developer's shell has it, but for what Jest and npm put there; npm takes what it has before it asks the registry. */
+/**
+ * As a developer's shell has it, but for what Jest and npm put there; npm takes what it has before it asks the
+ * registry.
+ */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(NODE_|npm_(package|lifecycle|command|execpath|node_execpath)|JEST_)/.test(name),

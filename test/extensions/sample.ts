@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../architecture/source-tree.js';
 
-/** The sample as its author would have it: in a folder of its own, compiled against the package `posthorn`. */
+/** The sample extension as its author has it: in a folder of its own, compiled against the package `posthorn`. */
 export interface CompiledSample {
-  /** For EXTENSIONS. */
+  /** Value for EXTENSIONS. */
   file: string;
 }
 
@@ -20,8 +20,8 @@ const WAIT_MS = 100;
 const WAIT_MS_MAX = 120_000;
 
 /**
- * Nothing but what its `package.json` names can be imported; of `posthorn`, nothing but its `exports`. Compiled once in a run: whichever suite
- * comes first does it, and the others wait for that.
+ * Compiles the sample. Only packages in its `package.json` can be imported, and of `posthorn` only its `exports`. It is
+ * compiled once in a test run: the first suite does it, and the others wait.
  */
 export function compileSample(): CompiledSample {
   const folder = path.join(
@@ -37,7 +37,7 @@ export function compileSample(): CompiledSample {
       continue;
     }
     try {
-      // Its own name when it is whole.
+      // The folder gets its final name only when it is complete.
       if (!existsSync(folder)) renameSync(compiledIn(`${folder}.making`), folder);
     } finally {
       rmSync(lock, { recursive: true, force: true });
@@ -46,7 +46,7 @@ export function compileSample(): CompiledSample {
   return { file: path.join(folder, 'dist', 'index.js') };
 }
 
-/** Whether another suite is at it; from now on this one is, otherwise. */
+/** Returns whether another suite is compiling. If not, takes the lock. */
 function isTaken(lock: string): boolean {
   try {
     mkdirSync(lock);

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-/** A load balancer as they are: takes turns, asks for health, keeps its connections open, and never sends a request twice. */
+/** A typical load balancer: round robin, health checks, keep-alive connections, and no retries of requests. */
 export interface Balancer {
   readonly url: string;
-  /** What a node did not answer, or answered with 502 to 504. */
+  /** Requests that a node did not answer, or answered with 502 to 504. */
   readonly refused: readonly string[];
-  /** Whether the node is sent requests now. */
+  /** Whether the node currently gets requests. */
   isIn(node: string): boolean;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ interface Node {
 const CHECK_EVERY_MS = 100;
 const CONNECTIONS = 8;
 
-/** Opens one in front of nodes that are all up. */
+/** Opens a load balancer in front of nodes that are all up. */
 export async function openBalancer(urls: readonly string[]): Promise<Balancer> {
   const nodes: Node[] = urls.map((url) => ({
     url,

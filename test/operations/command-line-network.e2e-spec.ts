@@ -96,7 +96,8 @@ describe('posthorn events tail and listen', () => {
           (count) => count >= counts,
           WITHIN_MS,
         );
-      // A connection of before that idles is as dead as the stream's: a request over it is given up after 30 s, and tried again.
+      // A connection of before that idles is as dead as the stream's: a request over it is given up after 30 s, and
+      // tried again.
       for (const each of [cutListen, asleepListen])
         await until(
           async () => each.lines().length,

@@ -43,7 +43,10 @@ describe('a start that fails', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** The extensions here import nothing that the service has as well; one that is not there is looked for by Node.js itself. */
+  /**
+   * The extensions here import nothing that the service has as well; one that is not there is looked for by Node.js
+   * itself.
+   */
   const start = (env: Record<string, string>): Promise<Ended> =>
     run(
       'main',

@@ -17,7 +17,10 @@ interface Parts {
 
 const WITHIN_MS = 60_000;
 
-/** A partition of a day that has passed, and rows that are past their time in tables of every other job that removes by time. */
+/**
+ * A partition of a day that has passed, and rows that are past their time in tables of every other job that removes by
+ * time.
+ */
 const PASSED = `
   create table events_p20200101 (like events including defaults including constraints);
   alter table events attach partition events_p20200101 for values from ('2020-01-01') to ('2020-01-02');

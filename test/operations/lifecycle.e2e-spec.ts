@@ -18,7 +18,9 @@ import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-/** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
+/**
+ * A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own.
+ */
 const RECOVERED_WITHIN_MS = 40_000;
 
 const received = (target: TargetPath): unknown[] => target.posts().map(({ headers }) => headers['webhook-id']);

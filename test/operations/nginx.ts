@@ -10,14 +10,14 @@ import { hasTool, printed } from '../support/optional-tools.js';
 const START_MS_MAX = 10_000;
 const POLL_MS = 50;
 
-/** Whether there is an nginx to run. CI must have one. */
+/** Returns whether nginx is installed. CI must have it. */
 export const isNginxInstalled = (): boolean =>
   hasTool(
     { skipped: 'the test of the router', tool: 'nginx', install: 'apt-get install nginx-light' },
     () => printed('nginx', '-v') !== null,
   );
 
-/** An nginx of a test's own: `files` by name below its directory, `http` within `http { … }`. */
+/** An nginx for one test. `files` are stored by name in its directory, `http` is the content of `http { … }`. */
 export class Nginx {
   private constructor(
     private readonly child: ChildProcess,

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { hasTool, printed } from './optional-tools.js';
 
-/** Debian's Chromium, or another one by its path. */
+/** Debian's Chromium, or the path of another one. */
 const EXECUTABLE = process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Where screenshots go; git ignores it. */
+/** Folder of screenshots, which git ignores. */
 const SCREENSHOTS = path.resolve(import.meta.dirname, '..', 'browser', 'results');
 
-/** Whether there is a Chromium to run. CI must have one: what is promised of pages is not left untested there. */
+/** Returns whether Chromium is installed. CI must have it, so that the guarantees for pages are tested. */
 export const isChromiumInstalled = (): boolean =>
   hasTool(
     {
@@ -20,13 +20,13 @@ export const isChromiumInstalled = (): boolean =>
     () => printed(EXECUTABLE, '--version') !== null,
   );
 
-/** A browser that is stopped with its suite; `more` are arguments of Chromium. */
+/** Starts a browser that is stopped with its suite. `more` are arguments of Chromium. */
 export function startBrowser(more: readonly string[] = []): Promise<Browser> {
-  // Without the sandbox: CI is root, and what is shown is ours.
+  // Without the sandbox, because CI runs as root and all pages are Posthorn's own.
   return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
 }
 
-/** Everything that a page complains about: errors of its scripts, of the console and of its content policy. */
+/** Collects the errors of a page: of its scripts, its console and its content security policy. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -36,7 +36,7 @@ export function complaintsOf(page: Page): string[] {
   return complaints;
 }
 
-/** Pictures of one suite, in a folder that holds those of its last run only. */
+/** Returns a function that stores screenshots of one suite, in a folder with those of its last run only. */
 export function screenshotsOf(suite: string): (page: Page, name: string) => Promise<void> {
   const folder = path.join(SCREENSHOTS, suite);
   rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
-// Preloaded into a server, this sets the wall clock of its machine wrong by POSTHORN_TEST_CLOCK_SHIFT_MS; stopwatches go on as they do.
+// Preloaded into a server, this shifts the wall clock by POSTHORN_TEST_CLOCK_SHIFT_MS. Monotonic clocks are not
+// changed.
 const shiftMs = Number(process.env.POSTHORN_TEST_CLOCK_SHIFT_MS);
 const TrueDate = Date;
 const now = () => TrueDate.now() + shiftMs;

@@ -5,24 +5,24 @@ import { until } from '../api/polling.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** What a command said, and how it ended. */
+/** The output and the exit code of a command. */
 export interface Ran {
   code: number | null;
   out: string;
   err: string;
 }
 
-/** A command that runs on until it is stopped. */
+/** A command that runs until it is stopped. */
 export interface Running extends Ran {
   readonly child: ChildProcess;
-  /** Lines of standard output as JSON. */
+  /** Returns the lines of standard output as JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   lines(): any[];
   said(text: string | RegExp, withinMs?: number): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<Ran>;
 }
 
-/** Starts `posthorn` as a user would, with this environment and nothing of ours. */
+/** Starts `posthorn` as a user would, with only this environment. */
 export function start(env: Readonly<Record<string, string>>, args: readonly string[], input?: string): Running {
   const child = spawn(process.execPath, [path.join('dist', 'src', 'posthorn.js'), ...args], {
     cwd: ROOT,
@@ -60,7 +60,7 @@ export function start(env: Readonly<Record<string, string>>, args: readonly stri
   return running;
 }
 
-/** Runs it to its end. */
+/** Runs a command to its end. */
 export async function command(
   env: Readonly<Record<string, string>>,
   args: readonly string[],

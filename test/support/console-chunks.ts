@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** What Vite's manifest says of a chunk. */
+/** A chunk in Vite's manifest. */
 interface Chunk {
   file: string;
   isEntry?: boolean;
@@ -9,15 +9,18 @@ interface Chunk {
   dynamicImports?: string[];
 }
 
-/** A screen with the scripts that it needs, now or when it shows all that it has. */
+/** A screen with the scripts that it loads, at first or later when everything is shown. */
 export interface ScreenSize {
   name: string;
-  /** As gzip. */
+  /** Size after gzip. */
   bytes: number;
   chunks: string[];
 }
 
-/** Every screen of a built console: the entry and what that imports, and the lazy chunk of the screen with all that belongs to it. */
+/**
+ * Returns every screen of a built console: the entry with its imports, and the screen's lazy chunk with all that
+ * belongs to it.
+ */
 export function screensOf(output: string): ScreenSize[] {
   const manifest = JSON.parse(readFileSync(path.join(output, '.vite', 'manifest.json'), 'utf8')) as Record<
     string,
@@ -39,7 +42,10 @@ export function screensOf(output: string): ScreenSize[] {
     });
 }
 
-/** The chunk and everything that it imports; also what it loads later, which of the entry would be every screen. */
+/**
+ * Returns the chunk and everything that it imports. Dynamic imports are included, except for those of the entry, which
+ * are all the screens.
+ */
 function reached(
   manifest: Readonly<Record<string, Chunk>>,
   from: string,

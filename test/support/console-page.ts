@@ -5,10 +5,13 @@ import { complaintsOf, screenshotsOf } from './browser.js';
 import type { PosthornServer } from './server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Nobody waits this long for a page that works. */
+/** Longer than any page that works should take. */
 export const PATIENCE_MS = 20_000;
 
-/** Texts that would do something in a page, a spreadsheet, a terminal or an address that took them for anything else. Sixty, none longer than an event type may be. */
+/**
+ * Sixty texts that would have an effect if a page, a spreadsheet, a terminal or a URL interpreted them. None is longer
+ * than the maximum of an event type.
+ */
 export const HOSTILE: readonly string[] = [
   '<img src=x onerror=alert(1)>',
   '"><script>alert(1)</script>',
@@ -72,10 +75,10 @@ export const HOSTILE: readonly string[] = [
   '\u2066\u2067evil\u2069\u200B\uFEFF',
 ];
 
-/** Where the console is, and who may sign in. */
+/** The console's address and an API key that may sign in. */
 type Served = Pick<PosthornServer, 'url' | 'apiKey'>;
 
-/** The console in a browser, signed in; what it complains of and whom it asks is kept. */
+/** The console in a browser, signed in. It records the page's errors and the foreign addresses that the page calls. */
 export class ConsolePage {
   private readonly complaints: string[];
   private readonly foreign: string[] = [];
@@ -91,7 +94,10 @@ export class ConsolePage {
     });
   }
 
-  /** Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another; pictures go into the suite's folder. */
+  /**
+   * Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another one.
+   * Screenshots go into the suite's folder.
+   */
   static async open(
     browser: Browser,
     server: Served,
@@ -110,7 +116,8 @@ export class ConsolePage {
     await page.getByLabel('API key of your organization').fill(key);
     await page.getByRole('button', { name: 'Sign in with the key' }).click();
     await page.getByRole('navigation', { name: 'Screens' }).waitFor();
-    // Being signed out at first is told by the browser as an error, and over plain http what the page of the sign-in asks of it; nothing else is.
+    // The browser logs an error for the first request without a session, and over plain http for a header of the
+    // sign-in page. No other error is expected.
     opened.complaints.splice(
       0,
       opened.complaints.length,
@@ -119,27 +126,30 @@ export class ConsolePage {
     return opened;
   }
 
-  /** Goes to a place of the live environment. */
+  /** Opens a path of the live environment. */
   async open(place: string): Promise<void> {
     await this.page.goto(`${this.server.url}/console/live/${place}`);
   }
 
-  /** Goes to a screen by its link. */
+  /** Opens a screen by its link in the navigation. */
   async navigate(name: string): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name, exact: true }).click();
   }
 
-  /** A picture in the suite's folder. */
+  /** Stores a screenshot in the suite's folder. */
   async screenshot(name: string): Promise<void> {
     await this.take(this.page, name);
   }
 
-  /** What the page complained of, and addresses of others that it asked, since the last call; both empty where all is well. */
+  /** Returns the page's errors and the foreign addresses that it called since the last call. Empty if all is well. */
   wrongs(): string[] {
     return [...this.complaints.splice(0), ...this.foreign.splice(0)];
   }
 
-  /** What axe has against the screen, in light and dark, wide and on a phone; with a picture of each. */
+  /**
+   * Returns axe's violations on the screen in light and dark mode, on a wide window and on a phone, with a screenshot
+   * of each.
+   */
   async violations(name: string): Promise<string[]> {
     const found: string[] = [];
     for (const [width, height] of [
@@ -161,7 +171,7 @@ export class ConsolePage {
   }
 }
 
-/** What axe has against a page as it stands. */
+/** Returns axe's violations on a page in its current state. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

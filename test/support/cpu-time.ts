@@ -1,4 +1,7 @@
-/** The CPU time that something takes of this process, in milliseconds, whatever else the machine does: for what must not take the square of its input. */
+/**
+ * Returns the CPU time of this process that `act` takes, in milliseconds, independent of the machine's other load.
+ * Tests use it to detect quadratic run time.
+ */
 export function cpuMsOf(act: () => void): number {
   const before = process.cpuUsage();
   act();

@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** A database of one suite's own. */
+/** A database of one suite. */
 export interface TestDatabase {
   readonly url: string;
-  /** Ends every connection to it and drops it. Safe to repeat. */
+  /** Closes every connection to the database and drops it. Safe to repeat. */
   drop(): Promise<void>;
 }
 
-/** What databases are copied from; the global setup makes both. */
+/** Template databases. The global setup creates both. */
 const TEMPLATES = {
-  /** Today's schema, and nothing in it. */
+  /** The current schema without rows. */
   migrated: 'posthorn_template',
-  /** With the queues' tables and the partitions as well, which a first start would make: the faster one. */
+  /** Also has the queues' tables and the partitions, which a first start would create. It is the faster one. */
   started: 'posthorn_started',
 } as const;
 
-/** Makes a database with today's schema and no rows in it. */
+/** Creates a database with the current schema and no rows. */
 export async function createDatabase(template: keyof typeof TEMPLATES = 'started'): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // As files: the usual way writes each page of 2,500 relations to the log, twice the CPU.
+  // FILE_COPY, because the default strategy writes each page of 2,500 relations to the WAL, at twice the CPU cost.
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATES[template]} STRATEGY FILE_COPY`);
   return {
     url: urlOf(name),

@@ -19,12 +19,12 @@ const cleanups: (() => Promise<void>)[] = [];
 
 export const onCleanUp = (cleanup: () => Promise<void>): void => void cleanups.push(cleanup);
 
-/** Ends the agents and receivers of a test, the last made first. For `afterEach`. */
+/** Closes the agents and receivers of a test in reverse order. For `afterEach`. */
 export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }
 
-/** An agent for which loopback and plain http are open. */
+/** Returns an agent that may call loopback addresses and plain http. */
 export function agentWith(options: Partial<EgressAgentOptions> = {}): EgressAgent {
   const agent = new EgressAgent({ policy: () => LOOPBACK, resolve: new Names({ servers: [] }).resolve, ...options });
   onCleanUp(() => agent.destroy());

@@ -1,4 +1,5 @@
-// One embedded PostgreSQL for all suites, with fsync on as in production; every suite makes its own database in it.
+// Starts one embedded PostgreSQL for all suites, with fsync on as in production. Every suite creates its own database
+// in it.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import { preparePack } from './pack/prepare.mjs';
 import { makeRunFolder } from './run-folder.mjs';
 
 const dist = new URL('../../dist/src/', import.meta.url);
-/** From today on: thirty days of retention, and as far ahead of need as the service makes them. */
+/** Number of daily partitions from today on: thirty days of retention, plus those that the service creates ahead. */
 const DAYS = 34;
 
 export default async function globalSetup() {
@@ -31,9 +32,9 @@ export default async function globalSetup() {
 }
 
 /**
- * No passwords for the suites' own databases: a start of the service opens a handful of connections and works out the proof of
- * its password for each, 4,096 rounds a time; a tenth of a second of CPU in all. Others have them as ever, as do the databases
- * of suites that start a PostgreSQL of their own.
+ * Allows connections to the suites' own databases without a password. A start of the service opens several connections,
+ * and the password proof of each takes 4,096 hash rounds, in total a tenth of a second of CPU. Other databases, and
+ * suites with a PostgreSQL of their own, still use passwords.
  */
 async function trustSuites(folder, url) {
   const rules = path.join(folder, 'pg_hba.conf');
@@ -44,7 +45,10 @@ async function trustSuites(folder, url) {
   await client.end();
 }
 
-/** A second template, with what the first start on a database would make in it: more than half a second of a core for each suite. */
+/**
+ * Creates a second template with the objects that a first start creates. This saves each suite more than half a second
+ * of CPU.
+ */
 async function makeStarted(template) {
   const url = Object.assign(new URL(template), { pathname: '/posthorn_started' }).href;
   const client = new pg.Client({ connectionString: template.replace(/posthorn_template$/, 'postgres') });
@@ -65,7 +69,10 @@ async function makeStarted(template) {
   await database.close();
 }
 
-/** Cleans up when this process ends, in whatever way it does: its end closes the pipe that the reaper reads. */
+/**
+ * Starts the reaper, which cleans up when this process ends for any reason: the end closes the pipe that the reaper
+ * reads.
+ */
 function startReaper(directory) {
   const reaper = spawn(process.execPath, [path.join(import.meta.dirname, 'reaper.mjs'), directory], {
     detached: true,

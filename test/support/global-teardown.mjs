@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const STOP_MS_MAX = 20_000;
 
-/** Stops what suites shared, then PostgreSQL, then lets the reaper remove the rest, and waits until nothing is left. */
+/** Stops the shared services, then PostgreSQL. Then lets the reaper remove the rest and waits for it. */
 export default async function globalTeardown() {
   await stopShared(path.join(process.env.POSTHORN_TEST_DIR ?? '', 'shared'));
   await globalThis.posthornPostgres?.stop();
@@ -17,7 +17,9 @@ export default async function globalTeardown() {
   await gone;
 }
 
-/** The services of `shared-server.ts`: whoever waits for a SIGKILL here tells of one that does not stop. */
+/**
+ * Stops the services of `shared-server.ts`. If this has to wait for a SIGKILL, a service does not stop as it should.
+ */
 async function stopShared(folder) {
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
   await Promise.all(

@@ -1,17 +1,17 @@
 /**
- * URLs that Posthorn must not call, with nothing opened by the operator except plain http (which would otherwise hide
- * the reason under test). Collected from cujanovic/SSRF-Testing, PayloadsAllTheThings, the suites of smokescreen and
- * Svix, and the WHATWG parser's own normalisations.
+ * URLs that Posthorn must not call. The operator has allowed only plain http, which would otherwise hide the reason
+ * under test. Collected from cujanovic/SSRF-Testing, PayloadsAllTheThings, the test suites of smokescreen and Svix, and
+ * the normalisations of the WHATWG parser.
  */
 export interface HostileUrl {
   url: string;
   why: string;
-  /** The URL itself is innocent: it is refused at connect, when its name gives these addresses. */
+  /** The URL itself is harmless. It is rejected at connect time, when its name resolves to these addresses. */
   resolvesTo?: readonly string[];
 }
 
 export const HOSTILE_URLS: readonly HostileUrl[] = [
-  // Loopback in every spelling that the parser understands.
+  // Loopback in every notation that the parser understands.
   { url: 'https://127.0.0.1/', why: 'loopback' },
   { url: 'http://127.0.0.1:8080/', why: 'loopback on an open port' },
   { url: 'https://127.88.23.245:8443/', why: 'all of 127/8 is loopback' },
@@ -46,7 +46,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'https://[2002:7f00:1::]/', why: '6to4 of loopback' },
   { url: 'https://[2001:0:4136:e378:8000:63bf:80ff:fffe]/', why: 'Teredo of loopback' },
 
-  // Names that stand for this host or its network.
+  // Names of this host or its network.
   { url: 'https://localhost/', why: 'localhost' },
   { url: 'https://localhost./', why: 'trailing dot on localhost' },
   { url: 'https://LOCALHOST:8443/', why: 'upper case' },
@@ -63,7 +63,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'https://example..com/', why: 'empty label' },
   { url: 'https://example.com../', why: 'two trailing dots' },
 
-  // Private and special networks.
+  // Private and special-purpose networks.
   { url: 'https://10.0.0.1/', why: 'private' },
   { url: 'https://172.16.0.1/', why: 'private' },
   { url: 'https://172.31.255.255/', why: 'the end of 172.16/12' },
@@ -103,7 +103,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'http://metadata/', why: 'GCP by short name' },
   { url: 'http://instance-data/latest/', why: 'AWS by name' },
 
-  // What another parser would read differently.
+  // URLs that another parser would read differently.
   { url: 'https://example.com@127.0.0.1/', why: 'the host is behind the @' },
   { url: 'https://127.0.0.1%2f@example.com/', why: 'credentials that look like a host' },
   { url: 'https://127.0.0.1\\@example.com/', why: 'a backslash ends the host' },
@@ -113,7 +113,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'https://example.com/#', why: 'an empty fragment' },
   { url: 'https://300.300.300.300/', why: 'not an address, and not a name' },
 
-  // Other protocols, by scheme and by port.
+  // Other protocols, by scheme or by port.
   { url: 'file:///etc/passwd', why: 'file' },
   { url: 'gopher://127.0.0.1:6379/_FLUSHALL', why: 'gopher' },
   { url: 'ftp://example.com/', why: 'ftp' },
@@ -134,7 +134,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: `https://example.com/${'a'.repeat(2048)}`, why: 'too long' },
   { url: `https://example.com/${'é'.repeat(1000)}`, why: 'too long once percent-encoded' },
 
-  // Innocent until resolved.
+  // Harmless until resolved.
   { url: 'https://127.0.0.1.nip.example/', why: 'wildcard DNS to loopback', resolvesTo: ['127.0.0.1'] },
   { url: 'https://v6.rebind.example/', why: 'a name for ::1', resolvesTo: ['::1'] },
   { url: 'https://mapped.rebind.example/', why: 'a name for a mapped address', resolvesTo: ['::ffff:127.0.0.1'] },

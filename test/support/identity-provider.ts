@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** Somebody whom the provider knows. */
+/** An account at the provider. */
 export interface ProvidedAccount {
   email: string;
   name?: string;
@@ -10,11 +10,11 @@ export interface ProvidedAccount {
   groups?: string[];
 }
 
-/** An identity provider of its own process space: a certified implementation, which signs in whoever is `current`. */
+/** An identity provider in the test's process. It is a certified implementation, and signs in the `current` account. */
 export class TestIdentityProvider {
-  /** Who signs in next; null calls it off. */
+  /** The account that signs in next. Null cancels the sign-in. */
   current: ProvidedAccount | null = null;
-  /** Every request that reached it. */
+  /** Every request that reached the provider. */
   readonly requests: string[] = [];
   private provider: Provider | null = null;
 
@@ -35,7 +35,7 @@ export class TestIdentityProvider {
     return `http://localhost:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Registers the one client. */
+  /** Registers the only client. */
   register(redirectUri: string): void {
     const { issuer } = this;
     this.provider = quietly(
@@ -91,7 +91,7 @@ export class TestIdentityProvider {
   }
 }
 
-/** It says at length that it is not set up for production. */
+/** Suppresses the library's long warning that it is not set up for production. */
 function quietly<T>(make: () => T): T {
   const { info, warn } = console;
   console.info = console.warn = () => undefined;
@@ -102,7 +102,10 @@ function quietly<T>(make: () => T): T {
   }
 }
 
-/** Follows redirects as a browser does, with a jar for each origin, until an answer is none or leads to `stopAt`. Gives back where that is. */
+/**
+ * Follows redirects as a browser does, with cookies per origin, until an answer is no redirect or redirects to
+ * `stopAt`. Returns that address.
+ */
 export async function followFrom(start: string, stopAt: string): Promise<string> {
   const jars = new Map<string, Map<string, string>>();
   let url = new URL(start);

@@ -5,14 +5,14 @@ import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** One instruction of a Dockerfile, on one line. */
+/** An instruction of a Dockerfile, joined into one line. */
 export interface Instruction {
   /** `COPY`, `RUN`, … */
   word: string;
   rest: string;
 }
 
-/** The stages of the Dockerfile in their order; the last one is the image. */
+/** Returns the stages of the Dockerfile in order. The last one is the image. */
 export function dockerStages(): Instruction[][] {
   const lines = readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8')
     .replaceAll('\\\n', ' ')
@@ -27,17 +27,17 @@ export function dockerStages(): Instruction[][] {
   return stages;
 }
 
-/** The image's `/app`, made by the instructions of its last stage without a container. */
+/** The image's `/app`, built without a container from the instructions of its last stage. */
 export interface ImageLayout {
   app: string;
-  /** What the image has on its PATH besides Node.js. */
+  /** Folder of the programs that the image has on its PATH besides Node.js. */
   bin: string;
   remove(): void;
 }
 
 /**
- * What other stages bring is taken from the project's own folder, of `node_modules` what production needs and no more:
- * a package that only the tests have would not be found there either.
+ * Builds the layout. Files from other stages are copied from the project's own folder, with the production part of
+ * `node_modules` only. A package that only the tests have is therefore missing, as in the image.
  */
 export function layOutImage(): ImageLayout {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-image-'));

@@ -4,10 +4,10 @@ import path from 'node:path';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 
-/** What `npm start` gives Node.js before the program: tests run what users run. */
+/** The Node.js options of `npm start`, so that tests run the program as users do. */
 export const NODE_FLAGS: readonly string[] = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
-/** A program of the service, by the name of its file; `migrate-database` is in no pack. */
+/** A program of the service, by its file name. `migrate-database` is not in a pack. */
 export type Program =
   | 'main'
   | 'backup'
@@ -20,13 +20,13 @@ export type Program =
   | 'restore'
   | 'rotate-master-key';
 
-/** How the program is loaded: all of it from one file, or from its own files as users do. */
+/** How the program is loaded: from one packed file, or from its own files as users do. */
 export type Source = 'pack' | 'files';
 
 /**
- * What Node.js gets to run the service, or a command of its operator, with this environment: its files in one where the
- * global setup has packed them (`pack/pack.mjs`). Extensions share packages with it, which must be one copy for both: with
- * them it runs from its files, unless the caller knows that they import nothing.
+ * Returns the arguments of Node.js that run the service or an operator command with this environment. It runs from the
+ * packed file if the global setup has made one (`pack/pack.mjs`). Extensions need the same copy of shared packages, so
+ * with EXTENSIONS it runs from its own files, unless the caller knows that they import nothing.
  */
 export function serviceArguments(
   env: Readonly<Record<string, string>>,

@@ -1,10 +1,10 @@
-// Jest starts the suites that took longest first when it has timed them; on a fresh machine it goes by the size of files.
-// A suite of minutes that is started last costs minutes.
+// Jest starts the slowest suites first once it has timings. On a fresh machine it sorts by file size, and a suite of
+// several minutes that starts last prolongs the whole run by minutes.
 import Sequencer from '@jest/test-sequencer';
 
 /**
- * Longest first; what is not here takes less than half a minute. One that works the cores beside one that waits for most of its time, since three run at once
- * where there are two cores.
+ * Longest first. Suites that are missing here take less than half a minute. CPU-bound suites alternate with ones that
+ * mostly wait, since three run at once on two cores.
  */
 export const LONG = [
   'test/architecture/plans.spec.ts',
@@ -44,7 +44,7 @@ export const LONG = [
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    // Jest sorts by its own times when it has them all, and puts what it has none of first.
+    // Jest sorts by its own timings if it has all of them. Otherwise it puts suites without a timing first.
     if (sorted.every(({ duration }) => duration != null)) return sorted;
     return [
       ...sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other)),

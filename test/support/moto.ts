@@ -7,12 +7,12 @@ const START_MS_MAX = 60_000;
 const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
 const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with moto[server], as .ci/run does';
 
-/** moto reads the service that is meant from the signature, which it does not verify yet when this is sent. */
+/** moto reads the target service from the signature. This request is sent before moto verifies signatures. */
 const UNVERIFIED = 'AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=x';
 const MAY_ALL =
   '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sqs:*", "ses:*", "s3:*"], "Resource": "*"}]}';
 
-/** Whether there is a moto to run. CI must have one: what is promised for SQS is not left untested there. */
+/** Returns whether moto is installed. CI must have it, so that the guarantees for SQS are tested. */
 export const isMotoInstalled = (): boolean =>
   hasTool({ skipped: 'the tests of SQS, SES and S3', tool: 'Python with moto[server]', install: INSTALL }, () =>
     hasPythonModules(PYTHON, 'moto.server', 'flask'),
@@ -23,14 +23,14 @@ interface Credentials {
   secretAccessKey: string;
 }
 
-/** moto's server: the protocols of SQS, SES and S3, without AWS. It verifies signatures, as AWS does. */
+/** moto's server, which implements SQS, SES and S3 without AWS. It verifies signatures, as AWS does. */
 export class Moto {
   private constructor(
     private readonly port: number,
     private readonly child: ChildProcess,
-    /** Of a user who may do everything with them. */
+    /** Credentials of a user with all permissions on them. */
     readonly credentials: Credentials,
-    /** Others of the same user; besides these two it takes none. */
+    /** A second key of the same user. Only these two keys are accepted. */
     readonly otherCredentials: Credentials,
   ) {}
 
@@ -52,7 +52,7 @@ export class Moto {
     return new Moto(port, child, first, second);
   }
 
-  /** From now on it does not take the other credentials. */
+  /** Revokes the second key. */
   async revokeOthers(): Promise<void> {
     await verifyAfter(this.url, 1);
     await iam(this.url, { Action: 'DeleteAccessKey', AccessKeyId: this.otherCredentials.accessKeyId });
@@ -68,7 +68,7 @@ export class Moto {
   }
 }
 
-/** Makes a user with two keys, and has signatures verified from then on. */
+/** Creates a user with two keys and then turns on signature verification. */
 async function onlyUser(url: string): Promise<[Credentials, Credentials]> {
   await iam(url, { Action: 'CreateUser' });
   await iam(url, { Action: 'PutUserPolicy', PolicyName: 'all', PolicyDocument: MAY_ALL });
@@ -88,7 +88,7 @@ async function iam(url: string, fields: Record<string, string>): Promise<string>
   return (await fetch(url, { method: 'POST', headers: { authorization: UNVERIFIED }, body })).text();
 }
 
-/** So many more requests are taken whatever their signatures are. */
+/** Accepts this many more requests without verifying their signatures. */
 async function verifyAfter(url: string, requests: number): Promise<void> {
   await fetch(`${url}/moto-api/reset-auth`, {
     method: 'POST',

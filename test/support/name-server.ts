@@ -2,18 +2,21 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 
-/** What is said of a name: addresses of both families, perhaps behind an alias; that there is none; a failure; or nothing at all. */
+/**
+ * The answer for a name: addresses of both families, optionally behind an alias; no such name; a failure; or no answer
+ * at all.
+ */
 export type NameAnswer =
   | { addresses: readonly string[]; ttlSeconds?: number; alias?: string; silentFor?: 4 | 6 }
   | 'absent'
   | 'fails'
   | 'silent';
 
-/** A name server on 127.0.0.1 (RFC 1035, over UDP) that answers with authority, or never. */
+/** A name server on 127.0.0.1 (RFC 1035, over UDP) that gives authoritative answers, or none. */
 export interface NameServer {
-  /** As in DNS_SERVERS. */
+  /** Address in the format of DNS_SERVERS. */
   readonly address: string;
-  /** What was asked, as `A name` and `AAAA name`, in the order of arrival. */
+  /** The queries as `A name` and `AAAA name`, in the order of arrival. */
   readonly questions: readonly string[];
   close(): Promise<void>;
 }
@@ -23,7 +26,7 @@ const CNAME = 5;
 const CODES = { fine: 0, fails: 2, absent: 3 };
 const HEADER_BYTES = 12;
 
-/** Starts one. `answer` is asked for every question, so that what it says may change. */
+/** Starts a name server. `answer` is called for every query, so its result may change. */
 export async function startNameServer(answer: (name: string) => NameAnswer): Promise<NameServer> {
   const socket = createSocket('udp4');
   const questions: string[] = [];
@@ -52,7 +55,7 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
   return { name: labels.join('.'), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** `asked` is the query without what follows its question. */
+/** Builds a reply. `asked` is the query up to the end of its question. */
 function replyTo(asked: Buffer, name: string, type: number, answer: NameAnswer): Buffer | null {
   if (answer === 'silent') return null;
   if (answer === 'absent' || answer === 'fails') return message(asked, CODES[answer], []);
@@ -69,7 +72,7 @@ function replyTo(asked: Buffer, name: string, type: number, answer: NameAnswer):
 
 function message(asked: Buffer, code: number, records: readonly Buffer[]): Buffer {
   const head = Buffer.from(asked);
-  // A response, with authority, recursion available.
+  // Flags: response, authoritative, recursion available.
   head.writeUInt16BE(0x8580 | code, 2);
   head.writeUInt16BE(records.length, 6);
   head.writeUInt32BE(0, 8);
@@ -92,7 +95,7 @@ function nameBytes(name: string): Buffer {
   ]);
 }
 
-/** IPv6 addresses in full or with one `::`. */
+/** Parses an address. IPv6 is supported in full or with one `::`. */
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   const [front = '', back = ''] = address

@@ -1,18 +1,19 @@
 import { spawnSync } from 'node:child_process';
 
-/** A program or a right that tests use where the machine has it. */
+/** A program or a permission that tests use if the machine has it. */
 export interface OptionalTool {
-  /** What is skipped without it: "the tests over Postfix". */
+  /** The tests that are skipped without it: "the tests over Postfix". */
   skipped: string;
-  /** The tool, and what it must be able to do: "swaks with its TLS module". */
+  /** The tool and its required features: "swaks with its TLS module". */
   tool: string;
-  /** How to install it. */
+  /** Installation instructions. */
   install: string;
 }
 
 /**
- * Returns whether tests may use a tool. `works` tries what the tests need of it: its name on the PATH says nothing of a missing module, a
- * wrong version or a right that is lacking. Without the tool it prints which tests are skipped; in CI it throws, since nothing may stay untested there.
+ * Returns whether tests may use a tool. `works` tries the features that the tests need, because a program on the PATH
+ * may lack a module, the right version or a permission. Without the tool it prints which tests are skipped. In CI it
+ * throws, since no test may be skipped there.
  */
 export function hasTool({ skipped, tool, install }: OptionalTool, works: () => boolean): boolean {
   if (works()) return true;
@@ -21,7 +22,7 @@ export function hasTool({ skipped, tool, install }: OptionalTool, works: () => b
   return false;
 }
 
-/** Returns what a command prints on both of its outputs; null when it is not there, fails, or hangs. */
+/** Returns the output of a command on stdout and stderr, or null if it is missing, fails, or hangs. */
 export function printed(command: string, ...args: string[]): string | null {
   const { status, stdout, stderr } = spawnSync(command, args, {
     encoding: 'utf8',
@@ -50,14 +51,14 @@ export const mayListenOn = (port: number, address: string): boolean =>
     `require('node:net').createServer().on('error', () => process.exit(1)).listen(${port}, '${address}', () => process.exit(0))`,
   ) !== null;
 
-/** Whether swaks can deliver, with STARTTLS: its own TLS module is an optional package. */
+/** Returns whether swaks can deliver with STARTTLS, for which it needs an optional TLS module. */
 export const isSwaksUsable = (): boolean =>
   hasTool(
     { skipped: 'the tests with swaks', tool: 'swaks with TLS', install: 'apt-get install swaks libnet-ssleay-perl' },
     () => /^=== TLS supported$/m.test(printed('swaks', '--support') ?? ''),
   );
 
-/** Whether there is a Redis (or Valkey) that queues can be in: BullMQ needs 6.2. */
+/** Returns whether Redis (or Valkey) is installed in a version that BullMQ supports, at least 6.2. */
 export const isRedisInstalled = (): boolean =>
   hasTool(
     { skipped: 'the tests with Redis', tool: 'redis-server 6.2 or newer', install: 'apt-get install redis-server' },

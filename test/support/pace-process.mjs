@@ -1,5 +1,5 @@
-// A beat of work four times a second, in a process of its own that nothing breaks: how long it takes says how busy and how slow the
-// machine is. The work is what the service does most (JSON, HMAC, garbage), and one write to the disk of the tests.
+// Does a piece of work four times a second, in a process that no test breaks. Its duration shows how busy and how slow
+// the machine is. The work is similar to the service's: JSON, HMAC, garbage, and one write to the disk of the tests.
 import { createHmac } from 'node:crypto';
 import { fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVERY_MS = 250;
 const MESSAGES = 1_600;
-/** Until V8 has compiled the work. */
+/** Number of beats until V8 has compiled the work. */
 const WARM_UP_BEATS = 20;
 const PAD = 'x'.repeat(1_000);
 
@@ -30,6 +30,6 @@ process.on('disconnect', () => process.exit());
 for (let dueMs = performance.now(); ; dueMs = performance.now() + EVERY_MS) {
   await sleep(dueMs - performance.now());
   work();
-  // The test run may be gone: `disconnect` ends this process then.
+  // The test run may have ended. `disconnect` then ends this process.
   process.send?.({ atMs: Date.now(), tookMs: performance.now() - dueMs }, () => undefined);
 }

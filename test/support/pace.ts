@@ -3,25 +3,25 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** One piece of work, and its duration from the moment it was due. */
+/** One piece of work, with its duration from the time when it was due. */
 export interface Beat {
   atMs: number;
   tookMs: number;
 }
 
-/** Duration of a beat, at most, on two quiet cores: the machine whose seconds the tests name. */
+/** Maximum duration of a beat on two quiet cores, the machine for which the tests' times are specified. */
 export const BEAT_MS = 20;
-/** Beyond it nothing can be judged, and no limit grows so far that a negative control would pass. */
+/** Maximum pace. On a slower machine no test can judge, and larger limits would let a negative control pass. */
 export const PACE_MAX = 12;
-/** Multiplies Jest's own time-outs, which end a hang and judge nothing: seven or eight suites at once take so much longer. */
+/** Multiplies Jest's own timeouts, which only end hangs. Seven or eight suites at once take this much longer. */
 export const BUSY_TIMES = 4;
 const SCRIPT = fileURLToPath(new URL('pace-process.mjs', import.meta.url));
-/** One beat in ten may be spoilt by chance. */
+/** One beat in ten may be an outlier. */
 const SHARE = 0.9;
 
 /**
- * Measures how much longer this machine takes than a quiet one, all the time and by a process of its own. Tests multiply by it
- * the seconds that they allow, so that a busy or slow machine breaks no promise of the service.
+ * Continuously measures how much longer this machine takes than a quiet one, in a process of its own. Tests multiply
+ * their time limits by it, so that a busy or slow machine does not fail them.
  */
 export class Pace {
   private readonly beats: Beat[] = [];
@@ -44,12 +44,12 @@ export class Pace {
     return pace;
   }
 
-  /** How many times longer work took since `fromMs` than on a quiet machine: 1 at least, `PACE_MAX` at most. */
+  /** Returns how many times longer work took since `fromMs` than on a quiet machine, from 1 to `PACE_MAX`. */
   since(fromMs: number): number {
     return paceOf(this.beats, fromMs);
   }
 
-  /** The same for right now. */
+  /** Returns the current pace. */
   now(): number {
     return this.since(Date.now() - RECENT_MS);
   }
@@ -61,7 +61,7 @@ export class Pace {
 
 const RECENT_MS = 5_000;
 
-/** The pace that beats show, of those since `fromMs`; of the last one if there are none. */
+/** Returns the pace of the beats since `fromMs`, or of the last beat if there is none since then. */
 export function paceOf(beats: readonly Beat[], fromMs: number): number {
   const recent = beats.filter(({ atMs }) => atMs >= fromMs);
   const took = (recent.length > 0 ? recent : beats.slice(-1)).map(({ tookMs }) => tookMs).sort((a, b) => a - b);

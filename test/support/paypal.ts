@@ -1,4 +1,7 @@
-/** Stands in for PayPal's: a key of these tests, and its certificate under a name as PayPal's have, valid until 2120. */
+/**
+ * Replaces PayPal's key and certificate: a key of these tests, and its certificate under a name like PayPal's, valid
+ * until 2120.
+ */
 export const PAYPAL = {
   key: `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCdn1mDFKXRoI0i
@@ -46,7 +49,7 @@ flClytJQ//ABK9JDTartzKcBPUv/5DdoUEy0gDetvm9WlIsIntq4XPNNyHIfBoZo
 91mx7FfhLLYUZVt6MH4QTrYTPPC24nP0g+cIkP1SVl9oeM/h01NEd3ZD/tjHyIVL
 i4TrQWAd5yNWNIVSOfaIQYz/v+POFA==
 -----END CERTIFICATE-----`,
-  /** Of the same key, under another name. */
+  /** A certificate of the same key under another name. */
   otherCertificate: `-----BEGIN CERTIFICATE-----
 MIICujCCAaICAQIwDQYJKoZIhvcNAQELBQAwIjEgMB4GA1UEAwwXcGF5cGFsLmNv
 bS5ldmlsLmV4YW1wbGUwIBcNMTUwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBa
@@ -68,8 +71,8 @@ LRyNjCGKcVCSYl0AtzB+Saj2G0gBZ45n4Goy3n5+
 };
 
 /**
- * PayPal's own, of its sandbox from March 2015 to March 2017, as its libraries' tests show it; and its signature of the sample that
- * its libraries verify.
+ * PayPal's own certificate of its sandbox from March 2015 to March 2017, as the tests of its libraries show it, and its
+ * signature of the sample that these libraries verify.
  */
 export const PAYPAL_OF_2015 = {
   certificate: `-----BEGIN CERTIFICATE-----

@@ -10,14 +10,14 @@ import { hasTool, printed } from './optional-tools.js';
 
 const START_MS_MAX = 10_000;
 
-/** Whether there is a `pgbouncer` to run. CI must have one: what is promised behind poolers is not left untested there. */
+/** Returns whether `pgbouncer` is installed. CI must have it, so that the guarantees behind poolers are tested. */
 export const isPgBouncerInstalled = (): boolean =>
   hasTool(
     { skipped: 'the tests behind PgBouncer', tool: 'pgbouncer', install: 'apt-get install pgbouncer' },
     () => printed('pgbouncer', '--version') !== null,
   );
 
-/** PgBouncer in front of a database, with the settings of its package and these. */
+/** PgBouncer in front of a database, with the settings of its package plus these. */
 export class PgBouncer {
   private constructor(
     readonly url: string,
@@ -29,7 +29,7 @@ export class PgBouncer {
     const beyond = new URL(databaseUrl);
     const port = await freePort();
     const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'pgbouncer-'));
-    // It does not run as root, and has to read its configuration as whoever it becomes.
+    // PgBouncer does not run as root, and must be able to read its configuration as another user.
     chmodSync(directory, 0o755);
     const file = path.join(directory, 'pgbouncer.ini');
     const server = `host=${beyond.hostname} port=${beyond.port} user=${beyond.username} password=${beyond.password}`;

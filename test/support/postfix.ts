@@ -9,7 +9,9 @@ import { hasTool, isAtLeast, printed } from './optional-tools.js';
 
 const START_MS_MAX = 60_000;
 
-/** Whether there is a Postfix that may be started: its services run as users of their own, which takes root. */
+/**
+ * Returns whether Postfix is installed and may be started. Its services run as users of their own, which needs root.
+ */
 export const isPostfixInstalled = (): boolean =>
   hasTool(
     {
@@ -24,7 +26,10 @@ export const isPostfixInstalled = (): boolean =>
       printed('id', '-u', 'postfix') !== null,
   );
 
-/** A relay of another author: it takes mail for everybody but those it refuses, and delivers all of it to one port of this machine. */
+/**
+ * A relay by other authors. It accepts mail for every recipient that is not listed as rejected, and delivers it to one
+ * local port.
+ */
 export class Postfix {
   private constructor(
     readonly port: number,
@@ -32,7 +37,7 @@ export class Postfix {
     private readonly starter: ChildProcess,
   ) {}
 
-  /** `answers`: what it says to a recipient instead of taking it. `routes`: domains whose mail goes to other ports of this machine. */
+  /** `answers`: replies that reject a recipient. `routes`: domains whose mail goes to other local ports. */
   static async start(
     sinkPort: number,
     answers: Record<string, string>,
@@ -54,7 +59,7 @@ export class Postfix {
 
   async stop(): Promise<void> {
     if (this.starter.exitCode === null) {
-      // The script that started it waits for its end, and outlives no signal that it would pass on.
+      // The start script waits for the server's end, and would not survive a signal to forward it.
       process.kill(await this.masterPid(), 'SIGTERM');
       await once(this.starter, 'exit');
     }

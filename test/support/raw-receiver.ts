@@ -3,19 +3,21 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import net from 'node:net';
 import tls from 'node:tls';
 
-/** A whole request as text, and where it stands: both numbers count from 1. */
+/**
+ * A complete request as text, with the number of its connection and its number on that connection. Both count from 1.
+ */
 export interface ReceivedRequest {
   text: string;
   connection: number;
   onConnection: number;
 }
 
-/** A receiver that speaks bytes, so that it can also speak them wrongly. */
+/** A receiver that writes raw bytes, so that it can also send invalid HTTP. */
 export interface RawReceiver {
   server: Server;
   port: number;
   requests: ReceivedRequest[];
-  /** How many connections were ever accepted. */
+  /** Number of connections accepted so far. */
   connections: number;
   openSockets: Set<Socket>;
   close(): Promise<void>;

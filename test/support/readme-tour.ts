@@ -3,20 +3,25 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A fenced block of the tour, and the output that the README shows below it. */
+/** A fenced code block of the tour, and the output that the README shows below it. */
 export interface Block {
   script: string;
   expected: string | null;
 }
 
-/** A step that is done by hand: the names of what is pressed, filled and read (`**bold**`), and the values (`code`), in the order of the text. */
+/**
+ * A manual step, with the names of the buttons and fields (`**bold**`) and the values (`code`), in the order of the
+ * text.
+ */
 export interface HandStep {
   text: string;
   names: string[];
   values: string[];
 }
 
-/** The tour as the README has it: blocks for a shell, steps by hand, blocks that show what those did, and the blocks that clean up. */
+/**
+ * The tour in the README: shell blocks, manual steps, blocks that show the effect of these steps, and cleanup blocks.
+ */
 export interface Tour {
   before: Block[];
   steps: HandStep[];
@@ -25,7 +30,7 @@ export interface Tour {
 }
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** What a clone of the project consists of, as far as `npm start` needs it. */
+/** The parts of a clone of the project that `npm start` needs. */
 const CLONE = [
   'node_modules',
   'package.json',
@@ -39,17 +44,17 @@ const CLONE = [
 ];
 const MARK = '----- step';
 
-/** A clone of the project for one tour: `clone` holds it, `temporary` is where programs put temporary files. */
+/** A clone of the project for one tour. `clone` contains it, and programs put temporary files into `temporary`. */
 export interface TourPlace {
   directory: string;
   clone: string;
   temporary: string;
 }
 
-/** Makes a clone of the project in a folder of its own. */
+/** Copies the project into a new folder. */
 export function makeTourPlace(): TourPlace {
   const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-tour-'));
-  // As /tmp is: the account that root starts PostgreSQL with comes through here.
+  // World-readable like /tmp: PostgreSQL runs as another account when root starts it, and must be able to pass through.
   chmodSync(directory, 0o755);
   const [clone, temporary] = [path.join(directory, 'clone'), path.join(directory, 'tmp')];
   for (const folder of [clone, temporary]) mkdirSync(folder, { mode: 0o755 });
@@ -89,7 +94,7 @@ function stepsOf(list: string): HandStep[] {
     }));
 }
 
-/** The ids of the processes whose command line, working directory or environment names `folder`. */
+/** Returns the ids of the processes whose command line, working directory or environment names `folder`. */
 function processesIn(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -104,18 +109,18 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // The process ended meanwhile.
+    // The process exited meanwhile.
     return '';
   }
 }
 
-/** A shell that goes through the tour, block after block. */
+/** A shell that runs the tour block by block. */
 export class TourShell {
   private readonly shell: ChildProcess;
   private said = '';
   private done = 0;
 
-  /** `env`: variables that the person's shell exports already. */
+  /** `env`: variables that are already exported in the user's shell. */
   constructor(
     private readonly place: TourPlace,
     env: Readonly<Record<string, string>> = {},
@@ -131,7 +136,7 @@ export class TourShell {
       stream?.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
   }
 
-  /** Runs a block to its end; answers with what it printed. */
+  /** Runs a block to its end and returns its output. */
   async run({ script }: Pick<Block, 'script'>): Promise<string> {
     const end = `${MARK} ${(this.done += 1)} -----`;
     const from = this.said.length;
@@ -144,17 +149,17 @@ export class TourShell {
     }
   }
 
-  /** The processes that this shell or its programs started and that still run. */
+  /** Returns the processes that this shell or its programs started and that still run. */
   leftRunning(): number[] {
     return processesIn(this.place.directory).filter((pid) => pid !== this.shell.pid);
   }
 
-  /** Ends everything that it started, and removes the folder when all of it has ended. */
+  /** Ends all processes that it started, and then removes the folder. */
   async close(): Promise<void> {
     try {
       if (this.shell.pid) process.kill(-this.shell.pid, 'SIGTERM');
     } catch {
-      // The group is gone already.
+      // The process group has already ended.
     }
     for (let i = 0; i < 300 && processesIn(this.place.directory).length > 0; i += 1)
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,5 +1,5 @@
-// Waits until the test run is over or dead (its end closes our standard input), then leaves nothing behind:
-// servers that a suite did not stop, PostgreSQL, and the directory.
+// Waits until the test run ends or dies, which closes this process's standard input. Then removes everything that is
+// left: servers that a suite did not stop, PostgreSQL, and the directory.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const directory = process.argv[2];
 
-// Ctrl-C is for the test run; our turn comes after it.
+// Ctrl-C is for the test run. This process cleans up after it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 
 process.stdin.resume();
@@ -17,7 +17,7 @@ async function reap() {
   for (const pid of readdirSync(path.join(directory, 'servers'))) kill(Number(pid), 'SIGKILL');
   const postgres = postgresPid();
   if (postgres !== null) {
-    // SIGQUIT is PostgreSQL's immediate shutdown: the files are deleted anyway.
+    // SIGQUIT is PostgreSQL's immediate shutdown, which is enough since the files are deleted anyway.
     for (let tries = 0; tries < 200 && kill(postgres, 'SIGQUIT'); tries += 1) await sleep(50);
   }
   for (const mount of mounts()) spawnSync('umount', ['-l', mount]);
@@ -25,7 +25,7 @@ async function reap() {
   process.exit(0);
 }
 
-/** File systems that a suite mounted below the directory. */
+/** Returns file systems that a suite mounted below the directory. */
 function mounts() {
   if (!existsSync('/proc/mounts')) return [];
   const points = readFileSync('/proc/mounts', 'utf8')

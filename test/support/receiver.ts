@@ -2,45 +2,47 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: Buffer;
-  /** When its last byte arrived. */
+  /** Time when its last byte arrived. */
   readonly at: Date;
 }
 
-/** How to answer one request; 200 with an empty body by default. */
+/** The answer to a request. Default: 200 with an empty body. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Wait this long before the first byte. */
+  /** Delay before the first byte. */
   readonly delayMs?: number;
-  /** Take the request and never answer. */
+  /** Accept the request and never answer. */
   readonly hang?: boolean;
-  /** Drop the connection instead of answering. */
+  /** Close the connection instead of answering. */
   readonly reset?: boolean;
 }
 
-/** Decides per request; `index` counts from 0. */
+/** Returns the answer to a request. `index` counts from 0. */
 export type AnswerRequest = (request: ReceivedRequest, index: number) => Answer | Promise<Answer>;
 
-/** An HTTP server on 127.0.0.1 that keeps what it gets. */
+/** An HTTP server on 127.0.0.1 that records its requests. */
 export interface Receiver {
   readonly url: string;
   readonly port: number;
   /** Every request so far, in the order of arrival. */
   readonly requests: readonly ReceivedRequest[];
-  /** From the next request on: one answer each, the last one for all that follow. */
+  /** Sets the answers from the next request on, one each. The last one is used for all following requests. */
   answerWith(...answers: Answer[]): void;
-  /** Resolves with all requests once `count` have arrived; rejects after `timeoutMs` and says what did arrive. */
+  /**
+   * Resolves with all requests once `count` have arrived. Rejects after `timeoutMs`, with a list of those that arrived.
+   */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedRequest[]>;
-  /** Closes every connection, also those that hang. */
+  /** Closes every connection, including hanging ones. */
   close(): Promise<void>;
 }
 
@@ -49,7 +51,7 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** Starts a receiver. Without `handler` it answers 200 until `answerWith` says otherwise. */
+/** Starts a receiver. Without `handler` it answers 200 until `answerWith` is called. */
 export async function startReceiver(handler: AnswerRequest = () => ({})): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const waiters = new Set<Waiter>();

@@ -1,22 +1,26 @@
-// Where a run of the tests keeps its files.
+// Creates the folder for the files of a test run.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const IN_MEMORY = '/dev/shm';
-/** What PostgreSQL keeps of its log (`max_wal_size`), twice that for everything else, and as much again for the processes. */
+/**
+ * Required free space: PostgreSQL's WAL (`max_wal_size`), twice that for all other files, and as much again for the
+ * processes.
+ */
 const ROOM = 12 * 1024 ** 3;
 
 /**
- * Makes the folder of a run, and has every suite's `tmpdir()` lead into it. In memory where there is room: each suite makes
- * and drops a database of 2,500 files, and ext4 looks at every inode that was freed in the last minute before it gives one
- * out (`recently_deleted`), which makes that a second of CPU or two; in memory it is a tenth. PostgreSQL runs with
- * fsync as ever: what a process that is killed leaves is the same in both.
+ * Creates the folder of a run, and points every suite's `tmpdir()` into it. It is in memory if there is enough space.
+ * Each suite creates and drops a database of 2,500 files. ext4 checks every inode that was freed in the last minute
+ * before it allocates one (`recently_deleted`), which takes one or two seconds of CPU. In memory it takes a tenth of
+ * that. PostgreSQL still runs with fsync, and a killed process leaves the same files in both cases.
+ *
  * @returns {string}
  */
 export function makeRunFolder() {
   const folder = mkdtempSync(path.join(hasRoom() ? IN_MEMORY : tmpdir(), 'posthorn-test-'));
-  // As root, PostgreSQL runs as another user, who must be able to pass.
+  // If root runs the tests, PostgreSQL runs as another user, who must be able to pass through.
   chmodSync(folder, 0o711);
   mkdirSync(path.join(folder, 'tmp'));
   chmodSync(path.join(folder, 'tmp'), 0o1777);
@@ -24,7 +28,10 @@ export function makeRunFolder() {
   return folder;
 }
 
-/** False in most containers, which get 64 MiB; programs that tests unpack must run there as well. */
+/**
+ * Returns false in most containers, which get 64 MiB. The folder must also allow execution, for programs that tests
+ * unpack.
+ */
 function hasRoom() {
   try {
     const mount = readFileSync('/proc/mounts', 'utf8')

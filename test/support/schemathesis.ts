@@ -18,30 +18,30 @@ const CHECKS = [
   'ignored_auth',
 ];
 
-/** What is fuzzed, how much, and with what. */
+/** Settings of a fuzzing run. */
 export interface Fuzzing {
   seed: number;
-  /** A bound for the whole run. */
+  /** Maximum duration of the whole run. */
   secondsMax: number;
-  /** As schemathesis names them. */
+  /** Phases, in schemathesis's names. */
   phases: string;
-  /** Most cases an operation. */
+  /** Maximum number of cases per operation. */
   examplesMax: number;
-  /** The key that calls are made with. */
+  /** The API key for the calls. */
   apiKey: string;
-  /** Ids of things that there are, by a pattern of the paths whose parameter of that name they are for. */
+  /** Ids of existing resources, by a pattern of the paths whose parameter of that name they replace. */
   known: readonly { paths: RegExp; parameters: Record<string, readonly string[]> }[];
-  /** The paths of the document. */
+  /** The paths of the OpenAPI document. */
   paths: readonly string[];
 }
 
-/** Whether there is a schemathesis to run. CI must have one. */
+/** Returns whether schemathesis is installed. CI must have it. */
 export const isSchemathesisInstalled = (): boolean =>
   hasTool({ skipped: 'the fuzzing of the document', tool: 'Python with schemathesis', install: INSTALL }, () =>
     hasPythonModules(PYTHON, 'schemathesis'),
   );
 
-/** Fuzzes a service by its document; what was found, and nothing when all was as it says. */
+/** Fuzzes a service by its OpenAPI document. Returns the failures, or an empty text if there are none. */
 export async function fuzz(
   server: PosthornServer,
   fuzzing: Fuzzing,
@@ -50,7 +50,8 @@ export async function fuzz(
   const config = path.join(folder, 'schemathesis.toml');
   writeFileSync(config, configOf(fuzzing));
   const { seed, secondsMax, phases, examplesMax, apiKey } = fuzzing;
-  // One worker: CPython 3.11 compiles in one thread at a time only ("AST constructor recursion depth mismatch").
+  // One worker, because CPython 3.11 cannot compile in several threads at once ("AST constructor recursion depth
+  // mismatch").
   const child = spawn(
     PYTHON,
     [
@@ -95,10 +96,13 @@ export async function fuzz(
   return { status, report };
 }
 
-/** A stream goes on until its client leaves, MCP has errors in a form of its own, and a notification is answered only where SES_TOPICS is set. */
+/**
+ * Paths that are not fuzzed: a stream goes on until its client disconnects, MCP has its own error format, and
+ * notifications are answered only if SES_TOPICS is set.
+ */
 const NOT_FUZZED = '^/(v1/events/stream|mcp|v1/providers/ses/notifications)$';
 
-/** A string and a list of JSON are those of TOML too. */
+/** JSON strings and lists are valid TOML. */
 function configOf({ known, paths }: Fuzzing): string {
   const lines: string[] = [];
   const operations: string[] = [];
@@ -114,12 +118,12 @@ function configOf({ known, paths }: Fuzzing): string {
       }
     }
   });
-  // What is too large is not allowed either.
+  // A too large body may also be rejected.
   const rejected = [
     '[checks.negative_data_rejection]',
     'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]',
   ];
-  // A bad email of a batch fails by itself, in a batch that is accepted (the spec's batch rules).
+  // An invalid email of a batch fails alone, in a batch that is accepted (the spec's batch rules).
   const batch = [
     '[[operations]]',
     'include-path = "/v1/emails/batch"',

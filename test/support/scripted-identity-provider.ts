@@ -2,10 +2,10 @@ import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The claims of an ID token, and what a forger may change in them. */
+/** The claims of an ID token, including forged ones. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A key pair with the name that it is published under. */
+/** A key pair with its published key id. */
 export interface NamedKey {
   kid: string;
   alg: 'RS256' | 'ES256';
@@ -21,43 +21,43 @@ export function namedKey(kid: string, alg: NamedKey['alg'] = 'RS256'): NamedKey 
   return { kid, alg, privateKey };
 }
 
-/** An ID token in the compact form of JWS, signed by `signature`. */
+/** Returns an ID token in JWS compact serialization, signed by `signature`. */
 export function compact(header: object, claims: Claims, signature: (input: string) => Buffer): string {
   const input = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
   return `${input}.${signature(input).toString('base64url')}`;
 }
 
-/** An ID token as an honest provider signs it. */
+/** Returns an ID token that is signed correctly. */
 export function signed({ kid, alg, privateKey }: NamedKey, claims: Claims, header: object = {}): string {
   return compact({ alg, kid, typ: 'JWT', ...header }, claims, (input) =>
     sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' }),
   );
 }
 
-/** An ID token that is signed with a shared secret. */
+/** Returns an ID token that is signed with a shared secret. */
 export function hmacSigned(secret: string | Buffer, claims: Claims): string {
   return compact({ alg: 'HS256', typ: 'JWT' }, claims, (input) => createHmac('sha256', secret).update(input).digest());
 }
 
-/** The public half of a key, as PEM. */
+/** Returns the public key as PEM. */
 export const publicPem = ({ privateKey }: NamedKey): string =>
   createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 
 /**
- * An identity provider whose every answer a test writes: honest implementations forge nothing. Each path below the root is an issuer of its own, so that
- * one server plays several.
+ * An identity provider whose every answer is set by the test, because real implementations cannot forge answers. Each
+ * path below the root is an issuer of its own, so one server can play several.
  */
 export class ScriptedIdentityProvider {
-  /** What `/jwks` publishes. */
+  /** The keys that `/jwks` publishes. */
   keys: NamedKey[] = [];
-  /** Makes the ID token of the next sign-in. */
+  /** Creates the ID token of the next sign-in. */
   idToken: (claims: Claims) => string = () => '';
-  /** What the user info endpoint answers; null for none in the metadata. */
+  /** The answer of the user info endpoint. Null leaves the endpoint out of the metadata. */
   userInfo: { type: string; body: string } | null = null;
   /** Paths that answer with this status instead. */
   readonly failing = new Map<string, number>();
   readonly requests: string[] = [];
-  /** Of the metadata, by issuer. */
+  /** Changes to the metadata, by issuer. */
   readonly metadata = new Map<string, object>();
 
   private constructor(private readonly server: Server) {}
@@ -81,7 +81,7 @@ export class ScriptedIdentityProvider {
     await new Promise<void>((resolve) => void this.server.close(() => resolve()));
   }
 
-  /** The claims of an honest token, for the authorization request that a browser was sent away with. */
+  /** Returns the claims of a correct token for the authorization request that the browser was redirected to. */
   claims(name: string, asked: URL, person: Claims): Claims {
     const now = Math.floor(Date.now() / 1000);
     return {
@@ -97,7 +97,7 @@ export class ScriptedIdentityProvider {
 
   private pending: Claims = {};
 
-  /** Says what the token of the next exchange claims. */
+  /** Sets the claims of the token of the next exchange. */
   expect(claims: Claims): void {
     this.pending = claims;
   }

@@ -1,14 +1,14 @@
 import net, { type AddressInfo, type Socket } from 'node:net';
 
-/** A mail server that says what it is told to, also what no server should. */
+/** A mail server that sends scripted replies, including invalid ones. */
 export interface ScriptedMailServer {
   port: number;
-  /** What it was told, without the lines of messages. */
+  /** The lines that it received, without those of messages. */
   lines: string[];
   close(): void;
 }
 
-/** Answers each command with what `script` says of it: null resets the connection, undefined is silence. */
+/** Replies to each command with the result of `script`. Null resets the connection, undefined sends no reply. */
 export async function scriptedMailServer(
   script: (line: string) => string | null | undefined,
   greeting: string | null | undefined,

@@ -15,27 +15,30 @@ type Env = Readonly<Record<string, string>>;
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; `undefined` when it is not JSON. */
+  /** The parsed body, or `undefined` if it is not JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   readonly json: any;
   readonly text: string;
 }
 
-/** Posthorn in a process of its own. */
+/** A Posthorn server in a process of its own. */
 export interface PosthornServer {
   readonly url: string;
   readonly apiKey: string;
   readonly databaseUrl: string;
   readonly pid: number;
-  /** What it was started with: `startServer(server.env)` starts another one on the same database with the same keys. */
+  /** Its environment. `startServer(server.env)` starts another server on the same database with the same keys. */
   readonly env: Env;
-  /** One call with the admin key. An object is sent as JSON; a string or a Buffer as it is. */
+  /** Makes one call with the admin key. An object is sent as JSON, a string or a Buffer unchanged. */
   api(method: string, path: string, body?: unknown, headers?: Env): Promise<ApiAnswer>;
-  /** SIGTERM, waits for the exit, drops the database that this call of `startServer` made. Rejects when the exit is not clean. */
+  /**
+   * Sends SIGTERM, waits for the exit, and drops the database if this call of `startServer` created it. Rejects if the
+   * exit is not clean.
+   */
   stop(): Promise<void>;
-  /** Sends a signal; after SIGKILL it resolves once the process is gone. The database stays until `stop`. */
+  /** Sends a signal. After SIGKILL it resolves once the process is gone. The database remains until `stop`. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Everything it wrote so far. */
+  /** Returns all output so far. */
   logs(): string;
 }
 
@@ -43,7 +46,9 @@ export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 export const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 20_000;
 
-/** Starts Posthorn on a free port, by default with a database of its own; `env` adds to the environment or replaces it. */
+/**
+ * Starts Posthorn on a free port, by default with a database of its own. `env` adds or replaces environment variables.
+ */
 export async function startServer(env: Env = {}): Promise<PosthornServer> {
   const database = env['DATABASE_URL'] === undefined ? await createDatabase() : null;
   try {
@@ -57,7 +62,7 @@ export async function startServer(env: Env = {}): Promise<PosthornServer> {
   }
 }
 
-/** The settings that tests run with, and those of the caller. */
+/** Returns the tests' settings, overridden by those of the caller. */
 export function completeEnv(env: Env, database: TestDatabase | null = null): Env {
   return {
     PORT: '0',
@@ -73,7 +78,7 @@ export function completeEnv(env: Env, database: TestDatabase | null = null): Env
   };
 }
 
-/** The process: its output, and its end. */
+/** The server process with its output and its exit. */
 class RunningServer {
   readonly child: ChildProcess;
   output = '';
@@ -82,7 +87,7 @@ class RunningServer {
   constructor(env: Env) {
     this.child = spawn(process.execPath, serviceArguments(env), {
       cwd: ROOT,
-      // Not our own environment: a variable of the developer's shell must not change what is tested.
+      // The tests' own environment is not passed on: a variable of the developer's shell must not change the test.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -97,7 +102,7 @@ class RunningServer {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Resolves with the base URL that the start prints. */
+  /** Resolves with the base URL that is printed at the start. */
   async listening(): Promise<string> {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
@@ -119,7 +124,7 @@ class RunningServer {
     });
   }
 
-  /** Whether the process ended within the time. */
+  /** Returns whether the process exits within the time. */
   async ended(withinMs: number): Promise<boolean> {
     if (this.isGone) return true;
     let timer: NodeJS.Timeout | undefined;
@@ -129,7 +134,7 @@ class RunningServer {
     return this.isGone;
   }
 
-  /** Tells the reaper of the test run about the process, in case its suite never stops it. */
+  /** File that registers the process with the reaper of the test run, in case its suite never stops it. */
   private get note(): string {
     return path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(this.child.pid));
   }
@@ -184,7 +189,7 @@ class TestServer implements PosthornServer {
   }
 }
 
-/** One call with a key. An object is sent as JSON; a string or a Buffer as it is. */
+/** Makes one call with a key. An object is sent as JSON, a string or a Buffer unchanged. */
 export async function callApi(
   url: string,
   key: string,

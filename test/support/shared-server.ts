@@ -18,13 +18,13 @@ import { serviceArguments } from './launch.js';
 import type { ApiAnswer, PosthornServer } from './server.js';
 import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
 
-/** How a worker of Jest finds the service that it shares among its suites; they know nothing of each other but the disk. */
+/** Describes the service that the suites of a Jest worker share. The suites can pass it on only through the disk. */
 interface Rendezvous {
   readonly pid: number;
   readonly url: string;
   readonly databaseUrl: string;
   readonly operatorKey: string;
-  /** The file that it writes to. */
+  /** The file of its output. */
   readonly log: string;
 }
 
@@ -35,10 +35,11 @@ const POLL_MS = 20;
 let service: Promise<Rendezvous> | null = null;
 
 /**
- * An organization of the suite's own on a service with the usual settings, which other suites of this worker have used before
- * and will use again: for suites that see nothing but what their key leads to. Whoever counts rows of all, reads the log,
- * restarts or adds a process, or sends and receives mail for a domain (which is nobody else's) calls `startServer`, which costs
- * two seconds of CPU more. `apiKey` is the organization's live admin key; `stop` removes the organization.
+ * Returns a new organization on a service with the usual settings. Other suites of this worker use the same service
+ * before and after. It is for suites that only see the data of their own API key. Call `startServer`, which costs two
+ * more seconds of CPU, if a suite counts rows across organizations, reads the log, restarts the service, adds a
+ * process, or sends or receives mail for a domain, which only one organization can have. `apiKey` is the organization's
+ * live admin key. `stop` removes the organization.
  */
 export async function sharedServer(): Promise<PosthornServer> {
   service ??= reach();
@@ -102,7 +103,7 @@ class SharedServer implements PosthornServer {
   }
 }
 
-/** What the worker has, when it answers; otherwise a new one. */
+/** Returns the worker's service if it answers, otherwise starts a new one. */
 async function reach(): Promise<Rendezvous> {
   if (existsSync(FILE)) {
     const known = JSON.parse(readFileSync(FILE, 'utf8')) as Rendezvous;
@@ -114,7 +115,7 @@ async function reach(): Promise<Rendezvous> {
     try {
       process.kill(known.pid, 'SIGKILL');
     } catch {
-      // It had ended by itself.
+      // It had exited by itself.
     }
   }
   return start();
@@ -130,7 +131,7 @@ async function start(): Promise<Rendezvous> {
   const child = spawn(process.execPath, serviceArguments(env), {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
-    // A file, which outlives this suite; no pipe keeps Jest from ending.
+    // A file, because the service outlives this suite. A pipe would keep Jest from exiting.
     stdio: ['ignore', output, output],
   });
   closeSync(output);

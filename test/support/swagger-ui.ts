@@ -113,7 +113,10 @@ export class SwaggerPage {
   }
 }
 
-/** The order in which operations are tried: those that say so after the section that they name. What needs more than the page has is apart. */
+/**
+ * The order in which operations are tried: those that say so after the section that they name. What needs more than the
+ * page has is apart.
+ */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
   const limitOf = ({ operation }: Route): Limit =>
     (operation as unknown as Record<string, Limit | undefined>)['x-try-it-out'] ?? {};

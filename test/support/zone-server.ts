@@ -6,7 +6,10 @@ import packet from 'dns-packet';
 /** Records of one name and type: TXT as whole texts, MX as `10 mx.example.com`, everything else as it is. */
 export type ZoneRecords = readonly string[];
 
-/** What is said of a name besides its records: a failure (SERVFAIL), nothing at all, or an answer that is truncated over UDP and cut off over TCP. */
+/**
+ * What is said of a name besides its records: a failure (SERVFAIL), nothing at all, or an answer that is truncated over
+ * UDP and cut off over TCP.
+ */
 export type ZoneTrouble = 'fails' | 'silent' | 'cut';
 
 /** A name server of its own on 127.0.0.1, over UDP and TCP, that answers with authority for every name there is. */

@@ -5,7 +5,7 @@ const LOOK_MS = 250;
 const ANSWER_MS_MAX = 2_000;
 const SEEN_MS_MAX = 30_000;
 
-/** What a load balancer knows of the nodes: it asks each for its readiness, and sends to those that say yes. */
+/** A load balancer: polls the readiness of each node and sends only to those that are ready. */
 export class Balancer {
   private readonly isReady = new Map<string, boolean>();
   private readonly timers: NodeJS.Timeout[] = [];
@@ -21,7 +21,7 @@ export class Balancer {
     return this.urls.filter((url) => this.isReady.get(url));
   }
 
-  /** Resolves once the node is ready; at once for what is none. */
+  /** Resolves once the node is ready. Resolves immediately for a URL that is no node. */
   async sees(url: string): Promise<void> {
     await eventually(() => this.isReady.get(url) ?? true, SEEN_MS_MAX, 50);
   }

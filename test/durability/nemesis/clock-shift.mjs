@@ -1,5 +1,5 @@
-// Preloaded into a process whose wall clock is to be wrong: `Date` and `Date.now` are off by the milliseconds that the
-// file CLOCK_SHIFT_FILE holds, from the start on and whenever it changes. Monotonic clocks and timers stay right.
+// Preloaded into a process to give it a wrong wall clock. `Date` and `Date.now` are shifted by the milliseconds in the
+// file CLOCK_SHIFT_FILE, from the start and whenever the file changes. Monotonic clocks and timers stay right.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
@@ -13,7 +13,7 @@ if (file) {
     const read = Number(readFileSync(file, 'utf8').trim() || shiftMs);
     if (read === shiftMs) return;
     shiftMs = read;
-    // For whoever moved the clock: from now on it is so.
+    // Confirms to the test that the shift is now in effect.
     if (isMainThread) writeFileSync(`${file}.seen`, String(shiftMs));
   };
   const now = () => TrueDate.now() + shiftMs;

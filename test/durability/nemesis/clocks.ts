@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url';
 import { eventually } from '../processes.js';
 
 const PRELOAD = pathToFileURL(path.join(import.meta.dirname, 'clock-shift.mjs')).href;
-/** It may be about to start, on a machine that has much else to do. */
+/** Long, because the process may just be starting on a busy machine. */
 const SEEN_MS_MAX = 90_000;
 
-/** The wall clock of one process, to be set wrong. */
+/** The wall clock of one process, which can be set wrong. */
 export class ProcessClock {
   private readonly file: string;
 
@@ -16,18 +16,18 @@ export class ProcessClock {
     writeFileSync(this.file, '0');
   }
 
-  /** What the process is started with. */
+  /** Environment of the process. */
   get env(): Readonly<Record<string, string>> {
     return { NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_SHIFT_FILE: this.file };
   }
 
-  /** Sets it, for the process as it runs and for those that take its place. */
+  /** Shifts the clock of the running process and of its successors. */
   shift(ms: number): void {
     rmSync(`${this.file}.seen`, { force: true });
     writeFileSync(this.file, String(ms));
   }
 
-  /** Resolves once the process goes by the shifted clock. */
+  /** Resolves once the process uses the shifted clock. */
   async seen(ms: number): Promise<void> {
     if (!(await eventually(() => this.read() === ms, SEEN_MS_MAX, 20))) throw new Error(`${this.file} was not read.`);
   }

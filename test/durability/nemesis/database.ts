@@ -6,26 +6,26 @@ import { KillablePostgres } from '../storage.js';
 import { SmallDisk } from './small-disk.js';
 import { PrimaryAndStandby } from './standby.js';
 
-/** The PostgreSQL below a fleet, as its owner sees it: past every proxy. */
+/** The PostgreSQL server of a fleet, reached directly instead of through a proxy. */
 export interface FleetDatabase {
-  /** Where it is now. */
+  /** Its current address. */
   url(): string;
-  /** The parent of its processes. */
+  /** Process id of the postmaster. */
   pid(): number;
   readonly disk?: SmallDisk;
   readonly pair?: PrimaryAndStandby;
-  /** Tells the reaper of the server as it is now, where nobody else does. */
+  /** Registers the current server with the reaper, where nothing else does. */
   note?(): void;
   stop(): Promise<void>;
 }
 
-/** A supervised server: it comes back on the same port whatever ends it. */
+/** Starts a supervised server, which restarts on the same port after any kind of exit. */
 export async function plainDatabase(): Promise<FleetDatabase> {
   const server = await KillablePostgres.start();
   return { url: () => server.url, pid: () => server.pid(), stop: () => server.stop() };
 }
 
-/** The same on a disk that can be filled; its log of changes stays small. */
+/** Starts a supervised server on a disk that can be filled. Its WAL stays small. */
 export async function smallDatabase(): Promise<FleetDatabase> {
   const disk = SmallDisk.mount();
   if (!disk) throw new Error('There is no small disk: mounting one needs root and the right to mount.');
@@ -41,13 +41,13 @@ export async function smallDatabase(): Promise<FleetDatabase> {
   return { url: () => server.url, pid: () => server.pid(), disk, stop };
 }
 
-/** A primary and a synchronous standby. */
+/** Starts a primary and a synchronous standby. */
 export async function pairedDatabase(): Promise<FleetDatabase> {
   const pair = await PrimaryAndStandby.start();
   return { url: () => pair.url(), pid: () => 0, pair, stop: () => pair.stop() };
 }
 
-/** The one that a Posthorn process starts under its DATA_DIR. */
+/** The server that a Posthorn process starts under its DATA_DIR. */
 export class OwnDatabase implements FleetDatabase {
   readonly dataDir = path.join(
     mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'embedded-')),
@@ -64,13 +64,13 @@ export class OwnDatabase implements FleetDatabase {
     return Number(this.pidFile()[0]);
   }
 
-  /** Its server outlives the process that started it: the reaper must know of it. */
+  /** The server outlives the process that started it, so the reaper must know of it. */
   note(): void {
     this.retract();
     this.retract = noteForReaper(this.pid());
   }
 
-  /** The process that has it stops it. */
+  /** The process that owns the server stops it. */
   async stop(): Promise<void> {
     this.retract();
   }
@@ -80,7 +80,7 @@ export class OwnDatabase implements FleetDatabase {
   }
 }
 
-/** Stops a process so that it also stops the PostgreSQL that it has. */
+/** Stops a process such that it also stops its embedded PostgreSQL. */
 export async function stopWithDatabase(member: KeptProcess): Promise<void> {
   const late = setTimeout(() => void member.stop(), 30_000);
   await member.terminate();

@@ -3,50 +3,53 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
-/** A fault that lasts has its effect within this time, also beside others that keep deliveries away. */
+/** A fault with a duration takes effect within this time, even beside other faults that stop deliveries. */
 export const EFFECT_MS_MAX = 60_000;
 
-/** The kind of a disruption by which workers could not record for as long as their lease. */
+/** Kind of a disruption in which workers could not record results for as long as their lease. */
 export const STORAGE_OUT_OF_REACH = 'storage out of reach';
 
-/** A fault as it was: what the checker may hold against it, and nothing else. */
+/** An injected fault: exactly the facts that may excuse a failure in the check. */
 export interface Inflicted {
   kind: string;
   fromMs: number;
-  /** From here on whatever was broken works again; what the service still has to get over begins. */
+  /** From this time on the broken part works again and the service starts to recover. */
   toMs: number;
-  /** Attempts that were cut: only those may be repeated. */
+  /** Attempts that were cut. Only these may be repeated. */
   disruptions: readonly Disruption[];
-  /** Whether storage was away: then nobody could accept. */
+  /** Whether storage was down, so that no node could accept. */
   isOutage: boolean;
-  /** How much longer each round trip to storage took, where that was the fault. */
+  /** Extra time of each round trip to storage, if that was the fault. */
   roundTripMs?: number;
-  /** Processes that were told to stop and left at the end of their time, with work in hand. */
+  /** Number of processes that were stopped and left at the end of their drain time with work left. */
   undrained?: number;
-  /** Addresses of API nodes that were away. */
+  /** Addresses of API nodes that were down. */
   away: readonly string[];
-  /** Processes that were stopped and came back one after the other, and when: another fault may have had the only other one meanwhile. */
+  /**
+   * Processes that were restarted one after the other, and when. Another fault may have hit the only other node
+   * meanwhile.
+   */
   turns?: readonly { url: string; fromMs: number; toMs: number }[];
-  /** What shows that something was broken. A fault without an effect is none, and fails. */
+  /** Evidence that the fault had an effect. A fault without an effect fails the test. */
   effect: string;
 }
 
-/** One kind of fault. */
+/** A kind of fault. */
 export interface FaultKind {
   name: string;
-  /** Of several kinds at once no two are of one group: they would get into each other's way. */
+  /** Two kinds of the same group are never injected at once, because they would interfere. */
   group: 'processes' | 'postgres' | 'redis' | 'clocks' | 'names' | `receiver-${Misbehaviour}`;
   fleets: readonly FleetKind[];
-  /** How long it lasts in CI, and at least and at most otherwise; zeros for what is done in a moment. */
+  /** Duration in CI, and the minimum and maximum otherwise. Zeros for an instantaneous fault. */
   seconds: readonly [ci: number, min: number, max: number];
-  /** Whether the service promises to answer every single try meanwhile. */
+  /** Whether the service guarantees an answer to every attempt during the fault. */
   isSeamless?: true;
-  /** Whether the fleet is of no use afterwards. */
+  /** Whether the fleet cannot be used afterwards. */
   usesUp?: true;
   inflict(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted>;
 }
 
-/** A fault of some length: it begins, lasts, ends, and tells what it did. */
+/** Injects a fault with a duration: begins it, waits, ends it, and returns a record of it. */
 export async function during(
   kind: string,
   begin: () => Promise<void> | void,
@@ -60,7 +63,7 @@ export async function during(
   return { kind, fromMs, toMs: Date.now(), disruptions: [], isOutage: false, away: [], effect };
 }
 
-/** Whether results could not be recorded for a while, or late only. */
+/** Returns whether results could not be recorded for a time, or only late. */
 export function wasStorageBroken(faults: readonly Inflicted[]): boolean {
   return faults.some(
     ({ isOutage, roundTripMs, disruptions }) =>

@@ -26,13 +26,19 @@ import { NameServer } from './name-server.js';
 import { SmallDisk } from './small-disk.js';
 import { Wire } from './wire.js';
 
-/** What faults are inflicted on: two `api` and two `worker` processes, two `all` that also take and send mail, or one `all` with the PostgreSQL that it starts itself. */
+/**
+ * The fleets under test: two `api` and two `worker` processes, two `all` that also receive and send mail, or one `all`
+ * with its embedded PostgreSQL.
+ */
 export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded', 'mail'] as const;
 export type FleetKind = (typeof FLEETS)[number];
 
-/** Receivers of their own for misbehaviour, behind those that behave: whoever misbehaves is no measure for the others. */
+/**
+ * Misbehaviours with a receiver each, numbered after the normal receivers. A misbehaving receiver does not count in the
+ * recovery time.
+ */
 const MISBEHAVIOURS: readonly Misbehaviour[] = ['hang', 'trickle', 'flap', 'reset'];
-/** One more, which is sent to by a name that is answered for, as a URL: no destination is made of it. */
+/** One more receiver, which is addressed by a resolvable name in a URL instead of a destination. */
 const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
 const PATHS = MISBEHAVIOURS.length + 1;
 const SILENT_NAMES = 20;
@@ -42,10 +48,10 @@ const BURST = 300;
 const BURST_LANES = 24;
 const BURST_MS_MAX = 5_000;
 const SHARED = { LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '5s' };
-/** More than any drain needs on a quiet machine: a process that leaves with work in hand is judged. */
+/** More than any drain needs on a quiet machine. A process that leaves with work left is a failure. */
 const DRAIN_SECONDS = 30;
 
-/** Whether this machine can set up such a fleet; says why not. */
+/** Returns whether this machine can run such a fleet. Logs the reason if not. */
 export function isPossible(kind: FleetKind): boolean {
   if (kind === 'redis') return isRedisInstalled();
   if (kind !== 'small disk' || SmallDisk.isPossible()) return true;
@@ -60,11 +66,13 @@ export class Fleet {
   readonly apis: readonly KeptProcess[];
   readonly workers: readonly KeptProcess[];
   readonly balancer: Balancer;
-  /** Everything that arrived so far. */
+  /** All requests that arrived so far. */
   readonly arrivals: Received[] = [];
-  /** Sent to receivers that misbehaved: it arrives when their circuits close, which nobody waits for in between. */
+  /**
+   * Messages to misbehaving receivers. They arrive when the circuits close, and only the end of the run waits for them.
+   */
   readonly debts: Load[] = [];
-  /** Sent to receivers that behave, on top of the load of this round: it counts as that does. */
+  /** Extra messages to normal receivers, on top of the load of this round. They count like the load. */
   bursts: Load[] = [];
   private broken: Promise<string[]> | null = null;
   private silences = 0;
@@ -77,7 +85,7 @@ export class Fleet {
     readonly clocks: ReadonlyMap<string, ProcessClock>,
     readonly names: NameServer,
     readonly redis: { server: ForgetfulRedis; wire: Wire } | null,
-    /** Null where none is sent. */
+    /** Null if the fleet has no mail. */
     readonly mail: MailTraffic | null,
   ) {
     const members = [...clocks.keys()].map((name) => scene.member(name));
@@ -119,7 +127,7 @@ export class Fleet {
     return new Fleet(kind, scene, database, wires, clocks, names, redis, mail);
   }
 
-  /** Makes due what waits for a later step of its schedule: an address without a destination has the default one, of hours. */
+  /** Makes waiting retries due. An address without a destination has the default schedule, which takes hours. */
   async hurry(): Promise<void> {
     await query(
       this.database.url(),
@@ -127,7 +135,7 @@ export class Fleet {
     );
   }
 
-  /** What became of these messages, a line each, the first 20: for who has to find out why they did not arrive. */
+  /** Returns the state of up to 20 of these messages, one line each, to debug why they did not arrive. */
   waiting(messageIds: readonly string[]): Promise<string[]> {
     const state = `select to_jsonb(d) - 'payload' || jsonb_build_object('now', now(), 'circuit', to_jsonb(c)) as open,
                      (select jsonb_agg(to_jsonb(a)) from attempts a where a.event_id = $1) as attempts
@@ -142,12 +150,12 @@ export class Fleet {
     );
   }
 
-  /** All processes, each once. */
+  /** All processes, without duplicates. */
   get members(): readonly KeptProcess[] {
     return [...new Set([...this.apis, ...this.workers])];
   }
 
-  /** A caller that goes by readiness, at a few hundred messages a second. */
+  /** Starts a caller that uses only ready nodes, at a few hundred messages per second. */
   load(lanes: number, pauseMs: number, destinations?: readonly string[]): Load {
     const options = { pauseMs, ready: () => this.balancer.ready(), ...(destinations ? { destinations } : {}) };
     return this.scene.load(
@@ -157,7 +165,10 @@ export class Fleet {
     );
   }
 
-  /** Has the workers wait for hundreds of answers of one receiver; resolves when most of that is accepted. */
+  /**
+   * Makes the workers wait for hundreds of answers of one slow receiver. Resolves when most of the messages are
+   * accepted.
+   */
   async burst(): Promise<void> {
     const number = DESTINATIONS - 1;
     await this.scene.receiver.misbehave(number, 'slow');
@@ -173,16 +184,19 @@ export class Fleet {
     await this.scene.receiver.misbehave(number, null);
   }
 
-  /** The destination whose receiver misbehaves in this way when told to. */
+  /** Returns the destination whose receiver can misbehave in this way. */
   async misbehaving(how: Misbehaviour): Promise<{ number: number; id: string }> {
     const [index, ids] = [MISBEHAVIOURS.indexOf(how), await (this.broken ??= this.makeMisbehaving())];
     return { number: DESTINATIONS + index, id: ids[index] as string };
   }
 
-  /** Waits until the circuit is closed that opened when this destination misbehaved the last time: behind it, it would be sent nothing. */
+  /**
+   * Waits until the circuit is closed that opened at this destination's last misbehaviour. While it is open, the
+   * destination gets no deliveries.
+   */
   async forgiven(id: string): Promise<void> {
     const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
-    // PostgreSQL may be what is broken meanwhile.
+    // PostgreSQL itself may be down because of another fault.
     const isClosed = async (): Promise<boolean> => {
       await this.hurry();
       const [row] = await query<{ count: number }>(this.database.url(), open, [uuidOf(id)]);
@@ -191,25 +205,28 @@ export class Fleet {
     await eventually(() => isClosed().catch(() => false), FORGIVEN_MS_MAX, 1_000);
   }
 
-  /** Where to send by a name that is answered for. */
+  /** Returns a URL with a name that the name server resolves. */
   named(): string {
     return this.scene.receiver.url(NAMED).replace('127.0.0.1', 'named.test');
   }
 
-  /** Where to send by names whose servers never answer: other ones each time, since behind the circuits of those that failed before nobody asks. */
+  /**
+   * Returns URLs with names whose servers never answer. The names are new each time, because names behind an open
+   * circuit are not resolved.
+   */
   silentlyNamed(): string[] {
     const turn = this.silences++;
     return Array.from({ length: SILENT_NAMES }, (_, i) => `http://n${i}-${turn}.silent.test:8443/`);
   }
 
-  /** Reads what arrived since the last time. */
+  /** Reads the requests that arrived since the last call. */
   async collect(): Promise<readonly Received[]> {
     const arrived = await this.scene.receiver.take();
     this.arrivals.push(...arrived);
     return arrived;
   }
 
-  /** Waits until nothing is open for the receivers that behave. */
+  /** Waits until no delivery to the normal receivers is open. */
   settled(withinMs: number): Promise<boolean> {
     const open = `select count(*)::int as count from due_deliveries join destinations on destinations.id = due_deliveries.target_id
                   where destinations.name like 'Receiver %'`;

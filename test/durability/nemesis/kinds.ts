@@ -8,14 +8,17 @@ import { STORAGE_FAULTS } from './storage-faults.js';
 /** Every kind of fault. */
 export const KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, ...STORAGE_FAULTS, ...OUTSIDE_FAULTS];
 
-/** The kind of this name. */
+/** Returns the kind of this name. */
 export function kindNamed(name: string): FaultKind {
   const kind = KINDS.find((other) => other.name === name);
   if (!kind) throw new Error(`There is no kind ${name}. Kinds: ${KINDS.map((other) => other.name).join(', ')}.`);
   return kind;
 }
 
-/** Half of the time `atOnceMin` kinds, otherwise more, up to `atOnceMax`, that do not get into each other's way; fewer where the fleet has not so many. */
+/**
+ * Picks kinds that do not interfere: `atOnceMin` in half of the calls, otherwise more, up to `atOnceMax`. Returns fewer
+ * if the fleet has fewer.
+ */
 export function overlapping(
   kinds: readonly FaultKind[],
   fleet: FleetKind,

@@ -13,15 +13,21 @@ const LANES = 3;
 const PAUSE_MS = 60;
 const AGAIN_MS = 100;
 const TRY_MS_MAX = 10_000;
-/** Every so-manieth message is larger than what is kept in its row. */
+/** Every Nth message is larger than the limit for storage in its row. */
 const LARGE_EVERY = 9;
 const LARGE_BYTES = 400_000;
-/** Another process takes over a dead one's mail when the lease ends, and then reads and delivers it. `WORK_MS` is of a quiet machine. */
+/**
+ * After a process dies, another takes over its mail when the lease ends, and then reads and delivers it. `WORK_MS` is
+ * for a quiet machine.
+ */
 const LEASE_MS = 10_000;
 const WORK_MS = 20_000;
 const RECIPIENT_DOMAINS = 20;
 
-/** Mail in, through the listeners to an alias whose destination is a receiver, and emails out through a relay: what a round sends beside webhooks. */
+/**
+ * Mail traffic of a round beside webhooks: incoming mail through the listeners to an alias whose destination is a
+ * receiver, and outgoing emails through a relay.
+ */
 export class MailTraffic {
   private letters: Letter[] = [];
   private emails: Emailed[] = [];
@@ -39,13 +45,13 @@ export class MailTraffic {
     readonly ports: readonly number[],
   ) {}
 
-  /** Before the processes: they are started with where the relay is. */
+  /** Must be opened before the processes, which need the relay's address at their start. */
   static async open(ports: readonly number[]): Promise<MailTraffic> {
     const [relay, targets] = await Promise.all([startRelay(), startTargets()]);
     return new MailTraffic(relay, targets, targets.open(), ports);
   }
 
-  /** What each process is started with. */
+  /** Environment of each process. */
   env(place: number): Record<string, string> {
     return {
       SMTP_PORT: String(this.ports[place]),
@@ -54,7 +60,7 @@ export class MailTraffic {
     };
   }
 
-  /** A sender's domain, an alias and its destination. */
+  /** Creates a sender's domain, an alias and its destination. */
   async settle(scene: Scene, apis: readonly string[]): Promise<void> {
     const [first = ''] = apis;
     [this.scene, this.apis] = [scene, apis];
@@ -77,19 +83,19 @@ export class MailTraffic {
     this.alias = address;
   }
 
-  /** Sends until `stop`; what was sent before is of another round. */
+  /** Sends until `stop`. Forgets the mail of earlier rounds. */
   start(): void {
     [this.letters, this.emails, this.isOver] = [[], [], false];
     this.running = Array.from({ length: LANES }, () => [this.receiveOn(), this.sendOn()]).flat();
   }
 
-  /** Begins nothing more; resolves when all that was begun is answered, or given up. */
+  /** Starts no more mail. Resolves when all started mail is answered, or at the timeout. */
   async stop(withinMs: number): Promise<void> {
     this.isOver = true;
     await Promise.race([Promise.all(this.running), sleep(withinMs, undefined, { ref: false })]);
   }
 
-  /** Waits until everything has come that was accepted, and judges. */
+  /** Waits until all accepted mail has arrived, and judges it. */
   async verdict(withinMs: number, pace: number): Promise<MailVerdict> {
     const judged = (): MailVerdict =>
       judgeMail({ letters: this.letters, emails: this.emails, events: this.events(), relayed: this.relay.taken });
@@ -101,7 +107,7 @@ export class MailTraffic {
     return { ...late, wrongs: [...late.wrongs, `mail came later than ${(lateMs / 1_000).toFixed(1)} s after the end`] };
   }
 
-  /** Gives up on everything: for the end of a fleet. */
+  /** Abandons all mail at the end of a fleet. */
   abandon(): void {
     [this.isOver, this.scene] = [true, null];
   }
@@ -211,7 +217,7 @@ export class MailTraffic {
     }
   }
 
-  /** What was begun is tried until the fleet is gone. */
+  /** Started mail is retried until the fleet is gone. */
   private isAbandoned(): boolean {
     return this.scene === null;
   }

@@ -1,4 +1,4 @@
-/** A message to the alias. Not accepted means that nobody was told 250: then it may be there, whole, or not. */
+/** A message to the alias. If it was not accepted with 250, it may be stored completely or not at all. */
 export interface Letter {
   subject: string;
   text: string;
@@ -6,26 +6,26 @@ export interface Letter {
   isAccepted: boolean;
 }
 
-/** An email to a recipient that nobody else has. */
+/** An email to a recipient used by no other email. */
 export interface Emailed {
   to: string;
   text: string;
   isAccepted: boolean;
-  /** An answer that none should get. */
+  /** An answer that no email should get. */
   refusal: string | null;
 }
 
-/** What is known of the mail of a round, seen from outside of the service. */
+/** Observations about the mail of a round, made outside of the service. */
 export interface MailEvidence {
   letters: readonly Letter[];
   emails: readonly Emailed[];
-  /** Events that the alias's destination got, of other rounds too. */
+  /** Events that the alias's destination got, including those of other rounds. */
   events: readonly { id: string; subject: string; text: string; sizeBytes: number }[];
-  /** What the relay took, of other rounds too. */
+  /** Emails that the relay accepted, including those of other rounds. */
   relayed: readonly { to: readonly string[]; raw: string }[];
 }
 
-/** What the mail of a round came to. */
+/** The result for the mail of a round. */
 export interface MailVerdict {
   received: number;
   sent: number;
@@ -33,12 +33,12 @@ export interface MailVerdict {
   corrupted: number;
   /** Messages that became two events. */
   doubled: number;
-  /** Emails that the relay got again, with the same bytes: at least once. */
+  /** Emails that the relay got again with the same bytes, as at-least-once delivery allows. */
   repeated: number;
   wrongs: string[];
 }
 
-/** Compares mail that was accepted with what came of it. */
+/** Compares accepted mail with delivered mail. */
 export function judgeMail({ letters, emails, events, relayed }: MailEvidence): MailVerdict {
   const bySubject = grouped(events, ({ subject }) => subject);
   const byRecipient = grouped(relayed, ({ to }) => to.join());

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
-/** A pointer to the question's name, type A, class IN, one second, four bytes: 127.0.0.1. */
+/** An answer record: a pointer to the question's name, type A, class IN, TTL one second, four bytes: 127.0.0.1. */
 const LOCALHOST = Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0, 0, 1]);
-/** Names below it are never answered for. */
+/** Queries for names below this one are never answered. */
 const SILENT = 'silent';
 
-/** A name server for which every name is 127.0.0.1, and which swallows the questions for names under `silent.test`. */
+/** A name server that resolves every name to 127.0.0.1 and does not answer queries for names under `silent.test`. */
 export class NameServer {
   swallowed = 0;
   answered = 0;
@@ -28,7 +28,7 @@ export class NameServer {
     return new NameServer(socket);
   }
 
-  /** For DNS_SERVERS. */
+  /** Value for DNS_SERVERS. */
   get address(): string {
     return `127.0.0.1:${this.socket.address().port}`;
   }

@@ -5,13 +5,13 @@ import { during, EFFECT_MS_MAX, type FaultKind, type Inflicted } from './fault.j
 import type { Fleet } from './fleet.js';
 
 const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
-/** About a hundred a second to the one that misbehaves. */
+/** About a hundred messages per second to the misbehaving receiver. */
 const LANES = 4;
 const PAUSE_MS = 30;
-/** Below half a minute: then the first probe of a circuit finds the receiver well again. */
+/** Below half a minute, so that the first probe of a circuit finds a working receiver. */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
 
-/** Redis, name servers and receivers. */
+/** Faults of Redis, name servers and receivers. */
 export const OUTSIDE_FAULTS: readonly FaultKind[] = [
   { name: 'redis-flush', group: 'redis', fleets: ['redis'], seconds: [0, 0, 0], inflict: (fleet) => flush(fleet) },
   { name: 'redis-kill', group: 'redis', fleets: ['redis'], seconds: [0, 0, 0], inflict: (fleet) => killRedis(fleet) },
@@ -61,7 +61,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   const before = wire.withheldBytes;
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // Who stands still says nothing.
+    // A paused process sends nothing.
     await eventually(() => wire.withheldBytes > before, EFFECT_MS_MAX, 250);
   };
   return during(
@@ -76,7 +76,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   );
 }
 
-/** Sends to many names that nobody answers for, and to one that is answered for: it must arrive. */
+/** Sends to many names whose servers never answer, and to one that resolves, where the message must arrive. */
 async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const [silent, named] = [fleet.silentlyNamed(), fleet.named()];
   const before = fleet.names.swallowed;
@@ -88,7 +88,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // While storage is broken too nobody delivers, and nobody asks.
+    // While storage is also broken, no worker delivers and no name is resolved.
     await eventually(() => fleet.names.swallowed > before, EFFECT_MS_MAX, 250);
   };
   return during('silent name servers', begin, lasts, async () => {
@@ -100,7 +100,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   });
 }
 
-/** A receiver misbehaves and is sent to all the while. */
+/** Makes a receiver misbehave and sends to it all the while. */
 async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promise<Inflicted> {
   const { number, id } = await fleet.misbehaving(how);
   await fleet.forgiven(id);

@@ -9,7 +9,7 @@ const MEMBERS = ['postgres', 'redis', 'embedded', 'mail'] as const;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `kill -9`, standing still, stops in turns, and wrong clocks: what happens to single processes. */
+/** Faults of single processes: `kill -9`, pauses, rolling restarts, and wrong clocks. */
 export const PROCESS_FAULTS: readonly FaultKind[] = [
   {
     name: 'kill-api',
@@ -33,7 +33,7 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.apis), holdMs),
   },
   {
-    // Longer than the lease of ten seconds: others take over what it held.
+    // Longer than the lease of ten seconds, so that other workers take over its deliveries.
     name: 'pause-worker',
     group: 'processes',
     fleets: MEMBERS,
@@ -54,7 +54,10 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
   clock('clock-40d', -40 * DAY_MS),
 ];
 
-/** With another of its role left, nobody waits for it; an `all` process takes its role with it. */
+/**
+ * Kills a process. If another process has the same role, the service stays available. An `all` process takes its role
+ * with it.
+ */
 async function kill(fleet: Fleet, victim: KeptProcess): Promise<Inflicted> {
   await victim.up();
   if (fleet.workers.includes(victim)) await fleet.burst();
@@ -86,7 +89,7 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // One that another fault has killed meanwhile stood still until then.
+    // A process that another fault killed meanwhile was paused until then.
     state = victim.pid === pid ? stateOf(pid) : 'T';
   };
   const inflicted = await during(`pause of ${victim.name}`, begin, lasts, () => {
@@ -98,7 +101,10 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   return { ...inflicted, disruptions: cuts, away: away(fleet, victim) };
 }
 
-/** Each process is stopped and started again, the next one when it is back. One that can't finish leaves when its time to drain is over. */
+/**
+ * Restarts each process, the next one when the previous is back. A process that cannot finish exits at the end of its
+ * drain time.
+ */
 async function roll(fleet: Fleet): Promise<Inflicted> {
   const ends: (number | string)[] = [];
   const words: string[] = [];
@@ -112,7 +118,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
         const fromMs = Date.now();
         const wasUp = member.isUp;
         const end = await member.terminate();
-        // A start that another fault had made necessary is given up before the process hears signals.
+        // A start that another fault made necessary is aborted before the process handles signals.
         ends.push(end === 'SIGTERM' && !wasUp ? 0 : end);
         if (end === 1) words.push(`${member.name}: ${member.log().slice(-LAST_WORDS_CHARACTERS)}`);
         if (end === 'SIGKILL') cuts.push(...cutNow(fleet, member));
@@ -130,7 +136,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
   return { ...inflicted, disruptions: cuts, turns, undrained: ends.filter((end) => end === 'SIGKILL').length };
 }
 
-/** One process goes by a wrong clock: from its start on, or all of a sudden. Both ways there is a step back at the end. */
+/** Gives one process a wrong clock, from its start or suddenly. Both cases end with a step back. */
 function clock(name: string, shiftMs: number): FaultKind {
   return {
     name,
@@ -141,7 +147,7 @@ function clock(name: string, shiftMs: number): FaultKind {
       const victim = dice.pick(fleet.members);
       const own = fleet.clocks.get(victim.name);
       if (!own) throw new Error(`${victim.name} has no clock.`);
-      // What cleans does so at its start, and then by the hour.
+      // Cleanup jobs run at the start and then every hour.
       const isFromStart = Math.abs(shiftMs) >= DAY_MS || dice.next() < 0.5;
       const cuts: Disruption[] = [];
       await victim.up();
@@ -173,7 +179,7 @@ function away(fleet: Fleet, victim: KeptProcess): string[] {
   return fleet.apis.includes(victim) ? [victim.url] : [];
 }
 
-/** T while it is stopped. */
+/** Returns the process state; T means stopped. */
 function stateOf(pid: number): string {
   if (process.platform !== 'linux') return '';
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -2,7 +2,7 @@ import type { MailVerdict } from './mail-verdict.js';
 import type { Done, Results } from './run.js';
 import { complaintsOf, type Verdict } from './verdict.js';
 
-/** A round in one line. */
+/** Formats a round as one line. */
 export function line(verdict: Verdict): string {
   const {
     kinds,
@@ -58,12 +58,12 @@ const COLUMNS: readonly [title: string, width: number][] = [
   ['faults', 0],
 ];
 
-/** The titles of the columns of `row`. */
+/** Returns the column titles of `row`. */
 export function header(): string {
   return cells(COLUMNS.map(([title]) => title));
 }
 
-/** A round as a row of the table. */
+/** Formats a round as a row of the table. */
 export function row({ number, atMinute, ofMinutes, fleet, names, verdict, error }: Done): string {
   const first = [`${atMinute.toFixed(1)}/${ofMinutes}`, number, fleet];
   if (!verdict)
@@ -88,7 +88,7 @@ export function row({ number, atMinute, ofMinutes, fleet, names, verdict, error 
   ]);
 }
 
-/** What every kind came to, alone or with others. */
+/** Returns the results of every kind, whether it was injected alone or with others. */
 export function summary({ rounds, faults, unpaid, isClean }: Results): string {
   const names = [...new Set(rounds.flatMap((done) => done.names))].sort();
   const titles = [

@@ -9,25 +9,25 @@ import { judge, type RoundEvidence, type Verdict } from './verdict.js';
 
 const LANES = 8;
 const PAUSE_MS = 25;
-/** So many messages are accepted before anything is broken, and after it was for every destination. */
+/** Number of messages accepted before the first fault, and for all destinations together after the last fault. */
 const BEFORE = 100;
 const AFTER = 5 * DESTINATIONS;
-/** Kinds of one round begin within this time of each other. */
+/** The faults of a round begin within this time of each other. */
 const SPREAD_MS_MAX = 3_000;
 
-/** How long a round waits on a quiet machine for what should take seconds. */
+/** Timeouts of a round on a quiet machine, for steps that should take seconds. */
 export interface Patience {
   acceptMs: number;
   settleMs: number;
 }
 
-/** What a round was, and what came of it. */
+/** The evidence and the verdict of a round. */
 export interface RoundResult {
   evidence: RoundEvidence;
   verdict: Verdict;
 }
 
-/** Breaks things under load, waits until the service is over it, and judges. */
+/** Injects faults under load, waits until the service has recovered, and judges. */
 export class Round {
   private startedAtMs = 0;
 
@@ -43,7 +43,7 @@ export class Round {
     const { fleet, kinds } = this;
     this.startedAtMs = Date.now();
     const earlier = new Set(fleet.arrivals.map(({ id }) => id));
-    // What came since the last round was settled is somebody's copy.
+    // Requests that arrived after the last round had settled are duplicates.
     const strays = await fleet.collect();
     const crashed = fleet.scene.crashes().length;
     const load = fleet.load(LANES, PAUSE_MS);
@@ -82,7 +82,7 @@ export class Round {
     }
   }
 
-  /** All of them are over when this resolves or rejects: nothing goes on breaking what the next round has. */
+  /** Resolves or rejects only when all faults have ended, so that none affects the next round. */
   private async inflicted(): Promise<Inflicted[]> {
     const ends = await Promise.allSettled(this.kinds.map((kind) => this.inflict(kind)));
     return ends.map((end) => {
@@ -105,7 +105,7 @@ export class Round {
     ]);
   }
 
-  /** Begun messages are accepted in the end, or given up for what they are. */
+  /** Stops the load. Messages in flight are accepted, or abandoned at the timeout. */
   private async stopped(load: Load): Promise<void> {
     const late = setTimeout(() => load.abandon(), this.patience.acceptMs * this.pace());
     await load.stop();
@@ -116,13 +116,16 @@ export class Round {
     await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.patience.acceptMs * this.pace());
   }
 
-  /** Of the machine since the round began. */
+  /** Pace of the machine since the round began. */
   private pace(): number {
     return this.fleet.scene.pace.since(this.startedAtMs);
   }
 }
 
-/** What was sent to receivers that misbehaved arrives when they are well again; resolves with what did not. */
+/**
+ * Waits until messages to misbehaving receivers arrive after the receivers work again. Returns the ids of those that
+ * did not.
+ */
 export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<string[]> {
   const unpaid = (): string[] => {
     const arrived = new Set(fleet.arrivals.filter(({ status }) => status === 200).map(({ id }) => id));

@@ -1,6 +1,6 @@
 import type { FleetKind } from './fleet.js';
 
-/** What CI breaks, by the file that does: names of kinds, several at once with `+` between them. */
+/** The rounds of CI, by test file. Names of kinds; `+` joins faults that are injected at once. */
 export const CI_ROUNDS = {
   processes: { fleet: 'postgres', rounds: ['kill-api', 'rolling', 'pause-worker', 'pause-api + kill-worker'] },
   outside: {

@@ -5,21 +5,21 @@ import { overlapping } from './kinds.js';
 import { Round, unpaidDebts } from './round.js';
 import { complaintsOf, type Verdict } from './verdict.js';
 
-/** What to break, for how long. */
+/** Kinds of faults, fleets, and duration of a run. */
 export interface RunOptions {
   kinds: readonly FaultKind[];
   fleets: readonly FleetKind[];
   dice: Seeded;
   seed: number;
   minutes: number;
-  /** How many faults a round has at least, as far as the fleet has kinds, and at most. */
+  /** Minimum and maximum number of faults in a round. A fleet with fewer kinds has fewer. */
   atOnceMin: number;
   atOnceMax: number;
-  /** Whether each lasts as short as in CI, for more of them. */
+  /** Whether each fault is as short as in CI, which allows more of them. */
   isShort: boolean;
 }
 
-/** A round that is over; `error` says why there is no verdict. */
+/** A finished round. `error` says why there is no verdict. */
 export interface Done {
   number: number;
   atMinute: number;
@@ -30,7 +30,7 @@ export interface Done {
   error: string | null;
 }
 
-/** What a run came to. */
+/** The results of a run. */
 export interface Results {
   seed: number;
   startedAt: string;
@@ -38,7 +38,7 @@ export interface Results {
   faults: number;
   isClean: boolean;
   rounds: readonly Done[];
-  /** Messages to receivers that misbehaved which did not arrive when they were well again, by fleet. */
+  /** Messages to misbehaving receivers that did not arrive after the receivers worked again, by fleet. */
   unpaid: readonly { fleet: FleetKind; messageIds: string[] }[];
 }
 
@@ -47,7 +47,7 @@ const PATIENCE = { acceptMs: 120_000, settleMs: 120_000 };
 const DEBTS_MS_MAX = 240_000;
 const MINUTE_MS = 60_000;
 
-/** Rounds on one fleet after the other, until the time is over. */
+/** Runs rounds on one fleet after the other until the time is over. */
 export class Run {
   private readonly startedAt = new Date();
   private readonly startMs = performance.now();
@@ -57,7 +57,7 @@ export class Run {
 
   constructor(private readonly options: RunOptions) {}
 
-  /** Tells of each round when it is over. */
+  /** Calls `tell` with each finished round. */
   async run(tell: (done: Done) => void): Promise<void> {
     const { dice, fleets } = this.options;
     let turns: FleetKind[] = [];
@@ -110,7 +110,7 @@ export class Run {
         done.error = error instanceof Error ? error.message : String(error);
       }
       done.atMinute = this.minute();
-      // A fleet that a fault has broken, or that can't take another of its kind, is no measure for the next round.
+      // A fleet that a fault has broken or used up cannot be used for the next round.
       isGood =
         done.verdict !== null &&
         done.verdict.wrongs.length === 0 &&

@@ -2,19 +2,19 @@ import type { Received } from '../receiver.js';
 import { wasStorageBroken } from './fault.js';
 import { backSecondsMax, type RoundEvidence } from './verdict.js';
 
-/** A round as it would have been with a service that broke one promise, and the sentence that must come of it. */
+/** The evidence of a service that broke one guarantee, and the sentence that the checker must report for it. */
 export interface Sabotaged {
   what: string;
   evidence: RoundEvidence;
   claim: RegExp;
 }
 
-/** Long enough after everything for no fault to be the reason, on a machine as busy as this one. */
+/** Long enough after all faults that none can be the cause, also on a busy machine. */
 const laterMs = ({ pace }: RoundEvidence): number => 2_000 * backSecondsMax(pace);
 
 /**
- * The evidence of a real round, each time with one thing wrong that no fault excuses. A checker that stays green over
- * any of them is blind to it under just this fault.
+ * Returns the evidence of a real round, each time with one error that no fault excuses. A checker that accepts any of
+ * them cannot detect that error under this fault.
  */
 export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
   const victim = evidence.arrivals.filter(isGood).at(-1);
@@ -115,7 +115,7 @@ export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
 
 const isGood = ({ status, isSigned }: Received): boolean => status === 200 && isSigned;
 
-/** The arrivals as they would be if whatever came after the last fault had come much later. */
+/** Returns the arrivals with those after the last fault much delayed. */
 function delayed(evidence: RoundEvidence): Received[] {
   const endMs = Math.max(...evidence.faults.map(({ toMs }) => toMs));
   const byMs = laterMs(evidence);
@@ -130,7 +130,7 @@ function delayed(evidence: RoundEvidence): Received[] {
   );
 }
 
-/** When the last fault was over and the last request had come. */
+/** Returns the time of the last fault's end or of the last request, whichever is later. */
 function lastMs({ faults, arrivals }: RoundEvidence): number {
   return [...faults, ...arrivals.map(({ receivedAtMs: toMs }) => ({ toMs }))].reduce(
     (last, { toMs }) => Math.max(last, toMs),

@@ -6,18 +6,18 @@ import path from 'node:path';
 const SIZE_MIB = 400;
 const PIECE_BYTES = 1024 * 1024;
 
-/** A file system of its own in memory, small enough to be filled. Needs root, and the right to mount. */
+/** A small file system in memory that can be filled. Needs root and the permission to mount. */
 export class SmallDisk {
   private constructor(readonly directory: string) {}
 
-  /** Whether this machine lets us have one: tried once. */
+  /** Returns whether this machine allows the mount. It is tried once. */
   static isPossible(): boolean {
     const disk = SmallDisk.mount();
     disk?.remove();
     return disk !== null;
   }
 
-  /** Null where that is not allowed. */
+  /** Returns null if mounting is not allowed. */
   static mount(): SmallDisk | null {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) return null;
     const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'disk-'));
@@ -31,7 +31,7 @@ export class SmallDisk {
     return null;
   }
 
-  /** Leaves not one byte. */
+  /** Fills the disk to the last byte. */
   fill(): void {
     const file = openSync(this.filler, 'a');
     try {
@@ -48,7 +48,7 @@ export class SmallDisk {
     }
   }
 
-  /** Gives back what `fill` took. */
+  /** Frees the space that `fill` took. */
   free(): void {
     rmSync(this.filler, { force: true });
   }

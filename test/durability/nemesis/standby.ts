@@ -19,7 +19,7 @@ import { query } from '../storage.js';
 
 const IN_STEP_MS_MAX = 60_000;
 
-/** A primary with a synchronous standby: nothing that it has confirmed can be missing there. */
+/** A primary with a synchronous standby, which has every confirmed commit. */
 export class PrimaryAndStandby {
   private hasFailedOver = false;
 
@@ -45,12 +45,12 @@ export class PrimaryAndStandby {
     }
   }
 
-  /** Where the primary is: the standby, once that has taken over. */
+  /** Returns the address of the primary, which is the former standby after a failover. */
   url(): string {
     return this.hasFailedOver ? this.standby.url : this.primary.url;
   }
 
-  /** The primary is gone for good, and the standby has taken over. It can be done once. */
+  /** Stops the primary for good and promotes the standby. Can be called once. */
   async failOver(): Promise<void> {
     await this.primary.stop();
     this.hasFailedOver = true;
@@ -64,7 +64,7 @@ export class PrimaryAndStandby {
     await this.standby.stop();
   }
 
-  /** From here on a commit is confirmed when the standby has it. */
+  /** From now on a commit is confirmed only when the standby has it. */
   private async inStep(): Promise<void> {
     await query(this.primary.url, `alter system set synchronous_standby_names = '*'`);
     await query(this.primary.url, 'select pg_reload_conf()');
@@ -77,7 +77,9 @@ export class PrimaryAndStandby {
   }
 }
 
-/** A base copy as PostgreSQL documents it: the files between start and stop, and the label that stop gives. */
+/**
+ * Makes a base backup as PostgreSQL documents it: the files between start and stop, and the label that stop returns.
+ */
 async function copyBase(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -107,7 +109,7 @@ async function copyBase(url: string, from: string, to: string): Promise<void> {
   }
 }
 
-/** Tells the reaper of every server that is started. */
+/** Registers every started server with the reaper. */
 function noting(): (line: string, fields?: Readonly<Record<string, unknown>>) => void {
   let retract = (): void => undefined;
   return (_line, fields) => {

@@ -9,13 +9,15 @@ import type { Wire } from './wire.js';
 
 const BACK_MS_MAX = 60_000;
 const ROUND_TRIP_MS = 500;
-/** What was sent by a worker that cannot record is given up to others at last when its lease has run out. */
+/**
+ * If a worker cannot record its results, other workers take over its deliveries at the latest when its lease expires.
+ */
 const LEASE_MS = 10_000;
 const LEASE_SLACK_MS = 2_000;
-/** Everything that is at PostgreSQL, embedded or not. */
+/** Every fleet with a plain PostgreSQL, embedded or not. */
 const ANY = ['postgres', 'redis', 'embedded', 'mail'] as const;
 
-/** PostgreSQL and the way to it. */
+/** Faults of PostgreSQL and of the connections to it. */
 export const STORAGE_FAULTS: readonly FaultKind[] = [
   {
     name: 'postgres-kill',
@@ -24,7 +26,7 @@ export const STORAGE_FAULTS: readonly FaultKind[] = [
     seconds: [0, 0, 0],
     inflict: (fleet) => restart(fleet, 'kill -9 of PostgreSQL', 'SIGKILL'),
   },
-  // SIGINT is what `pg_ctl stop -m fast` sends: every client is told 57P01.
+  // `pg_ctl stop -m fast` sends SIGINT. Every client gets 57P01.
   {
     name: 'postgres-restart',
     group: 'postgres',
@@ -64,7 +66,7 @@ export const STORAGE_FAULTS: readonly FaultKind[] = [
   },
 ];
 
-/** It comes back by itself: what ended it is not the end. */
+/** Ends the server, which restarts by itself. */
 async function restart(fleet: Fleet, kind: string, signal: 'SIGKILL' | 'SIGINT'): Promise<Inflicted> {
   const { database } = fleet;
   let before = 0;
@@ -86,13 +88,13 @@ async function restart(fleet: Fleet, kind: string, signal: 'SIGKILL' | 'SIGINT')
   return { ...inflicted, isOutage: true };
 }
 
-/** Every server process of a client, again and again for as long as it lasts. */
+/** Terminates every client's server process, repeatedly, until the fault ends. */
 async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const statement = `select count(pg_terminate_backend(pid))::int as count from pg_stat_activity
                      where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`;
   let ended = 0;
   const untilMs = performance.now() + holdMs;
-  // Beside other faults there may be nobody for a while.
+  // Beside other faults there may be no client for a while.
   const giveUpMs = untilMs + EFFECT_MS_MAX;
   const lasts = async (): Promise<void> => {
     do {
@@ -113,7 +115,7 @@ async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   return { ...inflicted, isOutage: true };
 }
 
-/** Of one process or of all, with the server's ends open or closed. */
+/** Cuts the connections of one process or of all, with the server's ends open or closed. */
 async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
   const all = [...fleet.wires];
   const victims = dice.next() < 0.5 ? all : [dice.pick(all)];
@@ -126,7 +128,7 @@ async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicte
     () => wires.forEach((wire) => wire.silence(isServerGone)),
     async () => {
       await sleep(holdMs);
-      // Who stands still says nothing.
+      // A paused process sends nothing.
       await eventually(() => withheld + sum(wires) > 0, EFFECT_MS_MAX, 250);
     },
     () => {
@@ -163,7 +165,7 @@ async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   let free = Infinity;
   const lasts = async (): Promise<void> => {
     const untilMs = performance.now() + holdMs;
-    // What PostgreSQL gives back meanwhile is taken again.
+    // Takes the space again that PostgreSQL frees meanwhile.
     while (performance.now() < untilMs) {
       disk.fill();
       free = Math.min(free, disk.freeBytes());
@@ -179,7 +181,10 @@ async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   return { ...(await during('full disk', () => undefined, lasts, end)), isOutage: true };
 }
 
-/** A power failure or an orderly end of the primary; the address that everybody knows leads to the standby afterwards. */
+/**
+ * Ends the primary as in a power failure or in an orderly way. The address that all processes use leads to the standby
+ * afterwards.
+ */
 async function failOver(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
   const { pair } = fleet.database;
   if (!pair) throw new Error('There is no standby.');

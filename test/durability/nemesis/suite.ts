@@ -7,14 +7,17 @@ import { Round, unpaidDebts } from './round.js';
 import { sabotaged } from './sabotage.js';
 import { complaintsOf, judge } from './verdict.js';
 
-/** For Jest, as a last resort: the waits of a round end before, by the pace of the machine. */
+/** Timeouts for Jest, as a last resort. The timeouts of a round, scaled by the pace of the machine, end earlier. */
 const OPEN_MS_MAX = 120_000 * BUSY_TIMES;
 const ROUND_MS_MAX = 180_000 * BUSY_TIMES;
 const PATIENCE = { acceptMs: 45_000, settleMs: 60_000 };
-/** A circuit that opened is probed after half a minute, then after one and two more: seen at the second of them. */
+/**
+ * A circuit that opened is probed after half a minute, then after one minute and two more. The second probe must be
+ * seen.
+ */
 const DEBTS_MS_MAX = 240_000;
 
-/** Rounds of CI on one fleet: each of one kind of fault, or of several with `+` between them. */
+/** Runs the CI rounds on one fleet. Each has one kind of fault, or several joined with `+`. */
 export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): void {
   const describeIfPossible = isPossible(fleetKind) ? describe : describe.skip;
   describeIfPossible(`the nemesis, fleet: ${fleetKind}`, () => {
@@ -29,7 +32,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
     afterAll(async () => fleet?.close(), OPEN_MS_MAX);
 
     it.each(rounds)(
-      '%s: what was accepted arrives once, as it was, and the checker would see it if not',
+      '%s: every accepted message arrives once and unchanged, and the checker detects injected errors',
       async (names) => {
         const kinds = names.split(' + ').map(kindNamed);
         fleet ??= await Fleet.open(fleetKind, seed);
@@ -49,7 +52,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
         if (wrong || kinds.some(({ usesUp }) => usesUp)) await replace();
         expect(verdict.wrongs).toEqual([]);
         expect(verdict.backSeconds).not.toBeNull();
-        // The control of this kind: the same round with one thing wrong is never green.
+        // Control: the same round with one error in its evidence must never pass.
         for (const { what, evidence: bad, claim } of sabotaged(evidence))
           expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
       },
@@ -62,13 +65,13 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
     (owes ? it : it.skip)(
       'what was sent to receivers that misbehaved arrives when they are well again',
       async () => {
-        // A fleet that was replaced took its debts with it: its round has failed.
+        // If a fleet was replaced, its outstanding messages are gone, but then its round has failed.
         if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
       },
       DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,
     );
 
-    /** A fleet that was broken, or used up, is no measure for the next round. */
+    /** Replaces a fleet that was broken or used up, since the next round cannot use it. */
     async function replace(): Promise<void> {
       const old = fleet;
       fleet = null;

@@ -4,75 +4,83 @@ import type { Received } from '../receiver.js';
 import { type Inflicted, wasStorageBroken } from './fault.js';
 import type { MailVerdict } from './mail-verdict.js';
 
-/** Everything that is known of one round, seen from outside of the service. */
+/** All observations of one round, made outside of the service. */
 export interface RoundEvidence {
   faults: readonly Inflicted[];
   sent: readonly Sent[];
   failedTries: readonly FailedTry[];
-  /** Answers that no try should get. */
+  /** Answers that no attempt should get. */
   refusals: readonly string[];
-  /** What the destinations that behave got during the round. */
+  /** Requests that the normal destinations got during the round. */
   arrivals: readonly Received[];
   /** Ids of earlier rounds, all of which were delivered. */
   earlier: ReadonlySet<string>;
-  /** How many destinations behave. */
+  /** Number of normal destinations. */
   destinations: number;
   /** Addresses of the API nodes. */
   nodes: readonly string[];
-  /** Processes that ended by themselves. */
+  /** Processes that exited by themselves. */
   crashes: readonly string[];
-  /** Whether every single try has to be answered: nothing but stops in turns was done. */
+  /** Whether every attempt must be answered, because the only faults were rolling restarts. */
   isSeamless: boolean;
   /** How many times longer work took during the round than on a quiet machine. */
   pace: number;
-  /** What became of the mail beside the messages; null where there was none. */
+  /** The result for the mail of the round, or null without mail. */
   mail: MailVerdict | null;
 }
 
-/** What a round came to. */
+/** The result of a round. */
 export interface Verdict {
   kinds: string[];
   effects: string[];
   accepted: number;
   lost: number;
   doubled: number;
-  /** Of them what at-least-once allows: their first delivery was under way when something was cut. */
+  /** Number of those that at-least-once allows: their first delivery was in flight when something was cut. */
   doubledAllowed: number;
   corrupted: number;
   wronglySigned: number;
-  /** Dated five minutes off, refused by the receiver for that, and to be sent again. */
+  /** Deliveries with a timestamp five minutes off, which the receiver therefore rejected and which must be retried. */
   misdated: number;
-  /** Messages that no node took although one was up. */
+  /** Messages that no node accepted although one was up. */
   refused: number;
   crashed: number;
-  /** From the end of the last fault until every destination was reached and everything from before had come; null when that never happened. */
+  /**
+   * Time from the end of the last fault until every destination was reached and everything older had arrived. Null if
+   * that never happened.
+   */
   backSeconds: number | null;
-  /** The promise for it, on this machine as busy as it was. */
+  /** The limit for `backSeconds` on this machine with its current load. */
   backSecondsMax: number;
-  /** Whether deliveries were back later than promised, or never. */
+  /** Whether deliveries recovered later than guaranteed, or never. */
   isLate: boolean;
   mail: MailVerdict | null;
-  /** Every promise that was broken, a sentence each. */
+  /** One sentence for each broken guarantee. */
   wrongs: string[];
-  /** Times of deliveries that nothing explains. */
+  /** Times of deliveries without an explanation. */
   unexplained: string[];
 }
 
-/** Other processes take over the deliveries of a dead or silent one when its lease ends, by PostgreSQL's clock. A busy machine does not change it. */
+/**
+ * When the lease of a dead or silent process ends, by PostgreSQL's clock, other processes take over its deliveries. A
+ * busy machine does not change it.
+ */
 const LEASE_SECONDS = 10;
-/** Time to connect, claim, accept and deliver again, on a quiet machine. */
+/** Time to connect, claim, accept and deliver again on a quiet machine. */
 const WORK_SECONDS = 5;
 
-/** The promise: a node accepts again, and deliveries are back, within so many seconds of the end of every fault. */
+/**
+ * The guarantee: within this many seconds of the end of every fault, a node accepts again and deliveries work again.
+ */
 export const backSecondsMax = (pace: number): number => LEASE_SECONDS + WORK_SECONDS * pace;
 
-/** Every promise that the round broke, lateness too. */
+/** Returns every guarantee that the round broke, including lateness. */
 export const complaintsOf = ({ wrongs, isLate }: Verdict): string[] => [
   ...wrongs,
   ...(isLate ? ['deliveries were back too late'] : []),
 ];
 
-/** Compares what was sent with what arrived, and what was broken with what came of it. */
+/** Compares the sent messages with the arrived ones, and the injected faults with their effects. */
 export function judge(evidence: RoundEvidence): Verdict {
   const { faults, sent, earlier, crashes, pace } = evidence;
   const arrivals = evidence.arrivals.filter(({ id }) => !earlier.has(id));
@@ -121,8 +129,8 @@ export function judge(evidence: RoundEvidence): Verdict {
 }
 
 /**
- * A caller whose try failed asks the next node. When that one fails too, although neither it nor storage was broken at
- * the time, the message was refused.
+ * Counts messages that were refused. After a failed attempt a caller tries the next node. If that fails too although
+ * neither the node nor storage was broken, the message was refused.
  */
 function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();
@@ -146,7 +154,7 @@ function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): n
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** How tries failed, for who has to find out why: "503 x 12, ECONNRESET x 3". */
+/** Counts the statuses of failed attempts for debugging: "503 x 12, ECONNRESET x 3". */
 function statusesOf(tries: readonly FailedTry[]): string {
   const counts = new Map<string, number>();
   for (const { status } of tries) counts.set(status, (counts.get(status) ?? 0) + 1);

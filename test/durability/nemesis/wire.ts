@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** A server's keepalive finds out about a dead client in time; here it is half a minute. */
+/** A server's keepalive detects a dead client eventually. Here it takes half a minute. */
 const DEAD_MS = 30_000;
 
-/** Two ends that are joined, unless the wire between them went dead. */
+/** Two connected sockets, which are cut off from each other while the wire is silent. */
 interface Pair {
   client: Socket;
   server: Socket;
   isDead: boolean;
 }
 
-/** A TCP proxy in front of a server on this machine: it may fall silent without closing anything, or be slow. */
+/** A TCP proxy in front of a local server. It can stop forwarding without closing connections, or delay all data. */
 export class Wire {
-  /** Bytes that were swallowed so far. */
+  /** Bytes swallowed so far. */
   withheldBytes = 0;
-  /** Pieces that came late so far. */
+  /** Chunks delayed so far. */
   delayedPieces = 0;
   private delayMs = 0;
   private isSilent = false;
@@ -40,7 +40,7 @@ export class Wire {
     return (this.listener.address() as AddressInfo).port;
   }
 
-  /** `url` with the wire in place of its server. */
+  /** Returns `url` with the proxy's address in place of the server's. */
   in(url: string): string {
     const through = new URL(url);
     through.hostname = '127.0.0.1';
@@ -49,22 +49,22 @@ export class Wire {
   }
 
   /**
-   * Cut without a word: what is connected now never hears of its other end again, and what connects meanwhile hears
-   * nothing either. The server's ends close when it lost its power; behind a forgotten translation they stay, with what
-   * they have locked.
+   * Stops forwarding without closing anything. Existing connections never get data from their other end again, and new
+   * ones get none either. If the server lost its power, its ends close. As behind an expired NAT entry, they otherwise
+   * stay open with all locks that they hold.
    */
   silence(isServerGone: boolean): void {
     this.isSilent = true;
     for (const pair of this.pairs) this.kill(pair, isServerGone);
   }
 
-  /** New connections get through again, to another port if one is given. What was cut stays dead. */
+  /** Forwards new connections again, to another port if one is given. Cut connections stay dead. */
   restore(targetPort = this.targetPort): void {
     this.targetPort = targetPort;
     this.isSilent = false;
   }
 
-  /** Everything takes so much longer in either direction; 0 is as usual. */
+  /** Delays data in either direction by this time. 0 turns the delay off. */
   slowDown(delayMs: number): void {
     this.delayMs = delayMs;
   }
@@ -94,7 +94,7 @@ export class Wire {
     from.setNoDelay(true);
     const passOn = (act: () => void): void => {
       const now = performance.now();
-      // Never before what came before it, also when the wire gets faster meanwhile.
+      // Keeps the order, even if the delay is reduced meanwhile.
       freeAtMs = Math.max(freeAtMs, now + this.delayMs);
       if (freeAtMs <= now) act();
       else setTimeout(act, freeAtMs - now);

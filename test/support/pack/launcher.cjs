@@ -7,11 +7,13 @@ const { pathToFileURL } = require('node:url');
 const { setFlagsFromString } = require('node:v8');
 const { Script } = require('node:vm');
 
-// Most of these processes live for seconds: what V8 optimizes beside a start, on three more threads, never pays for itself. Nine times
-// the usual budget; whatever is called often is optimized as ever, only later. Later releases of Node.js have no such flag.
+// Most of these processes live for seconds, so V8's concurrent optimization during the start, on three more threads,
+// never pays off. This multiplies the budget by nine: frequently called code is still optimized, only later. Later
+// releases of Node.js do not have this flag.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-budget=600000');
 
-// As Node.js 21 and later have it. Without it `pg` makes a Response to find out where it runs, and that loads all of Node's own fetch.
+// Defines `navigator` as Node.js 21 and later do. Without it `pg` creates a Response to detect its platform, which
+// loads all of Node's fetch.
 if (globalThis.navigator === undefined) {
   Object.defineProperty(globalThis, 'navigator', {
     value: { userAgent: `Node.js/${process.versions.node.split('.')[0]}` },
@@ -21,7 +23,7 @@ if (globalThis.navigator === undefined) {
 
 const [, , folder, program] = process.argv;
 const cacheFile = path.join(folder, 'modules.cache');
-/** The place of each program, and `[file, format, links]` of each module. */
+/** The index of each program, and `[file, format, links]` of each module. */
 const { entries, table } = JSON.parse(readFileSync(path.join(folder, 'modules.json'), 'utf8'));
 const script = new Script(readFileSync(path.join(folder, 'modules.js'), 'latin1'), {
   filename: path.join(folder, 'modules.js'),
@@ -31,7 +33,7 @@ const bodies = script.runInThisContext();
 const loaded = new Array(table.length);
 const namespaces = new Map();
 
-/** Runs a module, once. */
+/** Runs a module once. */
 function load(place) {
   const known = loaded[place];
   if (known !== undefined) return known;
@@ -82,12 +84,14 @@ function runCommonJs(module, body, file, links) {
   body.call(module.exports, module.exports, find, module, file, path.dirname(file), importLater);
 }
 
-/** What the pack does not know: an extension, a module of Node.js that CommonJS imports. */
+/** Imports a module that the pack does not contain: an extension, or a module that CommonJS imports. */
 async function importFrom(url, specifier) {
   return import(/^\.{0,2}\//.test(specifier) ? new URL(specifier, url).href : specifier);
 }
 
-/** CommonJS as `import` sees it: its exports by name, and as a whole by `default`. */
+/**
+ * Returns the namespace of a CommonJS module as `import` gives it: its exports by name, and all of them as `default`.
+ */
 function namespaceOf(key, exported) {
   const known = namespaces.get(key);
   if (known !== undefined) return known;
@@ -101,7 +105,7 @@ function namespaceOf(key, exported) {
   return namespace;
 }
 
-// What has been compiled until then is what the next start need not compile.
+// Caches the code compiled so far, so that the next start need not compile it.
 if (process.env.POSTHORN_TEST_PACK_LEARN) {
   process.once('exit', () => {
     writeFileSync(`${cacheFile}.${process.pid}`, script.createCachedData());

@@ -1,6 +1,7 @@
-// Puts what a start loads, three thousand files, into one: opening, resolving and compiling them is two thirds of what a
-// start costs, and the tests start the service hundreds of times. The modules stay what they are, each with its own file
-// name, URL and exports; only how they are found differs. What is not in the pack is loaded as ever.
+// Packs the three thousand files that a start loads into one. Opening, resolving and compiling them is two thirds of
+// the cost of a start, and the tests start the service hundreds of times. Each module keeps its file name, URL and
+// exports. Only the lookup differs. Modules that are not in the pack are loaded as usual.
+//
 //   node --experimental-import-meta-resolve pack.mjs FOLDER PROGRAM…
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
@@ -8,9 +9,15 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { minifySync, transformSync } from '@swc/core';
 
-/** @typedef {{ file: string, format: 'module' | 'commonjs' | 'json', code: string, links: Record<string, number> }} Packed */
+/**
+ * @typedef {{ file: string, format: 'module' | 'commonjs' | 'json', code: string, links: Record<string, number> }}
+ * Packed
+ */
 
-/** Writes `modules.js` (an array of functions) and `modules.json` (where programs begin; files, formats and links) for what built files load. */
+/**
+ * Writes the modules that the built files load: `modules.js` (an array of functions) and `modules.json` (entry points
+ * of programs; files, formats and links).
+ */
 function pack(folder, programs) {
   const modules = collect(programs.map((program) => realpathSync(program)));
   mkdirSync(folder, { recursive: true });
@@ -27,7 +34,7 @@ function pack(folder, programs) {
   );
 }
 
-/** At once, for other runs of the tests. */
+/** Writes a file atomically, since other test runs may read it. */
 function write(file, content, encoding) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, content, encoding);
@@ -60,7 +67,8 @@ function collect(entries) {
 function codeOf(file, format) {
   const text = readFileSync(file, 'utf8').replace(/^#!.*/, '');
   if (format === 'json') return text;
-  // The expression, not a method of that name. What V8 takes from its cache has no `import()` of its own.
+  // Replaces the `import()` expression, but not a method of that name. Code from V8's cache has no `import()` of its
+  // own.
   const named = text.replace(/(?<![.\w$])import\s*\((?![^()]*\)\s*\{)/g, '__import(');
   if (format === 'commonjs') return shortened(named, file);
   return transformSync(named.replace(/\bimport\.meta\b/g, '__meta'), {
@@ -69,13 +77,16 @@ function codeOf(file, format) {
     isModule: true,
     sourceMaps: false,
     jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
-    // Namespaces are made by the launcher, which knows what a specifier leads to.
+    // The launcher makes the namespaces, because it knows the module of a specifier.
     module: { type: 'commonjs', importInterop: 'none', strict: false },
     ...SHORT,
   }).code;
 }
 
-/** Without comments and white space, a module a line: a third of the characters that every start reads, and goes through for the place of an error. */
+/**
+ * Removes comments and white space, and puts a module on one line. This leaves a third of the characters that every
+ * start reads, and scans to locate an error.
+ */
 const SHORT = { minify: true };
 
 function shortened(code, file) {
@@ -88,7 +99,7 @@ function shortened(code, file) {
 
 function specifiersIn(code, format) {
   if (format === 'json') return [];
-  // CommonJS finds by other rules when it imports: that is left to Node.js.
+  // Imports in CommonJS resolve by other rules. Node.js does these.
   const calls = code.matchAll(
     format === 'module'
       ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g
@@ -97,7 +108,7 @@ function specifiersIn(code, format) {
   return [...new Set([...calls].map(([, , specifier]) => specifier))];
 }
 
-/** The file, or null for what the pack leaves to Node.js. */
+/** Returns the file, or null if Node.js resolves the specifier. */
 function resolve(specifier, from, format) {
   if (isBuiltin(specifier)) return null;
   try {
@@ -110,7 +121,7 @@ function resolve(specifier, from, format) {
       (format === 'module' || formatOf(file) !== 'module');
     return isPackable ? file : null;
   } catch {
-    // An optional package: whoever asks for it hears the same from Node.js.
+    // An optional package that is not installed. Node.js reports the same error at run time.
     return null;
   }
 }
@@ -124,7 +135,7 @@ function formatOf(file) {
   return extension === '.js' && typeIn(path.dirname(file)) === 'module' ? 'module' : 'commonjs';
 }
 
-/** The `type` of the package that a folder is part of. */
+/** Returns the `type` of the package that contains a folder. */
 function typeIn(folder) {
   if (!types.has(folder)) {
     const manifest = path.join(folder, 'package.json');
@@ -137,11 +148,14 @@ function typeIn(folder) {
 function wrap({ format, code }, isEntry) {
   if (format === 'json') return `function(exports,require,module){module.exports=${code}}`;
   if (format === 'commonjs') return `function(exports,require,module,__filename,__dirname,__import){${code}\n}`;
-  // Only a program may wait at its top level; of others the compiler would refuse it.
+  // Only a program may use top-level await. In other modules the compiler would reject it.
   return `${isEntry ? 'async ' : ''}function(exports,require,__import,__meta){"use strict";${code}\n}`;
 }
 
-/** One byte a character: half the memory, and compiled from the cache without being decoded. */
+/**
+ * Escapes non-ASCII characters. With one byte per character the code needs half the memory, and compiles from the cache
+ * without decoding.
+ */
 function asciiOnly(text) {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

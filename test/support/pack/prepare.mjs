@@ -1,4 +1,4 @@
-// Makes the pack for a run of the tests (pack.mjs), where there is none of this build yet.
+// Makes the pack for a test run (pack.mjs), unless one exists for this build.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import pg from 'pg';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
 const dist = path.join(root, 'dist');
-/** The service first, and the commands of its operator that load much of it. */
+/** The service first, then the operator commands that load much of it. */
 const PROGRAMS = [
   'main',
   'backup',
@@ -23,9 +23,10 @@ const PROGRAMS = [
 const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /**
- * Sets POSTHORN_TEST_PACK, which the tests' servers start from (`launch.ts`). Where a pack cannot be made they start from
+ * Sets POSTHORN_TEST_PACK, from which the tests' servers start (`launch.ts`). If no pack can be made, they start from
  * the files, which only takes longer.
- * @param {string} template the URL of a database with today's schema
+ *
+ * @param {string} template the URL of a database with the current schema
  */
 export async function preparePack(template) {
   const folder = path.join(dist, 'test-pack', process.version);
@@ -81,7 +82,7 @@ async function make(folder, template) {
   }
 }
 
-/** One start, with something to do, so that what it compiled can be kept. */
+/** Starts the service once and uses it, so that the compiled code can be cached. */
 async function learn(folder, databaseUrl) {
   const child = spawn(
     process.execPath,
@@ -129,7 +130,7 @@ async function learn(folder, databaseUrl) {
   if (code !== 0) throw new Error(`The pack ended with ${code}. It wrote:\n${output}`);
 }
 
-/** What most suites do first. */
+/** Makes the calls with which most suites begin. */
 async function exercise({ url, admin }) {
   const call = async (method, route, body) => {
     const answer = await fetch(url + route, {
