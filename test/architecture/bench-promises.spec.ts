@@ -9,7 +9,7 @@ import {
   PROMISES,
 } from '../../bench/promises.mjs';
 
-/** Names of promises about messages, commits and bytes, which are counted and not timed. */
+/** Names of promises about counts (messages, commits, bytes), which are not measured by time. */
 const COUNTS = /^(?:commits of|memory with|accepted and lost|\S+: most that waited)/;
 
 const promise = (bound: string): PromiseOfBench => ({
@@ -19,7 +19,7 @@ const promise = (bound: string): PromiseOfBench => ({
   pairs: ({ rounds }) => (rounds.get('row') ?? []).map((each) => [each.deliveriesPerSecond, 1]),
 });
 
-/** A row whose every round had one of these rates. */
+/** Returns a row whose rounds have these rates. */
 function measuredAs(...rates: number[]): Measured {
   const rounds = rates.map((deliveriesPerSecond) => figures({ deliveriesPerSecond }));
   return measured(new Map([['row', rounds]]));
@@ -63,21 +63,21 @@ describe('a promise of the bench', () => {
     ['FAIL', '<= 2.1', [2.2, 2.3, 2.4, 2.4, 2.5, 2.6]],
     ['not shown', '<= 2.1', [1.9, 2.0, 2.1, 2.2, 2.3, 2.4]],
     ['kept', '<= 1', [1, 1, 1, 1, 1, 1]],
-  ])('is %s where the whole interval says so (%s of %j)', (verdict, bound, rates) => {
+  ])('is %s if the whole interval says so (%s of %j)', (verdict, bound, rates) => {
     expect(verdictOf(bound, ...rates)).toBe(verdict);
   });
 
-  it('is not missed by one bad sample of many, nor kept by a centre alone', () => {
+  it('is not broken by one outlier among many samples, nor kept by the centre alone', () => {
     expect(verdictOf('>= 0.6', 0.1, 0.66, 0.67, 0.68, 0.69, 0.7, 0.71, 0.72, 0.7, 0.69, 0.68, 0.67)).toBe('kept');
     expect(verdictOf('>= 0.6', 0.3, 0.4, 0.7, 0.8, 0.9, 1)).toBe('not shown');
   });
 
-  it('is not shown by fewer than six samples, whatever they are, and not measured by none', () => {
+  it('is "not shown" with fewer than six samples, and "not measured" with none', () => {
     expect(verdictOf('>= 0.6', 0.1, 0.1, 0.1, 0.1, 0.1)).toBe('not shown');
     expect(verdictOf('>= 0.6')).toBe('not measured');
   });
 
-  it('a count is compared as it is', () => {
+  it('a count is compared as an exact number', () => {
     const lost = (count: number): Judged =>
       judge(
         PROMISES.find(({ name }) => name === 'accepted and lost') as PromiseOfBench,
@@ -87,7 +87,7 @@ describe('a promise of the bench', () => {
     expect([lost(0), lost(1)].map(({ verdict }) => verdict)).toEqual(['kept', 'FAIL']);
   });
 
-  it('carries a mark where others used the machine meanwhile', () => {
+  it('has a mark if other processes used the machine meanwhile', () => {
     const disturbed = measured(
       new Map([['row', Array.from({ length: 6 }, () => figures({ deliveriesPerSecond: 1, others: 0.3 }))]]),
     );
@@ -98,7 +98,7 @@ describe('a promise of the bench', () => {
     );
   });
 
-  it('takes slices that took turns in pairs, and otherwise the parts of the windows', () => {
+  it('uses pairs of slices for rows that take turns, and otherwise the parts of the windows', () => {
     const service = PROMISES.find(({ name }) => name === 'service / limit, rate') as PromiseOfBench;
     const slice = (name: string, round: number, half: number, deliveriesPerSecond: number) => ({
       name,
@@ -106,7 +106,7 @@ describe('a promise of the bench', () => {
       half,
       figures: figures({ deliveriesPerSecond }),
     });
-    // The machine halves its speed from round to round: only pairs see that the ratio stays.
+    // The machine's speed halves from round to round. Only pairs show that the ratio is constant.
     const slices = [1000, 500, 250].flatMap((rate, round) =>
       [0, 1].flatMap((half) => [slice('service', round, half, rate * 0.7), slice('limit', round, half, rate)]),
     );
@@ -131,7 +131,10 @@ describe('a promise of the bench', () => {
 describe('the promises', () => {
   const rows = [...new Set(PROMISES.flatMap((each) => each.rows))];
 
-  /** Every row as on a machine that is slower by this factor: rates fall, CPU and latencies grow, counts stay. */
+  /**
+   * Returns every row as on a machine that is slower by this factor: lower rates, more CPU time, longer latencies, the
+   * same counts.
+   */
   function onMachine(factor: number): Measured {
     const draw = (i: number): number => 1 + 0.02 * Math.sin(i * 7);
     const latency = (ms: number, i: number): Figures['accept'] => ({
@@ -162,7 +165,7 @@ describe('the promises', () => {
     return { ...measured(new Map(rows.map((name, at) => [name, [row(name, at)]]))), memoryPerSecond: 1 };
   }
 
-  it('are the same on a machine that is four times slower', () => {
+  it('give the same verdicts on a machine that is four times slower', () => {
     const verdicts = (factor: number): string[] =>
       judgeAll(onMachine(factor)).map(({ name, verdict }) => `${name}: ${verdict}`);
 
@@ -170,7 +173,7 @@ describe('the promises', () => {
     expect(verdicts(1).filter((verdict) => verdict.endsWith('kept')).length).toBeGreaterThan(20);
   });
 
-  it('are ratios, or counts that no machine changes, each with a bound', () => {
+  it('are ratios, or counts that do not depend on the machine, each with a bound', () => {
     for (const { name, pairs, value, bound } of PROMISES) {
       expect([name, (pairs === undefined) !== (value === undefined)]).toEqual([name, true]);
       expect([name, bound]).toEqual([name, expect.stringMatching(/^[<>]= \d+(\.\d+)?$/)]);

@@ -4,7 +4,7 @@ import { orderOf, pairsOf } from '../../bench/turns.mjs';
 
 const RATE = { more: 'faster', less: 'slower' };
 
-/** A sequence of [0, 1) that is the same in every run. */
+/** Returns a sequence of numbers from 0 to below 1 that is the same in every run. */
 function sequence(seed: number): () => number {
   let state = seed;
   return () => {
@@ -13,10 +13,10 @@ function sequence(seed: number): () => number {
   };
 }
 
-/** Twelve draws, summed, are as good as a normal one. */
+/** The sum of twelve uniform numbers is approximately normally distributed. */
 const normal = (draw: () => number): number => Array.from({ length: 12 }, draw).reduce((sum, value) => sum + value, -6);
 
-/** Pairs of rates whose true ratio is known, on a machine that drifts, scatters, and spoils a slice now and then. */
+/** Returns pairs of rates with a known true ratio, on a machine with drift, scatter, and occasional outliers. */
 function measured(count: number, trueRatio: number, scatter: number, draw: () => number): [number, number][] {
   return Array.from({ length: count }, (_none, i) => {
     const machine = 6000 * (1 + 0.3 * Math.sin(i / 5));
@@ -29,14 +29,14 @@ function measured(count: number, trueRatio: number, scatter: number, draw: () =>
 }
 
 describe('the spread of a row', () => {
-  it('is its median and its quartiles', () => {
+  it('is given by its median and its quartiles', () => {
     expect(spreadOf([5, 1, 4, 2, 3])).toEqual({ median: 3, low: 2, high: 4 });
     expect([quantile([1, 2], 0.5), quantile([7], 0.25)]).toEqual([1.5, 7]);
   });
 });
 
 describe('the centre of paired values', () => {
-  it('has the interval of the signed-rank test: with ten values the 9th of the 55 means from either end', () => {
+  it('has the interval of the signed-rank test: of ten values, the 9th of the 55 means from either end', () => {
     // The published critical value of W for n = 10, two-sided 0.05, is 8: sums up to 8 are left out.
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     const means = values.flatMap((a, i) => values.slice(i).map((b) => (a + b) / 2)).sort((a, b) => a - b);
@@ -44,18 +44,18 @@ describe('the centre of paired values', () => {
     expect(centreOf(values)).toEqual({ centre: 5.5, low: means[8], high: means[46] });
   });
 
-  it('has none below six values, and all of them with six', () => {
+  it('has no interval below six values, and with six the interval of all values', () => {
     expect(centreOf([1, 2, 3, 4, 5])).toEqual({ centre: 3, low: -Infinity, high: Infinity });
     expect(centreOf([1, 2, 3, 4, 5, 6])).toEqual({ centre: 3.5, low: 1, high: 6 });
   });
 
-  it('does not follow a slice that the machine spoilt', () => {
+  it('is not moved by one outlier', () => {
     expect(centreOf([1, 2, 3, 4, 5, 6, 7, 8, 9, 1000]).centre).toBeLessThan(6.1);
   });
 });
 
 describe('the ratio of two subjects', () => {
-  it('is the same in both directions', () => {
+  it('is inverted if the subjects are swapped', () => {
     const pairs = measured(24, 0.93, 0.05, sequence(7));
     const there = ratioOf(pairs);
     const back = ratioOf(pairs.map(([a, b]) => [b, a] as const));
@@ -65,13 +65,13 @@ describe('the ratio of two subjects', () => {
     expect(there.pairs).toBe(24);
   });
 
-  it('lies within its interval in nineteen of twenty comparisons, whatever the machine does to both', () => {
+  it('lies within its interval in nineteen of twenty comparisons, whatever the machine does to both subjects', () => {
     const draw = sequence(11);
     const runs = Array.from({ length: 400 }, () => ratioOf(measured(24, 0.95, 0.06, draw)));
     const right = runs.filter(({ low, high }) => low <= 0.95 && high >= 0.95).length;
 
     expect(right).toBeGreaterThan(400 * 0.92);
-    // And it is no wider than it has to be.
+    // The interval is also no wider than necessary.
     expect(
       quantile(
         runs.map(({ low, high }) => high / low),
@@ -80,7 +80,7 @@ describe('the ratio of two subjects', () => {
     ).toBeLessThan(1.09);
   });
 
-  it('leaves out a slice in which nothing came', () => {
+  it('leaves out a slice without deliveries', () => {
     const { ratio, pairs } = ratioOf([
       [0, 5],
       [6, 5],
@@ -116,7 +116,7 @@ describe('a verdict', () => {
     expect(verdictOf({ ...ratio, pairs: 24 }, 0.03, RATE)).toEqual({ kind, text });
   });
 
-  it('finds a twentieth, and none where there is none', () => {
+  it('detects a difference of a twentieth, and none where there is none', () => {
     const draw = sequence(3);
     const told = (trueRatio: number): string[] =>
       Array.from({ length: 200 }, () => verdictOf(ratioOf(measured(40, trueRatio, 0.03, draw)), 0.03, RATE).kind);
@@ -130,7 +130,7 @@ describe('a verdict', () => {
 });
 
 describe('turns', () => {
-  it('give nobody a place: there and back again, and the next one begins the next round', () => {
+  it('alternate their order, and the next round begins with the other subject', () => {
     expect([orderOf(['a', 'b'], 0), orderOf(['a', 'b'], 1)].map((order) => order.join(''))).toEqual(['abba', 'baab']);
     expect([0, 1, 2, 3].map((round) => orderOf(['a', 'b', 'c'], round).join(''))).toEqual([
       'abccba',
@@ -140,7 +140,7 @@ describe('turns', () => {
     ]);
   });
 
-  it('are paired within the half of a round, and one without a partner is left out', () => {
+  it('are paired within half a round, and a slice without a partner is left out', () => {
     const slices = [
       ...orderOf(['own', 'other'], 0).map((name, place) => ({ name, round: 0, half: place < 2 ? 0 : 1, place })),
       { name: 'own', round: 1, half: 0, place: 4 },
@@ -179,34 +179,34 @@ describe('the history of a row', () => {
     ],
   };
 
-  it('is a line for each run that measured it, with the conditions and what was compared', () => {
+  it('has a line for each run that measured it, with its conditions and its comparison', () => {
     expect(historyOf([entry, { ...entry, rounds: {} }], 'service')).toBe(
       '2026-11-23T16:00  abc1234+  box  6000 (5500-6500)/s  200 (200-200) us  3 x  steal 1.0 %, others 2.0 %, fsync 1.50 ms; ' +
         'against ae3ae03: rate 0.950, slower by 4 to 6 %; CPU 1.004, the same within 3 %',
     );
   });
 
-  it('says of a control that it burnt CPU on purpose', () => {
+  it('marks a control run that burnt CPU on purpose', () => {
     expect(historyOf([{ ...entry, options: { spin: 15 } }], 'service')).toContain('  abc1234+ burning 15 us  box  ');
   });
 
-  it('says so when there is none', () => {
+  it('reports that there is none', () => {
     expect(historyOf([entry], 'fanout')).toMatch(/No run/);
   });
 });
 
-describe('what waits for delivery', () => {
+describe('the number of messages that wait for delivery', () => {
   const at = (...times: number[]): Float64Array => Float64Array.from(times);
 
-  it('is what was accepted and had not come, at the end of the window and at most within it', () => {
-    // Two copies each: one message before the window, two in it, one never answered, one after it.
+  it('counts accepted messages that have not arrived, at the end of the window and as a maximum within it', () => {
+    // Two copies of each: one message before the window, two within it, one never answered, one after it.
     const acceptedAt = at(5, 20, 22, 0, 60);
     const receivedAt = at(12, 30, 25, 26, 24, 70, 23, 23, 61, 62);
 
     expect(backlogOf(acceptedAt, receivedAt, 2, [10, 50])).toEqual({ end: 1, max: 5 });
   });
 
-  it('counts what never came, and nothing that came before its answer was read', () => {
+  it('counts messages that never arrived, and none that arrived before their answer was read', () => {
     expect(backlogOf(at(20, 30), at(0, 29), 1, [10, 50])).toEqual({ end: 1, max: 1 });
     expect(backlogOf(at(), at(), 10, [10, 50])).toEqual({ end: 0, max: 0 });
   });

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Lock, TRIMMED, trimmed } from '../../tools/trim-engines.mjs';
 
-// npm's own: what it compares `engines` with.
+// The semver package of npm, with which npm checks `engines`.
 const { satisfies } = createRequire(import.meta.url)('semver') as {
   satisfies: (version: string, range: string) => boolean;
 };
@@ -15,7 +15,7 @@ describe('package-lock.json', () => {
   const { engines } = read<{ engines: { node: string } }>('package.json');
   const floors = [...engines.node.matchAll(/\d+\.\d+\.\d+/g)].map(([version]) => version);
 
-  it('holds no package that asks for a newer Node.js than we do: npm ci has nothing to warn of', () => {
+  it('has no package that needs a newer Node.js than Posthorn does, so npm ci prints no warning', () => {
     const asking = Object.entries(lock.packages).flatMap(([name, entry]) => {
       const range = entry.engines?.['node'];
       const missing = range === undefined ? [] : floors.filter((floor) => !satisfies(floor, range));
@@ -26,7 +26,7 @@ describe('package-lock.json', () => {
     expect(asking).toEqual([]);
   });
 
-  it('a package that asks for something else by now is not passed over', () => {
+  it('a listed exception whose requirement has changed is reported', () => {
     const of = (node: string): Lock => ({ packages: { 'node_modules/mailauth': { engines: { node } } } });
 
     expect(trimmed(of(TRIMMED['mailauth'] ?? '')).packages['node_modules/mailauth']).toEqual({});

@@ -16,7 +16,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** `name type null` of every column of a table, sorted. */
+/** Returns `name type null` of every column of a table, sorted. */
 async function columnsInDatabase(table: string): Promise<string[]> {
   const rows: { line: string }[] = await source.query(
     `select concat_ws(' ', column_name, data_type, case is_nullable when 'YES' then 'null' else 'not null' end) as line
@@ -36,7 +36,7 @@ async function keyInDatabase(table: string): Promise<string[]> {
 }
 
 describe('entities', () => {
-  it('are all named in data-source.ts', () => {
+  it('are all listed in data-source.ts', () => {
     const declared = filesBelow('src')
       .filter((file) => file.endsWith('.entities.ts'))
       .flatMap((file) => [...textOf(file).matchAll(/^export class (\w+Entity)\b/gm)].map((match) => match[1]));
@@ -45,7 +45,7 @@ describe('entities', () => {
   });
 
   it.each(ENTITIES.map((entity): [string, (typeof ENTITIES)[number]] => [entity.name, entity]))(
-    '%s has the columns of its table, with their types and whether they may be null',
+    '%s has the columns of its table, with their types and nullability',
     async (_name, entity) => {
       const { tableName, columns } = source.getMetadata(entity);
       const declared = columns.map(
@@ -58,7 +58,7 @@ describe('entities', () => {
   );
 
   it.each(ENTITIES.map((entity): [string, (typeof ENTITIES)[number]] => [entity.name, entity]))(
-    '%s has the key of its table, in its order',
+    '%s has the primary key of its table, in the same order',
     async (_name, entity) => {
       const { tableName, primaryColumns } = source.getMetadata(entity);
 
@@ -66,7 +66,7 @@ describe('entities', () => {
     },
   );
 
-  it('differ from the schema in nothing that TypeORM would want to change', async () => {
+  it('match the schema, so that TypeORM would generate no change', async () => {
     const { upQueries } = await source.driver.createSchemaBuilder().log();
 
     expect(upQueries.map(({ query }) => query)).toEqual([]);
@@ -74,7 +74,7 @@ describe('entities', () => {
 });
 
 describe('tables', () => {
-  it('that belong to an environment carry it first in an index', async () => {
+  it('with an environment have an index that starts with it', async () => {
     const rows: { name: string }[] = await source.query(`
       select c.relname as name from pg_class c
       join pg_attribute a on a.attrelid = c.oid and a.attname = 'environment_id'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, textOf } from './source-tree.js';
 
-/** Names of variables at the places where `pattern` finds them, sorted. */
+/** Returns the names of variables that `pattern` matches in a file, sorted. */
 function namesIn(file: string, pattern: RegExp): string[] {
   return [...new Set([...textOf(file).matchAll(pattern)].map((match) => match[1] ?? ''))].sort();
 }
@@ -10,21 +10,21 @@ function namesIn(file: string, pattern: RegExp): string[] {
 const read = namesIn('src/kernel/config/config.ts', /\bread\.\w+\(\s*'([A-Z][A-Z0-9_]*)'/g);
 
 describe('the environment', () => {
-  it('is read by name in config.ts', () => {
+  it('is read by variable name in config.ts', () => {
     expect(read).toContain('DATABASE_URL');
     expect(read.length).toBeGreaterThan(20);
   });
 
-  it('is read nowhere past the reader, whose variables this test would not see', () => {
+  it('is read only through the reader, because this test cannot see other reads', () => {
     expect(textOf('src/kernel/config/config.ts').match(/process\.env/g)).toHaveLength(1);
     expect(textOf('src/kernel/config/config.ts')).not.toMatch(/\benv\[|\benv\.[A-Z]/);
   });
 
-  it('is in .env.example, every variable and no other', () => {
+  it('.env.example lists every variable and no other', () => {
     expect(namesIn('.env.example', /^([A-Z][A-Z0-9_]*)=/gm)).toEqual(read);
   });
 
-  it('is in the table of docs/configure.md, every variable and no other', () => {
+  it('the table of docs/configure.md lists every variable and no other', () => {
     if (!existsSync(path.join(ROOT, 'docs', 'configure.md'))) return;
 
     expect(namesIn('docs/configure.md', /^\| `([A-Z][A-Z0-9_]*)` \|/gm)).toEqual(read);

@@ -1,6 +1,6 @@
 import { textOf } from './source-tree.js';
 
-/** The members of a union type of strings, as the source spells them. */
+/** Returns the members of a union type of strings, as written in the source. */
 function unionOf(file: string, type: string): string[] {
   const [, members = ''] = new RegExp(`type ${type} =([^;]+);`).exec(textOf(file)) ?? [];
   return [...members.matchAll(/'([a-z_]+)'/g)].map((match) => match[1] ?? '');
@@ -11,13 +11,13 @@ const sections = textOf('docs/errors.md').split(/^## /m).slice(1);
 const titles = sections.map((section) => section.split('\n')[0] ?? '');
 
 describe('docs/errors.md', () => {
-  it('has a section for every type of error, in the same order, and none for any other', () => {
+  it('has a section for every error type, in the same order, and no other', () => {
     expect(types.length).toBeGreaterThan(10);
     expect(titles).toEqual(types);
   });
 
   it.each(sections.map((section): [string, string] => [section.split('\n')[0] ?? '', section]))(
-    'says of %s which status it has, as the edge answers it',
+    'the section %s gives the HTTP status that the service returns',
     (type, section) => {
       const [, status] = new RegExp(`\\b${type}: (\\d{3}),`).exec(textOf('src/http/envelope.ts')) ?? [];
       const [, ...body] = section.split('\n').filter((line) => line.trim() !== '');

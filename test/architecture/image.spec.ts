@@ -15,7 +15,10 @@ const manifest = JSON.parse(textOf('package.json')) as {
   files: string[];
 };
 
-/** Variables whose value inside is not the operator's: where the image listens, and where it keeps its files. */
+/**
+ * Variables whose value in the container is not set by the operator: the address of the server and the folder of its
+ * files.
+ */
 const OF_THE_IMAGE = ['PORT', 'HOST', 'DATA_DIR'];
 
 interface Service {
@@ -28,7 +31,7 @@ const { services } = parse(textOf('docker-compose.yml')) as { services: Record<s
 const posthorn = services['posthorn'] as Service;
 
 describe('Dockerfile', () => {
-  it('copies what is there, and what .dockerignore lets through', () => {
+  it('copies only files that exist and that .dockerignore does not exclude', () => {
     const sources = stages
       .flat()
       .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from='))
@@ -43,7 +46,7 @@ describe('Dockerfile', () => {
     expect(sources.filter((source) => !kept.includes(source))).toEqual([]);
   });
 
-  it('copies from a stage what that stage makes', () => {
+  it('copies from a stage only files that the stage creates', () => {
     const between = image.filter(({ rest }) => rest.startsWith('--from=')).map(({ rest }) => rest.split(/\s+/));
     const names = stages.map((stage) => / AS (\w+)$/.exec(stage[0]?.rest ?? '')?.[1]);
 
@@ -53,7 +56,7 @@ describe('Dockerfile', () => {
     ]);
   });
 
-  it('makes the volume before it changes to a user who may not, and checks the port that it exposes', () => {
+  it('creates the volume before it switches to an unprivileged user, and checks the health of the port that it exposes', () => {
     const user = image.findIndex(({ word }) => word === 'USER');
 
     expect(image.findIndex(({ rest }) => rest.includes('mkdir /data'))).toBeLessThan(user);
@@ -61,7 +64,7 @@ describe('Dockerfile', () => {
     expect(image.find(({ word }) => word === 'HEALTHCHECK')?.rest).toContain('/health/ready');
   });
 
-  it('starts the command of the package, whose options of Node.js are those of npm start', () => {
+  it('starts the command of the package, which has the Node.js options of npm start', () => {
     const program = manifest.bin['posthorn'] as string;
     const options = (text: string | undefined): string[] => (text ?? '').match(/--[\w-]+(=\d+)?/g) ?? [];
 
@@ -74,7 +77,7 @@ describe('Dockerfile', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('passes every variable of .env.example, as it is called there', () => {
+  it('passes on every variable of .env.example under its own name', () => {
     const variables = [...textOf('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)]
       .map(([, name = '']) => name)
       .filter((name) => !OF_THE_IMAGE.includes(name));
@@ -83,7 +86,7 @@ describe('docker-compose.yml', () => {
     expect(variables.filter((name) => !posthorn.environment[name]?.startsWith(`\${${name}:`))).toEqual([]);
   });
 
-  it('publishes the API on PORT, SMTP on the port where it is, and the metrics to the machine itself', () => {
+  it('publishes the API on PORT, SMTP on its own port, and the metrics on loopback only', () => {
     const { METRICS_PORT: metrics, SMTP_PORT: smtp } = posthorn.environment;
 
     expect(posthorn.ports).toEqual(['${PORT:-3000}:3000', `127.0.0.1:${metrics}:${metrics}`, `${smtp}:${smtp}`]);
@@ -104,7 +107,7 @@ describe('docker-compose.yml', () => {
       expect(refusals.map((refusal) => refusal?.[1])).toEqual(['MASTER_KEY', 'POSTGRES_PASSWORD']);
       expect(commands).toEqual([CREATE_SECRETS, CREATE_SECRETS]);
       expect(textOf('docker-compose.yml')).toContain(`#   ${commands[0]}\n`);
-      // Compose reads a dollar in a message as a variable.
+      // Compose interprets a dollar sign in a message as a variable.
       expect(commands[0]).not.toMatch(/[$}\n]/);
       expect(status).toBe(0);
       expect(file).toMatch(/^MASTER_KEY=[A-Za-z0-9+/]{43}=\nPOSTGRES_PASSWORD=[0-9a-f]{48}\n$/);
@@ -113,7 +116,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('is what docker compose reads, where its plugin is installed', () => {
+  it('is valid for docker compose, if the plugin is installed', () => {
     const compose = (env: Record<string, string | undefined>): { status: number | null; stderr: string } =>
       spawnSync('docker', ['compose', '-f', path.join(ROOT, 'docker-compose.yml'), 'config', '--quiet'], {
         encoding: 'utf8',
@@ -135,7 +138,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets a drain end', () => {
+  it('has a stop grace period that is longer than a drain', () => {
     const [, grace = '', timeout = ''] =
       /SHUTDOWN_GRACE=(\d+)s[\s\S]*SHUTDOWN_TIMEOUT=(\d+)s/.exec(textOf('.env.example')) ?? [];
 

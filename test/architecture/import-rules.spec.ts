@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from './source-tree.js';
 
-/** What one file imports; the tree is made of nothing else. */
+/** Files with their imports. The seeded tree contains nothing else. */
 type Tree = Record<string, string[]>;
 
-/** Imports that the laws allow, one for each exception that a rule makes. */
+/** Imports that the rules allow, one for each exception of a rule. */
 const LAWFUL: Tree = {
   'src/main.ts': ['./app.module.js', './bootstrap/data-source.js', './kernel/clock.js', '#modules/auth/contract.js'],
   'src/app.module.ts': ['./modules/send/send.module.js', '@nestjs/common'],
@@ -76,9 +76,9 @@ const SOCKETS = [
   'got',
 ];
 
-/** For each rule, files that break it and nothing else. */
+/** For each rule, files that break this rule and no other. */
 const UNLAWFUL: Record<string, Tree> = {
-  // A cycle is reported once, from where it is closed; `hen` stands above.
+  // A cycle is reported once, at the import that closes it. `hen` is defined above.
   'no-cycles': { 'src/kernel/egg.ts': ['./hen.js'] },
   'engine-is-pure': oneEach('src/engine/impure', [
     '@nestjs/common',
@@ -179,7 +179,7 @@ const UNLAWFUL: Record<string, Tree> = {
   'no-orphans': { 'src/kernel/alone.ts': [] },
 };
 
-/** One file for each import, so that none hides behind another. */
+/** Returns one file for each import, so that no violation hides another. */
 function oneEach(stem: string, imports: string[]): Tree {
   const [, folderAndName = stem, suffix = ''] = /^(.*\/[^./]+)(\..*)?$/.exec(stem) ?? [];
   return Object.fromEntries(imports.map((each, i) => [`${folderAndName}-${i}${suffix}.ts`, [each]]));
@@ -221,7 +221,7 @@ function write(file: string, text: string): void {
   writeFileSync(target, text);
 }
 
-/** Half of the imports are of types only: the laws bind those too. */
+/** Half of the imports are of types only, because the rules apply to them too. */
 function source(imports: string[]): string {
   const lines = imports.map((each, i) => `import ${i % 2 === 0 ? '' : 'type '}{ thing as thing${i} } from '${each}';`);
   return [
@@ -232,7 +232,9 @@ function source(imports: string[]): string {
   ].join('\n');
 }
 
-/** Runs dependency-cruiser over the seeded tree with the project's rules; `rule from` of every violation, sorted. */
+/**
+ * Runs dependency-cruiser with the project's rules on the seeded tree. Returns `rule from` of every violation, sorted.
+ */
 function violations(): string[] {
   const cli = path.join(ROOT, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
   const run = spawnSync(
@@ -250,7 +252,7 @@ function violations(): string[] {
 }
 
 describe('the import rules', () => {
-  it('each catch what breaks them, in every way that was thought of, and nothing that is allowed', () => {
+  it('each report every kind of violation, and no allowed import', () => {
     const seeded = Object.entries(UNLAWFUL).flatMap(([rule, tree]) =>
       Object.keys(tree).map((file) => `${rule} ${file}`),
     );
@@ -258,7 +260,7 @@ describe('the import rules', () => {
     expect(violations()).toEqual(seeded.sort());
   }, 60_000);
 
-  it('are all tried above', async () => {
+  it('are all tested above', async () => {
     const { default: config } = (await import(path.join(ROOT, '.dependency-cruiser.mjs'))) as {
       default: { forbidden: { name: string }[] };
     };

@@ -18,23 +18,23 @@ afterAll(async () => {
 });
 
 /**
- * A check that comes back on the way down is not valid for the rows that are there: on the way up it is, and both are
- * the same check.
+ * A check constraint that a down migration restores is NOT VALID, because existing rows are not checked. The up
+ * migration creates the same constraint as valid, so both are equal here.
  */
 const checked = (schema: readonly string[]): string[] => schema.map((line) => line.replace(/ NOT VALID$/, ''));
 
 describe('migrations', () => {
-  it('are all named in data-source.ts', () => {
+  it('are all listed in data-source.ts', () => {
     const stamps = filesBelow('migrations').map((file) => /(\d+)-[a-z-]+\.ts$/.exec(file)?.[1] ?? file);
 
     expect(MIGRATIONS.map(({ name }) => /\d+$/.exec(name)?.[0] ?? name)).toEqual(stamps);
   });
 
-  it('go down one by one, and each makes the same again when it goes up', async () => {
+  it('can be reverted one by one, and each creates the same schema when it runs again', async () => {
     const whole = await schemaOf(source);
     expect(whole.length).toBeGreaterThan(100);
 
-    // Below each one, newest first.
+    // The schema below each migration, newest first.
     const stages: { name: string; below: string[] }[] = [];
     for (const { name } of [...MIGRATIONS].reverse()) {
       await source.undoLastMigration();
@@ -42,7 +42,8 @@ describe('migrations', () => {
     }
     expect(stages.at(-1)?.below).toEqual([]);
 
-    // Up again from what each of them left, one by one, and down once more from what it made.
+    // Runs each migration again from the schema that its revert left, and reverts it once more from the schema that it
+    // created.
     const all = [...source.migrations];
     for (const [n, { name, below }] of [...stages].reverse().entries()) {
       source.migrations.splice(0, source.migrations.length, ...all.slice(0, n + 1));

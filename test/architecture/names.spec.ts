@@ -1,13 +1,13 @@
 import { filesBelow, textOf } from './source-tree.js';
 
-/** Names that say nothing, so that everything ends up there. */
+/** Names without a meaning, which attract unrelated code. */
 const SAYS_NOTHING = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'data']);
-/** Results of measurements and key material are nobody's reading. */
+/** Only code is checked, not measurement results and key files. */
 const CODE = /\.(ts|mjs|js)$/;
 
 const code = filesBelow('src', 'test', 'bench', 'migrations', 'tools', 'examples').filter((file) => CODE.test(file));
 
-/** The folders of a path, and what its file is called before the first dot. */
+/** Returns the folders of a path, and its file name up to the first dot. */
 function namesIn(file: string): string[] {
   const parts = file.split('/');
   const name = parts.pop() ?? '';
@@ -19,12 +19,12 @@ describe('the source tree', () => {
     expect(code.length).toBeGreaterThan(100);
   });
 
-  it('has no file and no folder whose name says nothing', () => {
+  it('has no file and no folder with a meaningless name', () => {
     expect(code.filter((file) => namesIn(file).some((name) => SAYS_NOTHING.has(name.toLowerCase())))).toEqual([]);
   });
 
-  it('reaches the network through globals in egress only', () => {
-    // `fetch` and its like need no import, so the import rules can't see them.
+  it('uses network globals only in egress', () => {
+    // `fetch` and similar globals need no import, so the import rules cannot see them.
     const opensSocket = /(?<![.\w])(fetch|new WebSocket|new EventSource)\(/;
     const service = code.filter(
       (file) => /^src\/(?!egress\/|testing\/|client\/|cli\/)/.test(file) && !file.endsWith('.spec.ts'),
@@ -34,7 +34,7 @@ describe('the source tree', () => {
   });
 });
 
-describe('what the checks above look at', () => {
+describe('the checks above', () => {
   it.each([
     ['src/utils/text.ts', true],
     ['src/http/helpers.ts', true],
@@ -42,7 +42,7 @@ describe('what the checks above look at', () => {
     ['src/bootstrap/data-source.ts', false],
     ['src/kernel/database/database.ts', false],
     ['src/modules/send/shared.store.ts', true],
-  ])('%s: a name that says nothing: %s', (file, found) => {
+  ])('%s: a meaningless name: %s', (file, found) => {
     expect(namesIn(file).some((name) => SAYS_NOTHING.has(name))).toBe(found);
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (name: string): string => readFileSync(path.join(root, name), 'utf8');
-/** The options between `node` and the file that it runs, or the end of the line. */
+/** Returns the options between `node` and the file that it runs, or the end of the line. */
 const optionsIn = (line: string): string[] =>
   line
     .slice(line.indexOf('node ') + 5)
@@ -14,25 +14,25 @@ const optionsIn = (line: string): string[] =>
 const START = optionsIn((JSON.parse(read('package.json')) as { scripts: { start: string } }).scripts.start);
 
 describe('the options of Node.js', () => {
-  it('are those of `npm start` in the command, too, and in the documentation', () => {
+  it('are the same in `npm start`, in the command, and in the documentation', () => {
     expect(START.length).toBeGreaterThan(0);
     expect(optionsIn(read('src/posthorn.ts').split('\n', 1)[0] as string)).toEqual(START);
     expect(read('docs/deploy.md')).toContain(`run Node.js with \`${START.join(' ')}\``);
   });
 
-  it('are known to this one, which would not start otherwise', () => {
+  it('are supported by the running Node.js, which would not start otherwise', () => {
     expect(spawnSync(process.execPath, [...START, '-e', 'process.exit(7)'], { encoding: 'utf8' })).toMatchObject({
       status: 7,
       stderr: '',
     });
   });
 
-  // ADR 33: with it the same commit is up to a tenth slower, by chance.
-  it('let nothing be born old', () => {
+  // ADR 33: with pretenuring, the same commit is randomly up to a tenth slower.
+  it('turn off allocation-site pretenuring', () => {
     expect(START).toContain('--no-allocation-site-pretenuring');
   });
 
-  it('belong to one version of Node.js in the image, which the documentation recommends and package.json admits', () => {
+  it('belong to the image\'s version of Node.js, which the documentation recommends and package.json allows', () => {
     const versions = new Set([...read('Dockerfile').matchAll(/^FROM node:(\d+)-/gm)].map(([, major]) => major));
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
 

@@ -10,11 +10,11 @@ import {
   mayListenOn,
 } from '../support/optional-tools.js';
 
-describe('a tool that tests use where the machine has it', () => {
+describe('a tool that tests use if the machine has it', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-tools-'));
   const { PATH, CI } = process.env;
 
-  /** The only programs on the PATH: shell scripts by name. */
+  /** Makes shell scripts of these names the only programs on the PATH. */
   function onlyPrograms(scripts: Record<string, string>): void {
     const bin = mkdtempSync(path.join(folder, 'bin-'));
     for (const [name, script] of Object.entries(scripts)) {
@@ -55,7 +55,7 @@ describe('a tool that tests use where the machine has it', () => {
     expect(isRedisInstalled()).toBe(expected);
   });
 
-  it('a Python counts with all of the modules alone, and a user with the right to a port', () => {
+  it('Python counts only with all of the modules, and a user only with permission for the port', () => {
     onlyPrograms({});
     expect([
       hasPythonModules(undefined, 'x'),

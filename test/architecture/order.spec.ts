@@ -5,19 +5,19 @@ import LongestFirst, { LONG } from '../support/longest-first.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** As Jest hands them over where nothing is cached: without any times, the larger file first. */
+/** A suite as Jest passes it without cached timings: larger files first. */
 const test = (suite: string, size: number): Test =>
   ({
     path: path.join(ROOT, suite),
     context: { config: { cache: false }, hasteFS: { getSize: () => size } },
   }) as unknown as Test;
 
-describe('the order of suites where none was timed yet', () => {
+describe('the order of suites without cached timings', () => {
   it.each(LONG)('%s is there', (suite) => {
     expect(existsSync(path.join(ROOT, suite))).toBe(true);
   });
 
-  it('the long ones first, in their order, then the rest by size', () => {
+  it('known slow suites come first, in their listed order, then the others by size', () => {
     const [longest, long] = LONG as [string, string];
     const tests = [test('src/a.spec.ts', 1), test(long, 2), test('src/b.spec.ts', 9), test(longest, 1)];
 

@@ -15,7 +15,7 @@ const OWNED_EACH = 100;
 const LISTED = 60;
 const uuid = (kind: number, n: number): string => `0190f0a0-000${kind}-0000-0000-${String(n).padStart(12, '0')}`;
 
-/** Destinations of the list behind twenty thousand that endpoints of applications own, and which are all newer. */
+/** Destinations of the list behind twenty thousand newer ones that endpoints of applications own. */
 describe('destinations with owners', () => {
   let testDatabase: TestDatabase;
   let source: DataSource;
@@ -37,7 +37,7 @@ describe('destinations with owners', () => {
       {} as SystemEvents,
       {} as Vault,
     );
-    // No organization is needed for what this is about.
+    // These tests need no organization.
     await source.query('alter table destinations drop constraint destinations_environment_id_fkey');
     await source.query(`
       insert into destinations (environment_id, id, owner_id, name, type, config, headers, timeout_ms, validation, status, version, secret, created_at, updated_at)
@@ -51,12 +51,12 @@ describe('destinations with owners', () => {
   }, 60_000);
 
   afterAll(async () => {
-    // Closes the data source too.
+    // Also closes the data source.
     await database?.close();
     await testDatabase?.drop();
   });
 
-  it('the list shows none of them and does not walk over them', async () => {
+  it('the list shows no owned destination and does not scan them', async () => {
     const rows = await store.page(ENVIRONMENT, {}, 51);
 
     expect([rows.length, new Set(rows.map(({ name }) => name)), rows[0]?.id]).toEqual([
@@ -72,7 +72,7 @@ describe('destinations with owners', () => {
     expect(Number(/shared hit=(\d+)/.exec(text)?.[1])).toBeLessThan(200);
   });
 
-  it("a caller's id finds what is listed, an owner's what is owned", async () => {
+  it("a caller's id finds only listed destinations, and an owner's id only owned ones", async () => {
     const find = async (id: string): Promise<boolean[]> =>
       Promise.all(
         (['listed', 'owned'] as const).map(async (whose) => (await store.find(ENVIRONMENT, id, whose)) !== null),
@@ -86,7 +86,7 @@ describe('destinations with owners', () => {
     expect(await store.findAll(ENVIRONMENT + 1, [uuid(1, 1)])).toEqual([]);
   });
 
-  it('what goes with its owner takes circuits and permits along, and every node hears of it', async () => {
+  it('deleting an owner removes the circuits and rate-limit tokens of its destinations, and every node is notified', async () => {
     const [troubled, other] = [uuid(2, 5 * OWNED_EACH), uuid(2, 6 * OWNED_EACH)];
     await source.query(
       `insert into circuits select ${ENVIRONMENT}, id, 'closed', 1, null, null, 0 from unnest(array['${troubled}', '${other}']::uuid[]) id`,

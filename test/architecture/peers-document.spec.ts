@@ -7,7 +7,7 @@ interface Row {
   readonly tests: readonly { readonly file: string; readonly title: string }[];
 }
 
-/** A gap, whose it is, what is done instead, and tests as `file` “title”. */
+/** Returns each row: a gap, the products that have it, Posthorn's solution, and tests as `file` “title”. */
 function rowsOf(document: string): Row[] {
   return document
     .split('\n')
@@ -25,7 +25,7 @@ function rowsOf(document: string): Row[] {
     });
 }
 
-/** What stands in quotes of any kind in a file of tests, as it is read there. */
+/** Returns the content of every string literal in a test file, without escapes. */
 function quotedIn(file: string): Set<string> {
   const quoted = textOf(file).matchAll(/'((?:[^'\\\n]|\\.)+)'|"((?:[^"\\\n]|\\.)+)"|`((?:[^`\\]|\\.)+)`/g);
   return new Set(
@@ -45,7 +45,7 @@ describe('docs/peers.md', () => {
   });
 
   it.each(rows.map((row) => [row.gap, row] as const))(
-    '%s: says whose it is and what is done instead, and names tests that there are',
+    '%s: names the products and Posthorn\'s solution, and only existing tests',
     (_gap, { peers, does, tests }) => {
       expect(peers).toMatch(/Svix|Outpost|Convoy|Hook0|Hookdeck|Asynq/);
       expect(does).toMatch(/\S/);
@@ -57,7 +57,7 @@ describe('docs/peers.md', () => {
     },
   );
 
-  it('names every scenario that was written for it, and these begin with the peer and its thread or file', () => {
+  it('names every scenario that was written for it, and their titles begin with the product and its thread or file', () => {
     const titles = scenarios.flatMap((file) =>
       [...textOf(file).matchAll(/^ +it\('((?:[^'\\]|\\.)+)'/gm)].map(([, title = '']) => title),
     );

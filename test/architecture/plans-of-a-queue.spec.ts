@@ -37,7 +37,7 @@ interface Node {
   Plans?: Node[];
 }
 
-/** Looks at due_deliveries by a key that another table names, in statements of every delivery. */
+/** Returns the statements of every delivery that look up due_deliveries by the key in another table's row. */
 async function statements(): Promise<{ name: string; text: string }[]> {
   const { database, recorded } = recorder();
   const [record, due, cancel, redeliver] = [
@@ -67,8 +67,8 @@ async function statements(): Promise<{ name: string; text: string }[]> {
 }
 
 /**
- * Walks over due_deliveries as `d`: where a row of another table says which one is meant, nothing but a look-up will
- * do.
+ * Returns scans of due_deliveries as `d`. A statement that gets the key from a row of another table must use an index
+ * lookup.
  */
 function walks(node: Node): string[] {
   const isWalk =
@@ -104,7 +104,7 @@ describe('plans that were made while the queue was empty', () => {
     await testDatabase?.drop();
   });
 
-  it('look open deliveries up by their key, and never walk over all of them', async () => {
+  it('find open deliveries by their key, and never scan all of them', async () => {
     const walked: string[] = [];
     const asked = await statements();
     for (const { name, text } of asked) {
@@ -118,7 +118,7 @@ describe('plans that were made while the queue was empty', () => {
     expect(walked).toEqual([]);
   });
 
-  it('would walk over all of them by a key as one writes it', async () => {
+  it('would scan all of them with the obvious form of the condition', async () => {
     const naive = `with k as materialized (select * from unnest($1::int[], $2::uuid[], $3::smallint[]) k(environment_id, event_id, ordinal))
       delete from due_deliveries d using k where d.environment_id = k.environment_id and d.event_id = k.event_id and d.ordinal = k.ordinal`;
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(

@@ -56,7 +56,7 @@ import { explain, type Plan, type Recorded, recorder } from './plans.js';
 const TENANT = { environmentId: ENVIRONMENT } as Tenant;
 const WORKER = '0190f0a0-0000-0000-0000-00000000000c';
 const DAY_MS = 86_400_000;
-/** Pages for each row that a list looks through: its own, its state and its last attempt, by keys three levels deep. */
+/** Pages per row that a list reads: the event, its state and its last attempt, by keys three levels deep. */
 const PAGES_A_ROW = 40;
 
 let ledger: FilledLedger;
@@ -70,7 +70,7 @@ beforeAll(async () => {
   ledger = await fillLedger();
   source = await dataSource(ledger.database.url, 1).initialize();
   database = new Database(source, { databaseUrl: ledger.database.url } as Config);
-  // The very pools of the service: what is planned here is planned with their settings.
+  // The service's own pools, so that statements are planned with their settings.
   const { hotPool, readPool } = database as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
   const { master } = source.driver as unknown as { master: pg.Pool };
   clients = {
@@ -95,8 +95,8 @@ afterAll(async () => {
 });
 
 /**
- * What the lookout asks for the loops of a process that delivers, but for received mail, whose index is another one on
- * each day.
+ * The DueWorkPoller's query for the loops of a delivering process. Received mail is left out, because its index is a
+ * different one on each day.
  */
 async function lookAll(db: Database): Promise<void> {
   const dueWork = new DueWorkPoller(db, { nowMs: () => 0, monotonicMs: () => 0 });
@@ -115,7 +115,7 @@ async function lookAll(db: Database): Promise<void> {
   await dueWork.poll();
 }
 
-/** What a store asks of the database: the last statement of what `ask` calls. */
+/** Returns a store's statement: the last one that `ask` runs. */
 async function asked(ask: (recording: Database) => Promise<unknown>): Promise<Recorded> {
   const { database: recording, recorded } = recorder();
   await ask(recording);
@@ -124,7 +124,7 @@ async function asked(ask: (recording: Database) => Promise<unknown>): Promise<Re
   return { ...last, before: recorded.slice(0, -1).filter(({ pool }) => pool === 'ordinary') };
 }
 
-/** The plan in the way in which the service runs the statement: on a connection of the pool that it takes. */
+/** Returns the plan as the service would get it, on a connection of the pool that the statement uses. */
 async function plan(recorded: Recorded, mode?: 'generic' | 'custom'): Promise<Plan> {
   return explain(clients[recorded.pool], recorded, mode);
 }
@@ -148,14 +148,14 @@ function event(n: number, idempotency: NewEvent['idempotency'] = null): NewEvent
   };
 }
 
-/** A message to ten endpoints. */
+/** Returns a message to ten endpoints. */
 function fanOut(
   n: number,
   admission: AdmittedMessage['admissions'][number],
   key: NewMessage['idempotency'] = null,
 ): AdmittedMessage {
   const { environmentId, id, expiresOnDay, payload, payloadBytes } = event(n);
-  // Not that of the lists: what is rolled back here would stand in their way as dead entries.
+  // Another type than in the lists, where the dead entries of rolled-back rows would disturb the tests.
   const eventType = 'fanned.out';
   const events = Array.from({ length: 10 }, (_, i) => ({
     environmentId,
@@ -218,7 +218,7 @@ const admitted = (n: number, how: NewEvent['idempotency'] = null) => {
   const one = event(n, how);
   return { event: one, admission: one.pulled ? ('pull' as const) : ('run' as const) };
 };
-/** A request for two destinations, one of which is pulled. */
+/** Returns a received request for two destinations, one of which is a pull destination. */
 function received(n: number, idempotency: NewEvent['idempotency'] = null): Received {
   const { environmentId, id, expiresOnDay, payload, payloadBytes, eventType } = event(n);
   const arrival = { environmentId, targetId: TARGET, payload, pulled: false, ratePerSecond: null, concurrency: null };
@@ -264,11 +264,11 @@ const toTarget = ({ id, expiresOn }: EventRow): Redelivered => ({
   targetId: TARGET,
   endpointId: null,
 });
-/** What the headers of these tests need nothing of. */
+/** A placeholder, since the headers of these tests do not use the vault. */
 const VAULT = {} as Vault;
 const hundred = Array.from({ length: 100 }, (_, n) => n);
 
-/** Statement, what it works on, the indexes that its comment promises, and the pages that it may touch at most. */
+/** Statement, call, the indexes that its comment promises, and the maximum number of pages. */
 const HOT: [string, (recording: Database) => Promise<unknown>, string[], number][] = [
   [
     'claimDue, 500',
@@ -442,7 +442,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   it.each(HOT)(
     '%s: the index that its comment promises, no scan, a bounded number of pages',
     async (_what, ask, indexes, pagesMax) => {
-      // The rows that are released and recorded are held, as they are when the service does it.
+      // Locks the rows that are released and recorded, as the service does.
       await clients.ordinary.query('update due_deliveries set claimed_by = $1 where event_id = any ($2::uuid[])', [
         /release|record/.test(_what) ? WORKER : null,
         open.map(({ eventId }) => eventId),
@@ -485,7 +485,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     [' that failed', { status: 'failed' }],
     [' of a type that it never gets', { eventType: 'none' }],
   ])(
-    'attempts at a target%s: its events by their index, theirs by their keys, in bounded work',
+    'attempts at a target%s: events by their index, attempts by their keys, in bounded work',
     async (_what, filter) => {
       const range: AttemptRange = {
         environmentId: ENVIRONMENT,
@@ -511,10 +511,10 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     },
   );
 
-  it('what waits for a target: by its indexes, whatever waits for others', async () => {
+  it('deliveries that wait for a target: by its indexes, independent of other targets\' deliveries', async () => {
     const made = await plan(await asked((db) => new WaitingStore(db).count(ENVIRONMENT, TARGET, null)));
 
-    // A page for each of its own that is looked at, in one index or both; the 150,000 of others cost nothing.
+    // One page per delivery of this target, in one index or both. The 150,000 deliveries of other targets add nothing.
     const own = await clients.ordinary.query(
       'select from due_deliveries where environment_id = $1 and target_id = $2',
       [ENVIRONMENT, TARGET],
@@ -525,7 +525,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   });
 
   describe.each<['generic' | 'custom']>([['generic'], ['custom']])(
-    'on a %s plan, since these run on ordinary connections',
+    'on a %s plan, since these statements run on ordinary connections',
     (mode) => {
       it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
         ['the first attempt', (db) => new AttemptLogStore(db).first(TENANT, settled.id), ['attempts_pkey']],
@@ -548,7 +548,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       });
 
       it.each([['failed'], ['dlq'], [null]])(
-        'a page of 1000 of what failed at a target (%s): by deliveries_target_id_idx',
+        'a page of 1000 failures at a target (%s): by deliveries_target_id_idx',
         async (status) => {
           const range = {
             environmentId: ENVIRONMENT,
@@ -562,7 +562,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // Of a day with next to nothing in it the planner takes either.
+          // On a day with almost no rows the planner may use either index.
           expect(made.indexes.filter((name) => name !== 'deliveries_status_idx')).toEqual([
             'deliveries_target_id_idx',
             'events_pkey',
@@ -572,7 +572,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         },
       );
 
-      it('a page of 1000 of what endpoints were sent: by events_target_id_idx', async () => {
+      it('a page of 1000 events that endpoints were sent: by events_target_id_idx', async () => {
         const range = {
           environmentId: ENVIRONMENT,
           endpointIds: [TARGET, WORKER],
@@ -582,7 +582,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         const made = await plan(await asked((db) => new SentStore(db).page(range, 1_000)), mode);
 
         expect(made.indexes).toContain('events_target_id_idx');
-        // Which of its two indexes finds a message of a day with next to nothing in it is the sample's choice.
+        // On a day with almost no rows, the sampled statistics decide which of two indexes finds a message.
         expect(['events_target_id_idx', 'messages_pkey', 'messages_application_id_idx']).toEqual(
           expect.arrayContaining(made.indexes),
         );
@@ -590,7 +590,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         expect(made.pages).toBeLessThan(1_000 * 20);
       });
 
-      it('what was set aside, and requests of such a status: by events_set_aside_idx', async () => {
+      it('parked events, and requests with such a status: by events_set_aside_idx', async () => {
         const range = {
           environmentId: ENVIRONMENT,
           endpointId: SET_ASIDE,
@@ -611,7 +611,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         }
       });
 
-      it('which applications fail: by rollups_pkey for each endpoint', async () => {
+      it('failing applications: by rollups_pkey for each endpoint', async () => {
         const made = await plan(
           await asked((db) => new FailingApplicationsStore(db).failing(ENVIRONMENT, new Date(ledger.nowMs), 50)),
           mode,
@@ -621,7 +621,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         expect(made.pages).toBeLessThan(PAGES_MAX);
       });
 
-      it('a stretch of an erasure: by messages_application_id_idx, and the keys of what it erases', async () => {
+      it('a step of an erasure: by messages_application_id_idx, and by the keys of the erased rows', async () => {
         const placed = [{ id: lowestIdAt(ledger.nowMs - DAY_MS), expiresOn: settled.expiresOn }];
         const range = {
           environmentId: ENVIRONMENT,
@@ -630,7 +630,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
           beforeId: lowestIdAt(ledger.nowMs),
         };
         const asks: [(store: ApplicationErasureStore) => Promise<unknown>, string | null][] = [
-          // Of tables without statistics only what is touched is told.
+          // For tables without statistics only the number of pages is checked.
           [(store) => store.page(range, 500), null],
           [(store) => store.events(ENVIRONMENT, placed), 'events_pkey'],
           [(store) => store.erase(ENVIRONMENT, placed), null],
@@ -664,7 +664,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // The index of what failed, and of messages, of which there are none yet, either one.
+          // Of the failures, either index; of messages, of which there are none yet, either one too.
           const among = made.indexes.filter(
             (name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'),
           );
@@ -703,11 +703,11 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     },
   );
 
-  describe('and mail of a month, and endpoints of customers', () => {
+  describe('with a month of mail, and customers\' endpoints', () => {
     beforeAll(() => addMail(ledger), 120_000);
 
     it.each(LISTS_OF_MAIL)(
-      '%s: its index, no scan, as much as one page looks at, first and later',
+      '%s: its index, no scan, at most the pages that one page of a list may read, first and later',
       async (_what, ask, indexes, pagesMax) => {
         for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
           const made = await plan(
@@ -724,7 +724,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     );
   });
 
-  describe('and what endpoints received, and what was fanned out', () => {
+  describe('with received events and fan-outs', () => {
     beforeAll(() => addReceived(ledger), 120_000);
 
     const ROUTED = { destinationId: ROUTED_TARGET };
@@ -752,7 +752,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
 
         expect(made.indexes).toEqual(expect.arrayContaining(indexes));
         expect(made.scanned).toEqual([]);
-        // Of the type there is one in 25 here: so many are looked at.
+        // One in 25 has the type, and as many rows are read.
         expect(made.pages).toBeLessThan(filter.eventType ? 10 * PAGES_MAX : 2 * PAGES_MAX);
       }
     });
@@ -764,7 +764,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         { destinationId: ROUTED_TARGET, status: 'retrying' },
       ],
       ['of what an endpoint received, retrying', { endpointId: ENDPOINT, status: 'retrying' }],
-    ])('list %s: looks through a window of the open ones, and the next page through the next', async (_what, aim) => {
+    ])('list %s: reads a window of the open deliveries, and the next page reads the next window', async (_what, aim) => {
       const store = new EventsStore(database, VAULT);
       const filter: EventFilter = { ...aim, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
       const end = (await store.windowEnd(TENANT, filter)) ?? '';
@@ -781,7 +781,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       expect((await store.windowEnd(TENANT, { ...filter, beforeId: end })) ?? '').not.toBe(end);
     });
 
-    it('list of an application, of a type that none of its messages has: looks at its messages, and at no event', async () => {
+    it('list of an application, of a type that none of its messages has: reads its messages and no events', async () => {
       const filter: EventFilter = {
         applicationId: APPLICATION,
         eventType: 'type.none',
@@ -790,10 +790,10 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       };
       const made = await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, filter, 51)));
 
-      // Two thousand messages of ten events each: to look for those would be twenty thousand rows.
+      // Two thousand messages of ten events each. Searching the events would read twenty thousand rows.
       expect(made.pages).toBeLessThan(5_000);
       expect(made.indexes).toContain('messages_application_id_idx');
-      // Of a day with next to nothing in it the planner takes either.
+      // On a day with almost no rows the planner may use either index.
       expect(made.indexes.filter((name) => name !== 'messages_pkey')).toEqual(['messages_application_id_idx']);
       expect(made.scanned).toEqual([]);
     });
@@ -827,17 +827,17 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         AIMS.map(([where, aim]): [string, string, Partial<EventFilter>] => [state, where, { ...status, ...aim }]),
       ),
     )(
-      'list of %s, %s, with and without type, direction and error: no scan, bounded work, in its window, and so are the window and the count',
+      'list of %s, %s, with and without type, direction and error: no scan, bounded work within its window, as for the count',
       async (_state, _where, filter) => {
         for (const rest of REST) {
           const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
-          // The service asks for no error without the states that have one.
+          // The service never filters by error without a state that has one.
           if (
             given.error &&
             !['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'].includes(String(given.status ?? given.statuses))
           )
             continue;
-          // What went nowhere went to no destination, and was not parked for an application.
+          // An unrouted event has no destination, and is not parked for an application.
           if (
             (given.destinationId || given.applicationId) &&
             (given.status === 'parked' || given.statuses?.includes('parked'))
@@ -860,7 +860,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       120_000,
     );
 
-    it('how far fifty events have come: by their keys', async () => {
+    it('the progress of fifty events: by their keys', async () => {
       const events = await new EventsStore(database, VAULT).list(
         TENANT,
         { beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) },

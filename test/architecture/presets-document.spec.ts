@@ -6,12 +6,12 @@ describe('docs/presets.md', () => {
     .split('\n')
     .filter((line) => line.startsWith('| `'));
 
-  it('has a row for every preset, and none for another', () => {
+  it('has a row for every preset, and no other', () => {
     expect(rows.map((row) => /^\| `([^`]+)`/.exec(row)?.[1])).toEqual([...PRESETS.keys()]);
   });
 
   it.each([...PRESETS.values()].map((preset) => [preset.id, preset] as const))(
-    '%s: says what its data say',
+    '%s: the row matches the preset\'s data',
     (_id, { id, title, secret, response, retry, urlCheck }) => {
       const row = rows.find((line) => line.startsWith(`| \`${id}\` |`));
 

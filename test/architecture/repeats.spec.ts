@@ -16,7 +16,7 @@ const run = (failed: readonly string[], tests: readonly string[] = ['it holds'])
 });
 
 describe('suites that failed in CI', () => {
-  it('are repeated, and no others', () => {
+  it('are repeated, without the ones that passed', () => {
     expect(plan(run(['test/api/send.e2e-spec.ts', 'src/http/envelope.spec.ts']))).toEqual({
       repeat: ['src/http/envelope.spec.ts', 'test/api/send.e2e-spec.ts'],
       refused: null,
@@ -27,7 +27,7 @@ describe('suites that failed in CI', () => {
   const controls = judges.filter((name) => name.includes('controls'));
 
   it.each(judges.filter((name) => !controls.includes(name)))(
-    '%s is not repeated, whatever failed beside it: a loss found once is found',
+    '%s is not repeated, because one detected loss is a failure',
     (name) => {
       const { repeat, refused } = plan(run(['test/api/send.e2e-spec.ts', `test/durability/${name}`]));
 
@@ -36,11 +36,11 @@ describe('suites that failed in CI', () => {
     },
   );
 
-  it.each(controls)('%s is repeated: what it looks for was made', (name) => {
+  it.each(controls)('%s is repeated, because the errors that it detects are injected', (name) => {
     expect(plan(run([`test/durability/${name}`])).repeat).toEqual([`test/durability/${name}`]);
   });
 
-  it('are not repeated when they are many, when the run was interrupted, or when no suite is to blame', () => {
+  it('are not repeated if they are many, if the run was interrupted, or if no suite failed', () => {
     const many = Array.from({ length: REPEATED_MAX + 1 }, (_none, i) => `test/api/a${i}.e2e-spec.ts`);
 
     expect(
@@ -51,7 +51,7 @@ describe('suites that failed in CI', () => {
     expect(plan(run(many.slice(1))).repeat).toHaveLength(REPEATED_MAX);
   });
 
-  it('are told with every test that failed, or alone when they could not run', () => {
+  it('are listed with every failed test, or alone if they could not run', () => {
     expect(failuresOf(run(['test/api/send.e2e-spec.ts'], ['a', 'b']))).toEqual([
       'test/api/send.e2e-spec.ts › a',
       'test/api/send.e2e-spec.ts › b',
@@ -89,14 +89,14 @@ describe('suites that failed in CI', () => {
     }
   });
 
-  it('without results nothing has passed', () => {
+  it('a run without results has failed', () => {
     expect(
       spawnSync(process.execPath, [path.join('tools', 'repeat-failed.mjs'), '/nowhere/results.json'], { cwd: ROOT })
         .status,
     ).toBe(1);
   });
 
-  it('CI asks for that', () => {
+  it('CI runs the repetition', () => {
     expect(readFileSync(path.join(ROOT, '.ci', 'run'), 'utf8')).toMatch(
       /--json --outputFile="\$results" \|\| node tools\/repeat-failed\.mjs "\$results"/,
     );

@@ -2,10 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, textOf } from './source-tree.js';
 
-/**
- * Statements that remove rows, or partitions, by the time that it is: the job of each, which asks the gate of retention
- * before every turn.
- */
+/** The jobs whose statements remove rows or partitions by age. Each job checks the retention gate before every run. */
 const JOBS: Readonly<Record<string, string>> = {
   'src/blobs/blob-sweep.ts': 'src/blobs/blob-sweep.ts',
   'src/http/idempotency.store.ts': 'src/http/expired-keys.ts',
@@ -24,13 +21,15 @@ const JOBS: Readonly<Record<string, string>> = {
   'src/modules/sign-in/codes.store.ts': 'src/modules/sign-in/codes.ts',
 };
 
-/** What goes by time and is nobody's data. */
+/** Removals by age of data that belongs to no customer. */
 const OTHERS: Readonly<Record<string, string>> = {
   'src/modules/destinations/circuits.store.ts': 'counts of failures, and circuits of targets that were deleted',
   'src/modules/ledger/worker-registry.store.ts': 'leases of workers',
 };
 
-/** A removal, with a comparison with the time in the same statement; and the names of tables that go as a whole. */
+/**
+ * A removal with a comparison with the time in the same statement, and the names of tables that are dropped as a whole.
+ */
 const REMOVES_BY_TIME =
   /delete from(?:(?!`)[\s\S])*?(?:<=? *\(?(?:now|clock_timestamp)\(\)|<=? \$\d+::timestamptz)|drop table if exists/;
 
@@ -38,8 +37,8 @@ const stores = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 
   .filter((file) => file.endsWith('.store.ts'))
   .map((file) => path.join('src', file));
 
-describe('what is removed by its age', () => {
-  it('is removed by a job that asks the gate of retention first', () => {
+describe('data that is removed by its age', () => {
+  it('is removed by a job that checks the retention gate first', () => {
     const removing = stores.filter((file) => REMOVES_BY_TIME.test(textOf(file)));
 
     expect(removing.length).toBeGreaterThan(8);

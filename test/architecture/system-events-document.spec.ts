@@ -5,11 +5,11 @@ describe('docs/system-events.md', () => {
   const text = textOf('docs/system-events.md');
   const rows = text.split('\n').filter((line) => /^\| `/.test(line));
 
-  it('has a row for every type, which says what the catalogue says, and none for another', () => {
+  it('has a row for every type with the text of the catalogue, and no other', () => {
     expect(rows).toEqual(CATALOGUE.map(({ type, description }) => `| \`${type}\` | ${description} |`));
   });
 
-  it('shows an example of the catalogue', () => {
+  it('shows an example from the catalogue', () => {
     const [, example = ''] = /```json\n(.+?)\n```/s.exec(text) ?? [];
 
     expect(JSON.parse(example)).toEqual(CATALOGUE.find(({ type }) => type === 'event.dead_lettered')?.example);

@@ -11,7 +11,7 @@ import { type ApiAnswer, type PosthornServer, startServer } from '../support/ser
 import { WITHOUT_ENTRY } from './audit-witness.js';
 import { type OpenApi, routesOf } from './openapi-document.js';
 
-/** One call that would have an effect; the path is that of the document, filled in. */
+/** A call that would have an effect. The path is that of the document with its parameters filled in. */
 interface WriteCall {
   url: string;
   body?: unknown;
@@ -22,7 +22,7 @@ const OPERATOR = { authorization: 'Bearer the-key-of-the-operator-in-this-suite'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Tables that change by themselves, or only say that somebody is alive. */
+/** Tables that change without a call, or only record a heartbeat. */
 const PASSED_BY = [
   'audit_log',
   'seen_clock',
@@ -35,7 +35,7 @@ const PASSED_BY = [
   'rollups',
   'rollup_parts',
 ];
-/** Columns that say when something was last used, and the lease of a look at name servers. */
+/** Columns with the time of the last use, and the lease of a DNS check. */
 const COLUMNS_PASSED_BY = ['last_used_at', 'last_seen_at', 'claimed_until'];
 
 let server: PosthornServer;
@@ -43,7 +43,7 @@ let receiver: Receiver;
 let sql: Sql;
 let smtpPort: number;
 let calls: Map<string, WriteCall>;
-/** Somebody who is signed in, and a client that asks for access. */
+/** A signed-in user, and an OAuth client that requests access. */
 let visitor: { cookie: string; clientId: string };
 
 beforeAll(async () => {
@@ -74,7 +74,10 @@ async function until(url: string, isWanted: (json: ApiAnswer['json']) => boolean
   expect(isWanted((await server.api('GET', url)).json)).toBe(true);
 }
 
-/** One of everything, and a call of every write route that would change it. What removes something comes last. */
+/**
+ * Creates one of each resource, and returns a call of every write route that would change it. Calls that remove a
+ * resource come last.
+ */
 async function arrange(): Promise<Map<string, WriteCall>> {
   const pull = (await make('/v1/destinations', { name: 'Pull', type: 'pull' })).id as string;
   const https = (await make('/v1/destinations', { name: 'A target', type: 'https', url: `${receiver.url}/ok` }))
@@ -184,7 +187,7 @@ async function arrange(): Promise<Map<string, WriteCall>> {
   })) as { id: string; address: string };
   // A message without a From header is quarantined.
   await deliver(smtpPort, address, 'To: you@in.example\r\nSubject: No sender\r\n\r\nHello\r\n');
-  // A job that goes on until it is stopped: nothing is.
+  // A job without an end: this test never lets it be stopped.
   const job = (
     await make('/v1/replays', { action: 'recover', filter: { destination: gone, since: '2026-01-01T00:00:00Z' } })
   ).id as string;
@@ -327,7 +330,7 @@ async function arrange(): Promise<Map<string, WriteCall>> {
   );
 }
 
-/** A checksum of the rows of every table. */
+/** Returns a checksum of the rows of every table. */
 async function checksums(): Promise<Record<string, string>> {
   const tables = await sql.rows<{ name: string }>(`
     select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -343,7 +346,7 @@ async function checksums(): Promise<Record<string, string>> {
   return sums;
 }
 
-/** The same once nothing changes by itself any more. */
+/** Returns the checksums once they have stopped changing. */
 async function settled(): Promise<Record<string, string>> {
   let last = await checksums();
   for (let same = 0, tries = 0; same < 2 && tries < 200; tries += 1) {
@@ -358,7 +361,7 @@ async function settled(): Promise<Record<string, string>> {
 const namesThatDiffer = (a: Record<string, string>, b: Record<string, string>): string[] =>
   Object.keys(a).filter((name) => a[name] !== b[name]);
 
-describe('with an audit log that refuses every entry', () => {
+describe('while the audit log rejects every entry', () => {
   beforeAll(async () => {
     await sql.rows(`
       create function refused_by_the_test() returns trigger language plpgsql as $$ begin raise exception 'refused by the test'; end $$`);
@@ -371,7 +374,7 @@ describe('with an audit log that refuses every entry', () => {
     await sql.rows('drop trigger refused_by_the_test on audit_log');
   });
 
-  it('has a call of every write route of the document that is audited', async () => {
+  it('there is a call of every audited write route of the document', async () => {
     const document = (await server.api('GET', '/openapi.json')).json as OpenApi;
     const audited = routesOf(document)
       .map(({ method, path }) => ({ method, name: `${method} ${path}` }))
@@ -381,7 +384,7 @@ describe('with an audit log that refuses every entry', () => {
     expect([...calls.keys()].sort()).toEqual(audited.sort());
   });
 
-  it('no write route has an effect, with an Idempotency-Key or without one', async () => {
+  it('no write route has an effect, with or without an Idempotency-Key', async () => {
     const faults: string[] = [];
     for (const [name, { url, body, headers }] of calls) {
       const [method = ''] = name.split(' ');
@@ -400,7 +403,7 @@ describe('with an audit log that refuses every entry', () => {
     expect(faults).toEqual([]);
   }, 300_000);
 
-  it('nobody signs in or out, no client is granted anything, and no command of the operator has an effect', async () => {
+  it('no sign-in, sign-out, OAuth grant or operator command has an effect', async () => {
     const person = new PlainBrowser(server);
     person.cookie = visitor.cookie;
     const acts: [string, () => Promise<unknown>][] = [
@@ -441,9 +444,9 @@ describe('with an audit log that refuses every entry', () => {
   }, 120_000);
 });
 
-describe('with an audit log that takes entries again', () => {
+describe('when the audit log accepts entries again', () => {
   /**
-   * What changes nothing that is stored, or nothing within seconds of the refused call: a domain is checked every five
+   * Routes that change no stored data, or none within seconds of the rejected call: a domain is checked every five
    * seconds at most.
    */
   const ONLY_ENTRIES = new Set([
@@ -454,7 +457,7 @@ describe('with an audit log that takes entries again', () => {
     'POST /v1/replays/{id}/stop',
   ]);
 
-  it('the very same calls succeed, have an effect and one entry each', async () => {
+  it('the very same calls succeed, and each has an effect and one entry', async () => {
     const faults: string[] = [];
     for (const [name, { url, body, headers }] of calls) {
       const [method = ''] = name.split(' ');

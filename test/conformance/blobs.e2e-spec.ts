@@ -36,7 +36,7 @@ let s3: S3Client;
 const KINDS = isMotoInstalled() ? (['postgres', 'file', 's3'] as const) : (['postgres', 'file'] as const);
 const agents: EgressAgent[] = [];
 
-/** A bucket at another author's server, through a door that lets only what it is told. */
+/** Returns a bucket on an S3 server by other authors. Egress is limited to `allowCidrs`. */
 function inBucket(place: Partial<BlobBucket> = {}, allowCidrs = ['127.0.0.0/8']): S3Blobs {
   const policy = egressPolicy({ allowCidrs, allowHttp: true });
   const agent = new EgressAgent({ policy: () => policy, resolve: new Names({ servers: [] }).resolve });
@@ -102,7 +102,7 @@ describe.each(KINDS)('a blob store: %s', (kind) => {
   const key = () => ({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY + 1 });
 
   it.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 5 * CHUNK_BYTES, 40 * CHUNK_BYTES + 7])(
-    'gives back the %i bytes that were put, whole and from anywhere',
+    'returns the %i stored bytes, as a whole and from any offset',
     async (length) => {
       const [blob, bytes] = [key(), bytesOf(length)];
 
@@ -117,7 +117,7 @@ describe.each(KINDS)('a blob store: %s', (kind) => {
     },
   );
 
-  it('has nothing under an id that was never put, and nothing of another environment', async () => {
+  it('returns nothing for an unknown id, or for a blob of another environment', async () => {
     const blob = key();
     await stores[kind].put(blob, bytesOf(10));
 
@@ -127,7 +127,7 @@ describe.each(KINDS)('a blob store: %s', (kind) => {
     expect(await whole(await stores[kind].read(blob))).toHaveLength(10);
   });
 
-  it('has nothing any more after it was removed, however often', async () => {
+  it('returns nothing after the blob was removed, however often it is removed', async () => {
     const blob = key();
     await stores[kind].put(blob, bytesOf(3 * CHUNK_BYTES));
 
@@ -137,7 +137,7 @@ describe.each(KINDS)('a blob store: %s', (kind) => {
     expect(await stores[kind].read(blob)).toBeNull();
   });
 
-  it('takes the same blob twice, as after an answer that was lost', async () => {
+  it('accepts the same blob twice, as after a lost answer', async () => {
     const [blob, bytes] = [key(), bytesOf(2 * CHUNK_BYTES)];
     await stores[kind].put(blob, bytes);
 
@@ -146,7 +146,7 @@ describe.each(KINDS)('a blob store: %s', (kind) => {
     expect((await whole(await stores[kind].read(blob)))?.equals(bytes)).toBe(true);
   });
 
-  it('says so when what is being read is removed, instead of ending early', async () => {
+  it('reports an error if the blob is removed during a read, instead of ending early', async () => {
     const blob = key();
     await stores[kind].put(blob, bytesOf(40 * CHUNK_BYTES));
     const reading = (await stores[kind].read(blob))?.[Symbol.asyncIterator]();
@@ -160,13 +160,13 @@ describe.each(KINDS)('a blob store: %s', (kind) => {
     await expect(rest()).rejects.toThrow('removed while it was read');
   });
 
-  it('refuses an id that is none, such as a path', async () => {
+  it('rejects an invalid id, such as a path', async () => {
     await expect(stores[kind].read({ environmentId: 1, id: '../../etc/passwd' })).rejects.toThrow();
   });
 });
 
 describe('blobs in PostgreSQL', () => {
-  it('are written together with what else the transaction writes, or not at all', async () => {
+  it('are written atomically with the other writes of the transaction', async () => {
     const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY + 1 };
 
     await expect(
@@ -179,7 +179,7 @@ describe('blobs in PostgreSQL', () => {
     expect(await stores.postgres.read(blob)).toBeNull();
   });
 
-  it('go with the partition of their day, also those that nothing refers to', async () => {
+  it('are dropped with the partition of their day, even unreferenced ones', async () => {
     const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 };
     const [yesterday, today] = [TODAY - 1, TODAY].map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10));
     const name = `blob_chunks_p${yesterday?.replaceAll('-', '')}`;
@@ -196,7 +196,7 @@ describe('blobs in PostgreSQL', () => {
 });
 
 describe('blobs in files', () => {
-  it('are swept after their day, with what crashes left, and no others', async () => {
+  it('are swept after their day, with the remains of crashes, and no others', async () => {
     const files = new FileBlobs(path.join(directory, 'sweep'));
     const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({
       environmentId: 1,
@@ -216,7 +216,7 @@ describe('blobs in files', () => {
     expect(await readdir(path.join(directory, 'sweep', 'expiring'))).toEqual([String(TODAY)]);
   });
 
-  it('are swept for as long as there is time, and the rest of them next time', async () => {
+  it('are swept within the time limit, and the rest of them in the next run', async () => {
     const files = new FileBlobs(path.join(directory, 'turns'));
     for (let i = 0; i < 5; i += 1)
       await files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
@@ -226,7 +226,7 @@ describe('blobs in files', () => {
     expect(await files.sweep(TODAY, Date.now(), () => true)).toEqual({ removed: 2, isMore: false });
   });
 
-  it("503: says that nothing was accepted when the directory can't be written to", async () => {
+  it("503: reports that nothing was accepted if the directory is not writable", async () => {
     await writeFile(path.join(directory, 'no-directory'), '');
     const files = new FileBlobs(path.join(directory, 'no-directory'));
 
@@ -242,7 +242,7 @@ describe('blobs in files', () => {
       .flatMap(({ Key }) => Key ?? [])
       .sort();
 
-  it("are swept after their day, those of a crash too, and nobody else's", async () => {
+  it("are swept after their day, with the remains of a crash, and without those of other environments", async () => {
     const swept = inBucket({ prefix: 'sweep/' });
     const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({
       environmentId: 1,
@@ -268,7 +268,7 @@ describe('blobs in files', () => {
     expect(await keysOf('else/')).toEqual(['else/expiring/1/1.a']);
   });
 
-  it('are swept by the page, in few calls, for as long as there is time', async () => {
+  it('are swept by the page, in few calls, within the time limit', async () => {
     const swept = inBucket({ prefix: 'pages/' });
     const calls = jest.spyOn(agents.at(-1) as EgressAgent, 'exchange');
     for (const day of [TODAY - 2, TODAY - 1]) {
@@ -284,7 +284,7 @@ describe('blobs in files', () => {
     expect(await keysOf('pages/')).toEqual([]);
   });
 
-  it('are swept one by one by a server that does not know how to remove many at once', async () => {
+  it('are swept one by one on a server without bulk deletion', async () => {
     const UNKNOWN_CALL = Buffer.from(
       '<Error><Code>NotImplemented</Code><Message>A header or query you provided implies functionality that is not implemented.</Message></Error>',
     );
@@ -316,7 +316,7 @@ describe('blobs in files', () => {
     ['there is no such bucket', () => inBucket({ bucket: 'nobody' })],
     ['nobody listens', () => inBucket({ endpoint: 'http://127.0.0.1:1' })],
     ['the policy lets nothing through', () => inBucket({}, [])],
-  ])('503: says that nothing was accepted when %s, and reading is no missing blob', async (_what, store) => {
+  ])('503: reports that nothing was accepted if %s, and a read does not report a missing blob', async (_what, store) => {
     const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
 
     const put = store().put(blob, bytesOf(10));

@@ -4,7 +4,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 import { jobOf, SwaggerPage, tourOf, type TriedAnswer } from '../support/swagger-ui.js';
 import type { Route } from './openapi-document.js';
 
-/** Operations that need more than the page has. Keep the list short: prefer an example that works. */
+/** Operations that need more than the page offers. Keep the list short: prefer an example that works. */
 const EXCEPTIONS = [
   'streamEvents',
   'getOwnPortal',
@@ -42,7 +42,7 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     tour = tourOf(page.document, page.routes());
     for (const route of tour.tried) {
       let answer = await page.execute(route, { apiKey: server.apiKey, operatorKey });
-      // A machine that is too busy for the service's loops is not ready for a moment, and says so.
+      // If the machine is too busy for the service's loops, the service is briefly not ready and answers 503.
       for (let tries = 0; answer.status === 503 && tries < REPEATS_MAX; tries += 1) {
         await pause(500);
         answer = await page.execute(route, { apiKey: server.apiKey, operatorKey });
@@ -56,14 +56,14 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     await server?.stop();
   });
 
-  it('2xx: the first example of every operation, in page order, those that say so after the section that they name', () => {
+  it('2xx: the first example of every operation, in page order, except for those that name a section that they come after', () => {
     const refused = answers.filter(({ status }) => status < 200 || status >= 300);
 
     expect(refused).toEqual([]);
     expect([...idsOf(tour.tried), ...idsOf(tour.exceptional)].sort()).toEqual(idsOf(page.routes()).sort());
   });
 
-  it('what needs more than the page has is a short list, says so, and does not work without it', async () => {
+  it('few operations need more than the page offers: each has a note, and fails without it', async () => {
     const works: string[] = [];
     for (const route of tour.exceptional.filter(({ operation }) => operation.operationId !== 'streamEvents')) {
       const { operationId, status } = await page.execute(route, { apiKey: server.apiKey });
@@ -97,7 +97,7 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     for (const isDelete of sections) expect(isDelete).toEqual([...isDelete].sort());
   });
 
-  it('a placeholder stands for no id that was merely listed, and for none that was deleted', async () => {
+  it('a placeholder is never filled with an id that was only listed, nor with a deleted one', async () => {
     const anew = await SwaggerPage.open(server.url);
     const run = (operationId: string): Promise<TriedAnswer> =>
       anew.execute(anew.routes().find(({ operation }) => operation.operationId === operationId) as Route, {
@@ -116,7 +116,7 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     expect([left.status, none.status]).toEqual([200, 404]);
   });
 
-  it('keeps no key in the browser', async () => {
+  it('stores no key in the browser', async () => {
     const script = await (await fetch(`${server.url}/docs/swagger-ui-init.js`)).text();
 
     expect(script).toContain('"persistAuthorization": false');

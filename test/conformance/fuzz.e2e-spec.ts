@@ -24,7 +24,7 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
   let names: NameServer;
 
   beforeAll(async () => {
-    // Generated hosts must lead nowhere.
+    // Generated host names must not resolve.
     [names, receiver] = await Promise.all([startNameServer(() => 'absent'), startReceiver(() => ({ status: 200 }))]);
     server = await startServer({
       DNS_SERVERS: names.address,
@@ -41,7 +41,7 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
   const made = async (path: string, body: object = {}, status = 201): Promise<Record<string, string>> =>
     expectStatus(await server.api('POST', path, body), status).json as Record<string, string>;
 
-  /** One of everything, with a history. */
+  /** Creates one of each resource, with a history. */
   async function seeded(): Promise<Fuzzing['known']> {
     const target =
       (await made('/v1/destinations', { name: 'Target', type: 'https', url: `${receiver.url}/ok` }))['id'] ?? '';
@@ -82,7 +82,7 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
   }
 
   it(
-    `is as its document says: no 5xx, nothing outside of its schema, nothing accepted that is not allowed (seed ${SEED})`,
+    `conforms to its OpenAPI document: no 5xx, no answer outside of its schema, no invalid request accepted (seed ${SEED})`,
     async () => {
       const known = await seeded();
       const document = (await server.api('GET', '/openapi.json')).json as OpenApi;

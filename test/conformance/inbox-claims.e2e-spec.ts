@@ -57,7 +57,7 @@ const counted = (messages: readonly WaitingMessage[]): Record<number, number> =>
   );
 
 describe('claims of received messages', () => {
-  it("a flood of one environment keeps nobody else's mail waiting", async () => {
+  it("a flood of one environment does not delay other environments' mail", async () => {
     await receive(1, 200);
     await receive(2, 1);
     await receive(7, 3);
@@ -77,7 +77,7 @@ describe('claims of received messages', () => {
     ]);
   });
 
-  it('only of the days that are named, where some are', async () => {
+  it('returns only messages of the given days, if days are given', async () => {
     const [today, later] = [await receive(1, 2), await receive(2, 1, 1, DAY + 1)];
     const idsOf = (messages: readonly WaitingMessage[]): Id[] => messages.map(({ id }) => id);
 
@@ -86,7 +86,7 @@ describe('claims of received messages', () => {
     expect(idsOf(await claim(6, [], 0))).toEqual([today[1]]);
   });
 
-  it('what is written of messages of several days is written in one statement', async () => {
+  it('changes to messages of several days are written in one statement', async () => {
     const made = [...(await receive(1, 1)), ...(await receive(2, 1, 1, DAY + 1))];
     const messages = await claim(6);
 
@@ -97,7 +97,7 @@ describe('claims of received messages', () => {
     expect(rows).toEqual(made.map((id) => ({ id, state: 'processed' })));
   });
 
-  it('several processes never hold the same message, and the oldest go first', async () => {
+  it('several processes never hold the same message, and the oldest messages are claimed first', async () => {
     const made = await receive(1, 30);
 
     const claimed = (await Promise.all(Array.from({ length: 5 }, () => claim(24)))).flat().map(({ id }) => id);
@@ -107,7 +107,7 @@ describe('claims of received messages', () => {
     expect(claimed.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('what a dead worker held is taken up when its time is over, and what it writes then is not counted', async () => {
+  it('claims of a dead worker are taken over when their lease ends, and its later writes have no effect', async () => {
     await receive(1, 1);
     const [held] = await claim(1);
     expect(await claim(1)).toEqual([]);
@@ -140,7 +140,7 @@ describe('claims of received messages', () => {
     expect(await claim(1)).toEqual([]);
   });
 
-  it('what failed rests, and a try that was none is given back', async () => {
+  it('a failed message waits for its retry, and an attempt that never started is not counted', async () => {
     await receive(1, 2);
     const [one, two] = (await claim(2)) as [WaitingMessage, WaitingMessage];
     await store.putBack(one, 60_000, true);
@@ -150,7 +150,7 @@ describe('claims of received messages', () => {
     expect((await store.waiting()).count).toBe(2);
   });
 
-  it('no more bytes than there is room for, and a larger one by itself', async () => {
+  it('claims only as many bytes as there is room for, and a larger message alone', async () => {
     const [large] = await receive(1, 1, 1_500_000);
     await receive(2, 5, 300_000);
     const [small] = await receive(4, 1, 4_000);
@@ -161,12 +161,12 @@ describe('claims of received messages', () => {
       await claim(24, [], 900_000),
     ];
 
-    // What is larger than the room waits for its turn, and nothing large overtakes it meanwhile.
+    // A message that is larger than the room waits for its turn, and no other large message is claimed before it.
     expect([beside, alone].map((messages) => messages.map(({ id }) => id))).toEqual([[small], [large]]);
     expect(few.length).toBe(3);
   });
 
-  it('locks what it picked and nothing else, and tells of what others took meanwhile', async () => {
+  it('locks only the rows that it picked, and reports those that other processes took meanwhile', async () => {
     const [first, second, third] = await receive(1, 3);
     const other = source.createQueryRunner();
     await other.startTransaction();
@@ -183,7 +183,7 @@ describe('claims of received messages', () => {
     expect((await claiming(6)).raced).toBe(false);
   });
 
-  it('what is decided of some and the end of others are written together', async () => {
+  it('the decisions about some messages and the end of others are written together', async () => {
     await receive(1, 2);
     const [one, two] = (await claim(2)) as [WaitingMessage, WaitingMessage];
     const decided = {
@@ -220,7 +220,7 @@ describe('claims of received messages', () => {
     ]);
   });
 
-  it('is renewed for whoever holds it, and for nobody who held it', async () => {
+  it('only the current holder can renew a claim', async () => {
     await receive(1, 2);
     const [first, second] = await claim(2);
     if (!first || !second) throw new Error('Nothing was claimed.');

@@ -62,7 +62,7 @@ async function pagesFor(messages: readonly NewMessage[]): Promise<number> {
   return (await explain(client, asked)).pages;
 }
 
-describe('a message that comes in', () => {
+describe('an incoming message', () => {
   beforeAll(async () => {
     await source.query(`insert into organizations values ($1, 'a', 'A', now())`, [ALIAS]);
     await source.query(`insert into environments (organization_id, mode, secret) values ($1, 'live', '\\x00')`, [
@@ -75,11 +75,11 @@ describe('a message that comes in', () => {
     );
     const store = new AcceptMailStore(database);
     for (let n = 0; n < OF_THE_DAY; n += 100) await store.insert(Array.from({ length: 100 }, (_, i) => message(n + i)));
-    // As autovacuum leaves it: rows are counted, and nobody looked at what is in them.
+    // As autovacuum leaves the table: rows are counted, but there are no column statistics.
     await source.query('vacuum inbox_messages');
   });
 
-  it('is compared with those that it may repeat, however many its alias had that day', async () => {
+  it('is compared with possible duplicates in bounded work, however many messages its alias had that day', async () => {
     expect(await new AcceptMailStore(database).insert([message(7), message(OF_THE_DAY + 1)])).toEqual(
       new Map([[0, 'repeated']]),
     );

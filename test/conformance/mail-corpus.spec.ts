@@ -9,7 +9,7 @@ import { publicSuite } from '../support/public-suites.js';
 const directory = publicSuite('spamAssassin');
 const DIRECTORIES = ['easy-ham-1', 'easy-ham-2', 'hard-ham-1', 'spam-1', 'spam-2'];
 const EVERY = 3;
-/** 12 s alone: five times that beside other suites on two cores is no failure. */
+/** It takes 12 s alone. Five times that, beside other suites on two cores, is no failure. */
 const LONG_MS = 300_000;
 const decide = directory === null ? it.skip : it;
 
@@ -23,7 +23,7 @@ const files =
           .map((file) => path.join(directory, name, file)),
       );
 
-/** Breaks a message as lines, transports and disks do: reproducible, from a number. */
+/** Damages a message as lines, transports and disks do. The number is a seed. */
 function broken(raw: Buffer, seed: number): Buffer {
   let state = (seed * 2_654_435_761) >>> 0;
   const next = (max: number): number =>
@@ -52,7 +52,7 @@ function broken(raw: Buffer, seed: number): Buffer {
   }
 }
 
-describe("SpamAssassin's public corpus: mail of real people and of spammers", () => {
+describe("SpamAssassin's public corpus of real mail and spam", () => {
   decide(
     `each of ${files.length} messages is read, and so is each of them broken`,
     async () => {

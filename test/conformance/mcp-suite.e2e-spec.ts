@@ -14,8 +14,8 @@ const NO_RESOURCES = 'there are no resources';
 const NO_PROMPTS = 'there are no prompts';
 
 /**
- * The checks that do not apply, as `scenario:check`, and why; docs/agents.md says the same. Each of them must fail: one
- * that passes applies by now.
+ * The checks that do not apply, as `scenario:check`, with the reason. docs/agents.md has the same list. Each of them
+ * must fail: if one passes, it applies now.
  */
 const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^tools-call-[a-z-]+:/, DIAGNOSTIC],
@@ -35,7 +35,7 @@ const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^logging-set-level:/, 'there are no logs'],
 ];
 
-/** What must have been tried at least: a suite that skips everything passes too. */
+/** The checks that must have run, because a suite that skips everything passes too. */
 const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'],
   '2026-07-28': [
@@ -51,10 +51,10 @@ const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What one run of the suite found: the checks of each scenario. */
+/** The results of one run of the suite: the checks of each scenario. */
 type Found = Map<string, { id: string; status: string }[]>;
 
-/** Eleven seconds alone: other suites are at work beside it. */
+/** It takes eleven seconds alone, but other suites run beside it. */
 const LONG_MS = 300_000;
 
 const suite = publicSuite('mcp');
@@ -68,7 +68,7 @@ decideOn('the public conformance suite of the Model Context Protocol', () => {
   beforeAll(async () => {
     directory = mkdtempSync(path.join(tmpdir(), 'posthorn-mcp-'));
     server = await startServer();
-    // The suite sends no key.
+    // Adds the API key, which the suite does not send.
     proxy = createServer((asked, answer) => {
       const { hostname, port } = new URL(server.url);
       const passed = httpRequest(
@@ -97,7 +97,7 @@ decideOn('the public conformance suite of the Model Context Protocol', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Runs the suite; `onLine` sees what it prints. */
+  /** Runs the suite and calls `onLine` with each line of its output. */
   async function run(
     name: string,
     args: readonly string[],
@@ -132,7 +132,7 @@ decideOn('the public conformance suite of the Model Context Protocol', () => {
   }
 
   it.each(Object.keys(APPLICABLE))(
-    '%s: every check that applies passes',
+    '%s: every applicable check passes',
     async (revision) => {
       const { port } = proxy.address() as AddressInfo;
 
@@ -169,7 +169,7 @@ decideOn('the public conformance suite of the Model Context Protocol', () => {
   );
 
   it(
-    'the authorization server: its metadata, and a whole code grant',
+    'the authorization server: its metadata, and a complete code grant',
     async () => {
       const callback = await freePort();
       const registered = await fetch(`${server.url}/oauth/register`, {

@@ -52,7 +52,7 @@ afterAll(async () => {
 const allProperties = (): [string, Schema][] =>
   Object.entries(document.components.schemas).flatMap(([name, schema]) => propertiesOf(name, schema));
 
-/** Whether it is made of schemas that have names, which are described where they stand. */
+/** Returns whether a schema consists of named schemas, which have their own descriptions. */
 function refers({ $ref, allOf, anyOf, oneOf, items }: Schema): boolean {
   return (
     $ref !== undefined || [...(allOf ?? []), ...(anyOf ?? []), ...(oneOf ?? []), ...(items ? [items] : [])].some(refers)
@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
     expect(run.status).toBe(0);
   }, 60_000);
 
-  it('has an operation for every route, and none that is not there', () => {
+  it('has an operation for every route, and no other', () => {
     expect(
       routesOf(document)
         .map(({ method, path: at }) => `${method} ${at}`)
@@ -92,7 +92,7 @@ describe('the OpenAPI document', () => {
     ).toEqual(declaredRoutes(ROOT).sort());
   });
 
-  it('names every operation once, with a summary, a description and a section that says what it is about', () => {
+  it('has for every operation a unique name, a summary, a description and a section with a description', () => {
     const sections = new Map(document.tags.map(({ name, description }) => [name, description]));
     const faults = routesOf(document).flatMap(({ operation }) => {
       const said = (operation.tags ?? []).map((tag) => sections.get(tag) ?? '');
@@ -107,7 +107,7 @@ describe('the OpenAPI document', () => {
     expect(faults).toEqual([]);
   });
 
-  it('documents the errors of every operation in the one envelope, of OAuth in its own, and of pages as pages', () => {
+  it('documents the errors of every operation in the error envelope, those of OAuth in the OAuth format, and those of pages as pages', () => {
     const faults = routesOf(document).flatMap(({ method, path: at, operation }) => {
       const isPage = `${method} ${at}` === 'GET /oauth/authorize';
       const schemaOf = (status: string): string =>
@@ -158,7 +158,7 @@ describe('the OpenAPI document', () => {
     expect([...fields, ...parameters]).toEqual([]);
   });
 
-  it('gives only examples that its own schemas allow', () => {
+  it('has only examples that are valid under their schemas', () => {
     const faults = allProperties()
       .filter(([, schema]) => 'example' in schema && !refers(schema))
       .flatMap(([name, schema]) =>
@@ -169,8 +169,8 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('what the service answers', () => {
-  /** One call, compared with the document. */
+describe('answers of the service', () => {
+  /** Makes one call and compares it with the document. */
   async function call(
     status: number,
     method: string,
@@ -185,7 +185,7 @@ describe('what the service answers', () => {
     return answer;
   }
 
-  /** Asks again until the answer is as wanted; only the last one is compared. */
+  /** Repeats the call until `isWanted` accepts the answer. Only the last answer is compared. */
   async function until(url: string, isWanted: (json: ApiAnswer['json']) => boolean): Promise<void> {
     for (let tries = 0; tries < 200 && !isWanted((await server.api('GET', url)).json); tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -230,11 +230,11 @@ describe('what the service answers', () => {
   it('conforms: agents and their sign-in', () =>
     callAgents(call, async (url, cookie) => void (await call(200, 'GET', url, undefined, { cookie })), server));
 
-  it('conforms: organizations of the operator', () => callOperator(call, OPERATOR_KEY));
+  it('conforms: the operator\'s organizations', () => callOperator(call, OPERATOR_KEY));
 
   it('emails and suppressions', () => callEmails(call));
 
-  it('conforms: aliases, and what comes to them', () => callInbox(call, until, server, smtpPort));
+  it('conforms: aliases and received mail', () => callInbox(call, until, server, smtpPort));
 
   it('conforms: reports about mail', () => callReports(call, until, server));
 
@@ -446,7 +446,7 @@ describe('what the service answers', () => {
     await call(200, 'POST', `/v1/replays/${job}/stop`);
     await call(200, 'GET', `/v1/replays/${job}`);
     await call(200, 'GET', '/v1/replays?limit=1');
-    // An open transaction of another suite holds items back for as long as it lasts.
+    // Another suite's open transaction hides new items as long as it lasts.
     await until(`/v1/pull/${pull}?limit=1`, (json) => json.data.length === 1);
     const { next_cursor: cursor } = (await call(200, 'GET', `/v1/pull/${pull}?limit=1`)).json;
     await call(200, 'POST', `/v1/pull/${pull}/ack`, { cursor });
@@ -589,7 +589,7 @@ describe('what the service answers', () => {
     }
   });
 
-  it('was compared for every operation that the document has, and for every error that a caller can cause', () => {
+  it('every operation of the document was compared, and every error that a caller can cause', () => {
     const succeeded = new Set(
       [...conformance.compared].filter((name) => / 2\d\d$/.test(name)).map((name) => name.split(' ')[0]),
     );
@@ -607,7 +607,7 @@ describe('what the service answers', () => {
   });
 });
 
-describe('what the audit log says of all of that', () => {
+describe('the audit log of all these calls', () => {
   let entries: AuditEntry[];
   let log: string;
 
@@ -626,18 +626,18 @@ describe('what the audit log says of all of that', () => {
     ];
   });
 
-  it('every route that changes something was called with success, but for those that have a reason', () => {
+  it('every route that changes something was called successfully, except for those with a documented reason', () => {
     expect(witness.missing(routesOf(document))).toEqual([]);
     expect(witness.stale(routesOf(document))).toEqual([]);
   });
 
-  it('one entry for each call that went through and none for one that was refused: who, from where, what, before and after', async () => {
+  it('one entry for each successful call and none for a rejected one: actor, address, action, before and after', async () => {
     const { data: keys } = (await server.api('GET', '/v1/keys?limit=100')).json;
 
     expect(witness.faults(entries, keys.at(-1).id)).toEqual([]);
   });
 
-  it('no secret that was sent or shown stands in it, and no value of a header', () => {
+  it('no entry contains a secret that was sent or returned, nor the value of a header', () => {
     expect(witness.secrets().length).toBeGreaterThan(20);
     expect(witness.secrets()).toEqual(
       expect.arrayContaining([

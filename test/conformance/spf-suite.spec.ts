@@ -5,7 +5,7 @@ import { senderPolicy } from '../../src/modules/inbox/reading/authentication.js'
 import { publicSuite } from '../support/public-suites.js';
 import { type Told, ToldRecords } from '../support/told-records.js';
 
-/** A scenario as the suite writes it. */
+/** A scenario in the suite's format. */
 interface Scenario {
   description: string;
   tests: Record<string, { helo: string; host: string; mailfrom: string; result: string | string[] }>;
@@ -19,8 +19,8 @@ const scenarios =
     : parseAllDocuments(readFileSync(file, 'latin1')).map((document) => document.toJS() as Scenario | null);
 
 /**
- * Some of the suite's names have a type in capitals and a reverse zone; a record of type SPF counts as TXT where there
- * is no TXT.
+ * Converts a zone. Some of the suite's names have a type in capitals and a reverse zone. A record of type SPF counts as
+ * TXT if there is no TXT.
  */
 function toldOf(zone: Scenario['zonedata']): Told {
   const told: Record<string, string[] | 'silent'> = {};
@@ -71,7 +71,7 @@ describe('SPF as openspf.org tests it (RFC 7208)', () => {
 
   const decide = cases.length > 0 ? it : it.skip;
 
-  // One test for all: they take milliseconds, and what fails is named.
+  // One test for all cases: they take milliseconds, and a failure names its case.
   decide(`judges every one of ${cases.length} cases as the suite does`, async () => {
     const wrong: string[] = [];
     for (const { name, test, zone, of } of cases) {

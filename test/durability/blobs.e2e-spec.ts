@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Kills a writer when it has begun its `count`th blob, and some of its bytes are on their way. */
+/** Kills a writer after it has begun its `count`th blob and written some of its bytes. */
 async function writeUntilKilled(
   kind: string,
   place: string,
@@ -59,7 +59,8 @@ async function writeUntilKilled(
     [...said.matchAll(new RegExp(`^${word} (\\S+)$`, 'gm'))].map((match) => match[1] ?? '');
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
-    // So many turns of the loop after it began: somewhere in the middle of a put, another place each time.
+    // Waits for this many milliseconds after the begin, to kill in the middle of a put, at a different position each
+    // time.
     if (idsOf('begins').length >= count) setTimeout(() => writer.kill('SIGKILL'), 3 * count);
   });
   await once(writer, 'close');
@@ -67,7 +68,7 @@ async function writeUntilKilled(
 }
 
 describe.each(['postgres', 'file'])('kill -9 of a process that writes blobs: %s', (kind) => {
-  it('leaves every blob that was durable whole, and no half of any other', async () => {
+  it('every durable blob remains complete, and no other blob exists in part', async () => {
     const place = kind === 'file' ? directory : testDatabase.url;
     const store: BlobStore = kind === 'file' ? new FileBlobs(directory) : new PostgresBlobs(database);
     let cut = 0;

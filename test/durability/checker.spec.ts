@@ -40,14 +40,14 @@ const again = (n: number, afterMs: number): Arrival =>
   arrival(n, { receivedAtMs: AT_MS + afterMs, answeredAtMs: AT_MS + afterMs + 1 });
 
 describe('the checker', () => {
-  it('finds nothing when everything accepted arrived once', () => {
+  it('finds nothing if every accepted message arrived once', () => {
     const report = check(evidence());
 
     expect(broken(report)).toEqual([]);
     expect(report).toMatchObject({ accepted: 2, duplicates: 0, duplicatesMax: 0 });
   });
 
-  it('finds nothing when the receiver itself asked for another attempt', () => {
+  it('finds nothing if the receiver itself requested another attempt', () => {
     const failed = [arrival(1, { status: 500 }), arrival(2, { status: 0, answeredAtMs: null })];
 
     const report = check(evidence({ arrivals: [...failed, again(1, 1000), again(2, 1000)] }));
@@ -92,7 +92,7 @@ describe('the checker', () => {
     expect(report.lost).toEqual(['msg_2']);
   });
 
-  it('reports a bad copy beside a good one', () => {
+  it('reports a bad duplicate beside a good delivery', () => {
     const report = check(
       evidence({ arrivals: [arrival(1), arrival(2), arrival(2, { isSigned: false, bodyHash: 'other' })] }),
     );
@@ -117,7 +117,7 @@ describe('the checker', () => {
       {},
       { disruptions: [kill({ atMs: AT_MS + 9_000 })], outages: [{ fromMs: AT_MS, toMs: AT_MS + 8_000 }] },
     ],
-  ])('counts a repeated delivery and accepts a kill as its reason when %s', (_when, first, changes) => {
+  ])('counts a repeated delivery and accepts a kill as its cause if %s', (_when, first, changes) => {
     const arrivals = [arrival(1), arrival(2, first), again(2, 20_000)];
 
     const report = check(evidence({ disruptions: [kill()], ...changes, arrivals }));
@@ -141,14 +141,14 @@ describe('the checker', () => {
     ],
     ['the kill came before it was sent', { disruptions: [kill({ atMs: AT_MS - 2_000 })] }, 20_000],
     ['the kill came after the copy', { disruptions: [kill({ atMs: AT_MS + 800 })] }, 700],
-  ])('reports a repeated delivery when %s', (_when, changes, afterMs) => {
+  ])('reports a repeated delivery if %s', (_when, changes, afterMs) => {
     const report = check(evidence({ ...changes, arrivals: [arrival(1), arrival(2), again(2, afterMs)] }));
 
     expect(report.unexplained).toEqual(['msg_2']);
     expect(broken(report)).toContain('1 deliveries were repeated though nothing was killed during the first');
   });
 
-  it('says in one line what was done and what came of it', () => {
+  it('summarizes the faults and the result in one line', () => {
     const arrivals = [arrival(1), arrival(2), again(2, 12_020)];
     const late = check(
       evidence({

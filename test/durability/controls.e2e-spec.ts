@@ -13,7 +13,8 @@ const MESSAGES = 40;
 const ARRIVE_MS_MAX = 60_000;
 
 /**
- * Each of these is a service, or a receiver, that breaks a promise on purpose: a checker that finds nothing is blind.
+ * Each of these is a service, or a receiver, that breaks a guarantee on purpose. A checker that finds nothing does not
+ * work.
  */
 describe('negative controls', () => {
   const seed = CONTROL_SEED;
@@ -35,16 +36,16 @@ describe('negative controls', () => {
     await database?.drop();
   }, 60_000);
 
-  it('without the sweep of PostgreSQL the emptied queue is found as lost messages, and with it they come', async () => {
+  it('without the sweep of PostgreSQL the emptied queue is detected as lost messages, and with it they arrive', async () => {
     const load = scene.load(['api'], 1);
     await sendMany(load, MESSAGES);
     await emptyQueueTables(database.url);
     const forgetful = scene.member('forgetful');
     await forgetful.start();
-    // What it hears before it has its lease is the sweep's.
+    // Messages that arrive before the process has its lease would be found by the sweep.
     await eventually(() => fetch(`${forgetful.url}/health/ready`).then(({ status }) => status === 200), ARRIVE_MS_MAX);
 
-    // The queue works and is worked off in order: when this one arrives, those before it would have.
+    // The queue works in order. When this message arrives, the earlier ones would have arrived too.
     await sendMany(load, 1);
     await arrived(1);
     const without = await scene.report(load);
@@ -57,7 +58,7 @@ describe('negative controls', () => {
     expect(broken(withSweep)).toEqual([]);
   }, 180_000);
 
-  it('a changed body, a bad signature, a message that nobody sent, and two messages for one key are found', async () => {
+  it('a changed body, a bad signature, a message that was never sent, and two messages for one key are detected', async () => {
     const load = scene.load(['api'], 1);
     await sendMany(load, 3);
     await scene.member('worker').start();
@@ -79,7 +80,7 @@ describe('negative controls', () => {
     expect((await scene.report(load)).forkedKeys).toEqual([one?.key]);
   }, 120_000);
 
-  /** Pretends to be the service: signs as destination 0 would, whatever secret it is given. */
+  /** Imitates the service: signs with the secret of destination 0, or with the given secret. */
   async function deliver(id: string, body: string, secret = ''): Promise<void> {
     const at = new Date();
     const signature = new Webhook(secret).sign(id, at, body);

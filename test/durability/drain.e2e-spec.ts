@@ -27,7 +27,7 @@ describe('SIGTERM under load', () => {
     await database?.drop();
   }, 60_000);
 
-  it('ends every process with code 0, cuts no answer, loses nothing and delivers nothing twice', async () => {
+  it('every process exits with code 0, no answer is cut, no message is lost or delivered twice', async () => {
     const random = new Seeded(seed);
     const load = scene.load(['one', 'two'], LANES);
     const ends: (number | string)[] = [];
@@ -36,7 +36,7 @@ describe('SIGTERM under load', () => {
 
     for (let i = 0; i < STOPS; i += 1) {
       await Promise.race([load.reached(load.accepted + random.between(100, MESSAGES_BETWEEN_MAX)), load.ended()]);
-      // Twice with the other one left to go on, twice both at once.
+      // First stops of one process while the other continues, then of both at once.
       const stopped = i < STOPS / 2 ? [random.pick(['one', 'two'])] : ['one', 'two'];
       disruptions.push(...stopped.map(() => ({ kind: 'SIGTERM', atMs: Date.now(), cutsAttempts: false })));
       ends.push(...(await Promise.all(stopped.map((name) => scene.member(name).terminate()))));

@@ -11,8 +11,8 @@ const KILLS = setting('DURABILITY_KILLS', 4);
 const FROM = 'shop@mail.example.com';
 
 /**
- * Kills between accepting, releasing what is due, handing over, noting and recording: nothing that was answered 202 is
- * lost, a scheduled email is released once, and what was not accepted is in no list.
+ * Kills between accepting, releasing due emails, handing over, noting and recording. No email that was answered 202 may
+ * be lost, a scheduled email is released once, and an email that was not accepted is in no list.
  */
 describe('emails under kill -9', () => {
   let first: PosthornServer;
@@ -35,7 +35,7 @@ describe('emails under kill -9', () => {
   });
 
   it(
-    `${KILLS} kills: every 202 arrives, its recipient has it, and it is delivered`,
+    `${KILLS} kills: every email answered with 202 is sent to its recipient and becomes delivered`,
     async () => {
       const random = new Seeded(runSeed());
       const accepted = new Map<string, string>();

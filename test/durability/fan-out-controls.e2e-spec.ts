@@ -12,23 +12,28 @@ import { Scene } from './scene.js';
 import { query } from './storage.js';
 
 const EMISSIONS = 60;
-/** Two customers with every kind of subscription. */
+/** Two applications with every kind of subscription. */
 const APPLICATIONS = [SUBSCRIPTIONS, SUBSCRIPTIONS];
 const SHOWN_MS_MAX = 60_000;
 const SHOWN =
   'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
-/** Each of these is a service that breaks a promise of fan-out on purpose: a checker that finds nothing is blind. */
+/**
+ * Each of these is a service that breaks a guarantee of fan-out on purpose. A checker that finds nothing does not work.
+ */
 describe('negative controls of fan-out', () => {
   const seed = CONTROL_SEED;
   let database: TestDatabase;
   let scene: Scene;
   let run: Run;
-  /** What each control is done to. */
+  /** The emission that each control changes. */
   let [half, unsent, unpulled, astray, doubled]: Emission[] = [];
   let report: FanOutReport;
 
-  /** Everything is broken before a worker starts, each in an emission of its own, so that each must be found alone. */
+  /**
+   * All errors are injected before a worker starts, each in an emission of its own, so that the checker must detect
+   * each one.
+   */
   beforeAll(async () => {
     database = await createDatabase();
     const processes = { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } };
@@ -61,7 +66,7 @@ describe('negative controls of fan-out', () => {
     await scene.member('worker').start();
     expect(await scene.settled()).toBe(true);
     await deliver(astray, stranger());
-    // Another suite's open transaction holds items back for as long as it lasts: an empty page would not mean the end.
+    // Another suite's open transaction hides new items as long as it lasts, so an empty page would not mean the end.
     await eventually(() => query(database.url, SHOWN).then(([row]) => row?.['shown'] === true), SHOWN_MS_MAX);
     run.consumer.start();
     expect(await run.settled()).toBe(true);
@@ -74,27 +79,27 @@ describe('negative controls of fan-out', () => {
     await database?.drop();
   }, 60_000);
 
-  it('a message of which one event is missing is half fanned out, and listed so', () => {
+  it('a message with a missing event is detected in the database and in the list', () => {
     expect(report.halfFannedOut).toEqual(half?.ids);
     expect(report.listedWrongly).toEqual(half?.ids);
   });
 
-  it('a delivery and an item of a feed that were deleted are lost, and so is the missing event', () => {
+  it('a deleted delivery and a deleted feed item are detected as lost, and so is the missing event', () => {
     expect([...report.lost].sort()).toEqual(
       [at(half, first(half)), at(unsent, first(unsent)), `${unpulled?.ids[0]} at ${FEED}`].sort(),
     );
   });
 
-  it('a delivery to an endpoint that does not subscribe is unexpected', () => {
+  it('a delivery to an endpoint without a matching subscription is detected as unexpected', () => {
     expect(report.unexpected).toEqual([at(astray, stranger())]);
   });
 
-  it('a second message of one key is stored too often', () => {
+  it('a second message for one key is detected', () => {
     expect(report.storedTooOften).toEqual([doubled?.key]);
     expect(report.untold).toBe(1);
   });
 
-  it('and nothing else is found', () => {
+  it('no other error is reported', () => {
     expect(brokenFanOuts(report)).toEqual([
       '3 messages were answered 202 and never delivered',
       '1 deliveries came under an id that no answer gave',
@@ -106,7 +111,7 @@ describe('negative controls of fan-out', () => {
 
   const first = (emission: Emission | undefined): Listener | undefined => emission?.listeners.find(isPosted);
 
-  /** An endpoint that must not get what is to go astray. */
+  /** Returns an endpoint that must not get the misdirected event. */
   const stranger = (): Listener | undefined =>
     run.emitter.sent
       .flatMap(({ listeners }) => listeners)
@@ -126,13 +131,13 @@ describe('negative controls of fan-out', () => {
     expect(removed).toHaveLength(1);
   }
 
-  /** The same request without its key, as if the key had not been kept. */
+  /** Sends the same request again without its key, as if the key had not been stored. */
   async function sendAgain({ path = '', body = '' }: Partial<Emission> = {}): Promise<void> {
     const headers = { authorization: `Bearer ${scene.apiKey}`, 'content-type': 'application/json' };
     expect((await fetch(scene.member('api').url + path, { method: 'POST', headers, body })).status).toBe(202);
   }
 
-  /** Pretends to be a service that mistakes one endpoint for another. */
+  /** Imitates a service that confuses two endpoints. */
   async function deliver(
     { ids: [messageId = ''] = [], payload = '' }: Partial<Emission> = {},
     listener: Listener | undefined,

@@ -11,20 +11,23 @@ import { emptyQueueTables, KillablePostgres, query } from './storage.js';
 const PAGE = 1_000;
 const EMISSIONS = 4_000;
 const LANES = 16;
-/** Fifteen seconds until a job counts as forgotten, for each time that it is cut, and busy cores. */
+/**
+ * A job is considered abandoned after fifteen seconds, which applies each time that it is cut. The rest is for busy
+ * cores.
+ */
 const OVER_MS_MAX = 120_000;
 const APIS = ['one', 'two'] as const;
-/** What fails at the second one is a dead letter at once, and the third is switched off for a while. */
+/** A failure at the second endpoint is a dead letter at once. The third is disabled for a while. */
 const CUSTOMER = [
   ONLY_PAID,
   { ...ONLY_B, settings: { ...ONLY_B.settings, retry: { max_attempts: 1 } } },
   EVERYTHING,
 ] as const;
 const FLAKY = DESTINATIONS + 1;
-/** The receiver's last path is slow, which is none of them. */
+/** One more path, because the receiver's last path is slow. */
 const PATHS = CUSTOMER.length + 1;
 
-describe('kill -9 while what failed of fan-outs is recovered', () => {
+describe('kill -9 while failed events of fan-outs are recovered', () => {
   const seed = runSeed();
   const since = new Date().toISOString();
   let postgres: KillablePostgres;
@@ -59,10 +62,10 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
     await scene.call('one', 'PATCH', off, { status: 'active' });
 
     const switchedOn = await recover(off);
-    // A page takes moments: it is asked for all the time.
+    // A page takes milliseconds, so this polls quickly.
     await jobWhen(switchedOn.id, ({ scanned }) => scanned >= PAGE, 5);
     for (const name of APIS) scene.member(name).kill();
-    // PostgreSQL too: as it goes down the job stands where its last page was committed.
+    // PostgreSQL too: the job then stops at its last committed page.
     const strike = await postgres.aim('everything');
     strike();
     disruptions.push({ kind: 'tree', atMs: Date.now(), cutsAttempts: true });
@@ -103,14 +106,14 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
   const job = (id: string): Promise<Job> =>
     scene.persistently(APIS, (api) => scene.call(api, 'GET', `/v1/replays/${id}`)) as Promise<Job>;
 
-  /** The job as soon as it is as wanted, or as it was last. */
+  /** Returns the job as soon as it matches, or its last state on a timeout. */
   async function jobWhen(id: string, isWanted: (job: Job) => boolean, everyMs = 100): Promise<Job> {
     let found = await job(id);
     await eventually(async () => isWanted((found = await job(id))), OVER_MS_MAX, everyMs);
     return found;
   }
 
-  /** How many events failed at the endpoint that was off, and at the one that fails now and then. */
+  /** Returns the number of failed events, of the endpoint that was disabled and of the one that fails sometimes. */
   const failures = (): Promise<{ reason: string | null; events: number }[]> =>
     query(
       postgres.url,
@@ -118,7 +121,7 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
     select reason, count(*)::int as events from deliveries where status in ('failed', 'dlq') and not replayed group by reason order by reason nulls last`,
     );
 
-  /** The same of those that were sent again exactly once. */
+  /** Returns the numbers of those that were sent again exactly once. */
   const recoveredOnce = (): Promise<{ reason: string | null; events: number }[]> =>
     query(
       postgres.url,

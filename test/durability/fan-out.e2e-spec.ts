@@ -7,10 +7,10 @@ import { runSeed, setting } from './random.js';
 import { DESTINATIONS, Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
-/* A soak sets more of both, as in kills.e2e-spec.ts. */
+/* Soak runs increase both numbers, as in kills.e2e-spec.ts. */
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 1_500);
-/** With 1 to 12 endpoints each, three times. */
+/** Three times applications with 1 to 12 endpoints. */
 const APPLICATIONS = customers(36);
 const LANES = 8;
 const TIME_MS_MAX = (240_000 + KILLS * 5_000 + MESSAGES * 20) * BUSY_TIMES;
@@ -66,7 +66,7 @@ describe('kill -9 while events are fanned out', () => {
         .filter(({ endpoint, status }) => status !== (endpoint === null ? 'ignored' : 'delivered'));
       expect(statuses).toEqual([]);
       expect(run.emitter.sent.length).toBeGreaterThanOrEqual(MESSAGES);
-      // Of every kind: without fan-outs to nobody, to one and to several this run would have shown less than it says.
+      // The run must contain fan-outs to none, to one and to several endpoints.
       expect(new Set(run.emitter.sent.map(({ listeners }) => Math.min(listeners.length, 4)))).toEqual(
         new Set([0, 1, 2, 3, 4]),
       );

@@ -6,13 +6,15 @@ import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
 /*
- * Each kind of kill once. For a soak: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000, and DURABILITY_SEED to do a
- * failed run again.
+ * Each kind of kill once. For a soak run: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000. DURABILITY_SEED repeats a
+ * failed run.
  */
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 8_000);
 const LANES = 24;
-/** A kill takes a few seconds to get over, the rest is sending; soak runs take as long as they are told to. */
+/**
+ * Recovery from a kill takes a few seconds, and the rest is sending. The limit grows with the settings of soak runs.
+ */
 const TIME_MS_MAX = (180_000 + KILLS * 5_000 + MESSAGES * 5) * BUSY_TIMES;
 
 describe('kill -9 under load, the queue in PostgreSQL, roles apart and together', () => {

@@ -25,7 +25,7 @@ describe('mail that was answered with 250', () => {
     await server?.stop();
   });
 
-  /** Sends until the other side is gone; notes what was begun, and what was answered. */
+  /** Sends until the connection is gone. Records the started and the answered messages. */
   async function send(
     port: number,
     round: number,
@@ -52,14 +52,14 @@ describe('mail that was answered with 250', () => {
     }
   }
 
-  it(`is there, whole and once, after ${KILLS} kills -9 between DATA and the answer; and nothing else is half there`, async () => {
+  it(`is stored completely and once after ${KILLS} kills -9 between DATA and the answer, and no other message is stored in part`, async () => {
     const begun = new Set<string>();
     const taken = new Set<string>();
     for (let round = 0; round < KILLS; round += 1) {
       const edge = await startServer({ ...server.env, ROLE: 'smtp' });
       let answers = 0;
       const kills: Promise<void>[] = [];
-      // Another place each time: so many answers later there are always messages on their way.
+      // Kills at a different point each time: after this many answers some messages are always in flight.
       const answered = (): void => {
         answers += 1;
         if (answers >= 4 + round * 3 && kills.length === 0) kills.push(edge.kill('SIGKILL'));
@@ -88,8 +88,9 @@ describe('mail that was answered with 250', () => {
     expect(rows.filter(({ is_whole: isWhole }) => !isWhole)).toEqual([]);
   }, 300_000);
 
-  it('is 25 MB long eight times at once, at flat memory', async () => {
-    // A listener of its own: what reads mail takes memory for one large message at a time, threads and all.
+  it('eight messages of 25 MB at once are stored with constant memory', async () => {
+    // A process that only listens: processing of mail needs memory for one large message at a time, and for its
+    // threads.
     const edge = await startServer({ ...server.env, ROLE: 'smtp' });
     const port = smtpPortOf(edge);
     const body = `${'x'.repeat(998)}\r\n`.repeat(25_000);
@@ -98,7 +99,7 @@ describe('mail that was answered with 250', () => {
     const large = await createAlias(server);
     await sendMail(port, large.address, `${mailText()}\r\n${body}`);
     const before = residentBytes('VmRSS');
-    // From here on VmHWM is the most that was there since.
+    // Resets VmHWM, so that it shows the maximum since this point.
     writeFileSync(`/proc/${edge.pid}/clear_refs`, '5');
 
     const answers = await Promise.all(

@@ -21,12 +21,10 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/**
- * What a relay is told from one process to the next one: the second copy of a message that was on its way when it died.
- */
+/** Maximum number of copies at the relay: the second one is of a message that was in flight when its process died. */
 const COPIES_MAX = 2;
 
-/** Nobody writes rows of messages meanwhile; bytes of large ones go elsewhere. */
+/** Blocks writes to rows of messages. The bytes of large messages are stored elsewhere. */
 const HOLD = 'do $$ begin lock table inbox_messages in exclusive mode; perform pg_sleep(60); end $$';
 
 interface Letter {
@@ -40,9 +38,9 @@ interface Email {
 }
 
 /**
- * One kill -9 at each step between DATA and 250, and between taking an email, sending it and writing down that it was
- * sent: each step is reached for certain, by what the test holds back on the wire. DURABILITY_KILLS=40 goes round again
- * with other messages.
+ * One kill -9 at each step between DATA and 250, and between taking an email, sending it and recording that it was
+ * sent. The test blocks the connection to reach each step reliably. DURABILITY_KILLS=40 repeats the steps with other
+ * messages.
  */
 describe('mail under kill -9, step by step', () => {
   const random = new Seeded(runSeed());
@@ -57,7 +55,7 @@ describe('mail under kill -9, step by step', () => {
   let server: PosthornServer;
   let smtp: number;
   let alias: { id: string; address: string };
-  /** What the relay does when it is told a recipient, and when it has all of a message. */
+  /** The relay's hooks: after a recipient, and after a complete message. */
   let atRecipient = (): void => undefined;
   let atMessage = (): void => undefined;
 
@@ -94,7 +92,7 @@ describe('mail under kill -9, step by step', () => {
 
   const kill = (): Promise<void> => server.kill('SIGKILL');
 
-  /** A conversation up to where the message is awaited. */
+  /** Opens an SMTP conversation up to the point where the message is expected. */
   async function begun(isLarge: boolean): Promise<{ talk: SmtpTalk; letter: Letter }> {
     const subject = `letter-${letters.length}`;
     const letter = {
@@ -136,7 +134,7 @@ describe('mail under kill -9, step by step', () => {
     return email;
   }
 
-  /** Kills the moment that the relay is told something of an email. */
+  /** Kills at the moment when the relay gets a given part of an email. */
   async function sending(on: (strike: () => void) => void): Promise<void> {
     const struck = new Promise<void>((resolve) => on(() => resolve(kill())));
     await accepted();
@@ -300,7 +298,7 @@ describe('mail under kill -9, step by step', () => {
   const kills = setting('DURABILITY_KILLS', STEPS.length);
 
   it(
-    `${kills} kills: what was answered 250 or 202 is there, whole and once; nothing else is half there`,
+    `${kills} kills: every message answered with 250 or 202 exists completely and once, and no other message exists in part`,
     async () => {
       for (let n = 0; n < kills; n += 1) {
         const [name, run] = STEPS[n % STEPS.length] as (typeof STEPS)[number];
@@ -310,7 +308,7 @@ describe('mail under kill -9, step by step', () => {
         link.restore();
         server = await startServer(server.env);
       }
-      // The time of those that the dead processes held is over.
+      // Expires the claims of dead processes.
       await sql.rows(
         `update inbox_messages set claimed_until = now() where state = 'received' and claimed_by is not null`,
       );
@@ -332,10 +330,10 @@ describe('mail under kill -9, step by step', () => {
       const taken = letters.filter(({ answer }) => answer.startsWith('250'));
       expect(taken.filter(({ subject }) => !before.some((row) => row.subject === subject))).toEqual([]);
       expect(before.filter(({ is_whole: isWhole }) => !isWhole)).toEqual([]);
-      // What storage was never asked for is not there; what is there without an answer is all there.
+      // A message that storage never got does not exist. A message without an answer exists completely or not at all.
       expect(before.map(({ subject }) => subject).filter((subject, i, all) => all.indexOf(subject) !== i)).toEqual([]);
 
-      // Whoever was not answered sends again, and is told 250; then each is there once.
+      // Clients send unanswered messages again and get 250. Then each exists once.
       const talk = await SmtpTalk.greeted(smtp);
       for (const { text } of cut) expect(await talk.send(alias.address, text)).toMatch(/^250/);
       talk.close();

@@ -12,7 +12,7 @@ import type { Received } from './receiver.js';
 const NODES = ['http://one', 'http://two'];
 
 describe('the rounds of CI', () => {
-  it('leave no kind of fault out, and put each on a fleet that it can be inflicted on', () => {
+  it('include every kind of fault, each on a fleet that supports it', () => {
     const had = Object.values(CI_ROUNDS).flatMap(({ fleet, rounds }) =>
       rounds.flatMap((names) => names.split(' + ').map((name) => ({ fleet, name }))),
     );
@@ -23,7 +23,7 @@ describe('the rounds of CI', () => {
 });
 
 describe('faults at once', () => {
-  it('are the same for the same seed, never two of one group, and never one that the fleet does not have', () => {
+  it('are the same for the same seed, never have two faults of one group, and only faults that the fleet supports', () => {
     const chosen = FLEETS.map((fleet) =>
       Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 3)),
     );
@@ -41,7 +41,7 @@ describe('faults at once', () => {
     expect(FLEETS.every((fleet, i) => chosen[i]?.flat().every(({ fleets }) => fleets.includes(fleet)))).toBe(true);
   });
 
-  it('are as many as asked for at least, where the fleet has so many kinds that go together', () => {
+  it('have at least the requested number of faults, if the fleet has that many compatible kinds', () => {
     const counts = (fleet: (typeof FLEETS)[number]): number[] =>
       Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 6, 4).length);
 
@@ -51,7 +51,7 @@ describe('faults at once', () => {
 });
 
 describe('the verdict of a round', () => {
-  it('is clean when every message came once, and says when deliveries were back', () => {
+  it('is clean if every message arrived once, and says when deliveries recovered', () => {
     const verdict = judge(evidence({ arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 1)] }));
 
     expect(verdict).toMatchObject({ accepted: 2, lost: 0, doubled: 0, refused: 0, wrongs: [], backSeconds: null });
@@ -60,7 +60,7 @@ describe('the verdict of a round', () => {
     ).toBe(4);
   });
 
-  it('is broken by every single thing that a service may do wrong', () => {
+  it('fails for each single error of a service', () => {
     const round = evidence({ arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 1)] });
 
     expect(judge(round).wrongs).toEqual([]);
@@ -68,7 +68,7 @@ describe('the verdict of a round', () => {
       expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
   });
 
-  it('allows a second delivery only of what was under way when something was cut', () => {
+  it('allows a second delivery only if the first was in flight when something was cut', () => {
     const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
     const twice = (firstMs: number): RoundEvidence['arrivals'] => [
       arrival('a', firstMs, 0),
@@ -89,7 +89,7 @@ describe('the verdict of a round', () => {
     );
   });
 
-  it('counts a message as refused when the second node failed too, unless that or storage was away', () => {
+  it('counts a message as refused if the second node failed too, unless that node or storage was down', () => {
     const failedTries = [failed(NODES[0] as string, 4_000), failed(NODES[1] as string, 4_100)];
 
     expect(judge(evidence({ failedTries })).refused).toBe(1);
@@ -99,7 +99,7 @@ describe('the verdict of a round', () => {
     expect(judge(evidence({ failedTries, away: NODES.slice(1) })).refused).toBe(1);
   });
 
-  it('does not count what was refused while one node had its turn to restart and another fault had the other one', () => {
+  it('does not count messages refused while one node restarted and another fault had hit the other node', () => {
     const failedTries = [failed(NODES[0] as string, 4_000), failed(NODES[1] as string, 4_100)];
     const { faults } = evidence({ away: NODES.slice(1) });
     const rolling = (fromMs: number, toMs: number): RoundEvidence['faults'] =>
@@ -109,7 +109,7 @@ describe('the verdict of a round', () => {
     expect(judge({ ...evidence({ failedTries }), faults: rolling(4_200, 4_500) }).refused).toBe(1);
   });
 
-  it('counts every single failed try while processes are stopped in turns', () => {
+  it('counts every failed attempt during rolling restarts', () => {
     const failedTries = [failed(NODES[0] as string, 4_000)];
 
     expect(judge(evidence({ failedTries, isSeamless: true })).wrongs).toContain(
@@ -119,26 +119,26 @@ describe('the verdict of a round', () => {
   });
 });
 
-describe('the seconds of the verdict', () => {
+describe('the time limits of the verdict', () => {
   const back = (seconds: number, pace: number): boolean =>
     judge(
       evidence({ pace, destinations: 1, arrivals: [arrival('a', 1_100, 0), arrival('b', 5_000 + seconds * 1_000, 0)] }),
     ).isLate;
 
-  it('are those of a quiet machine, times how much longer work took during the round', () => {
+  it('are those of a quiet machine, scaled by how much longer work took during the round', () => {
     expect([back(14.9, 1), back(15.1, 1)]).toEqual([false, true]);
     expect([back(24.9, 3), back(25.1, 3)]).toEqual([false, true]);
     expect(backSecondsMax(1)).toBe(15);
   });
 
-  it('never excuse deliveries that did not come back, however busy the machine', () => {
+  it('never excuse deliveries that did not recover, however busy the machine', () => {
     expect(judge(evidence({ pace: PACE_MAX, arrivals: [arrival('a', 1_100, 0)] }))).toMatchObject({
       backSeconds: null,
       isLate: true,
     });
   });
 
-  it.each([1, 4, PACE_MAX])('leave every control able to fail at a pace of %d', (pace) => {
+  it.each([1, 4, PACE_MAX])('let every control fail at a pace of %d', (pace) => {
     const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
     const round = evidence({
       pace,
@@ -153,7 +153,7 @@ describe('the seconds of the verdict', () => {
       expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
   });
 
-  it('allow a result more time to be recorded on a machine that is busy', () => {
+  it('allow more time to record a result on a busy machine', () => {
     const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
     const twice = (pace: number): string[] =>
       judge(
@@ -168,7 +168,7 @@ describe('the seconds of the verdict', () => {
     expect(twice(4)).toEqual([]);
   });
 
-  it('come from nine of ten beats since a time, of 20 ms on a quiet machine, and have an end', () => {
+  it('use nine of ten beats since a given time, with 20 ms on a quiet machine, and are bounded', () => {
     const beats = (...tookMs: number[]): { atMs: number; tookMs: number }[] =>
       tookMs.map((each, i) => ({ atMs: i, tookMs: each }));
 
@@ -196,7 +196,7 @@ describe('the verdict on mail', () => {
     clean.relayed[0] as MailEvidence['relayed'][number],
   ];
 
-  it('is clean when everything came as it was; an email may leave again with the same bytes', () => {
+  it('is clean if all mail arrived unchanged, even if an email was sent twice with the same bytes', () => {
     expect(judgeMail(clean)).toEqual({
       received: 1,
       sent: 1,
@@ -228,7 +228,7 @@ describe('the verdict on mail', () => {
   });
 });
 
-/** One fault from 3 to 5 s; message `a` accepted before it, `b` after. */
+/** Evidence with one fault from 3 to 5 s, and message `a` accepted before it and `b` after it. */
 function evidence({
   isOutage = false,
   away = [],

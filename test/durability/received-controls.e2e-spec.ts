@@ -18,8 +18,8 @@ const SHOWN =
   'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
 /**
- * Each of these is a service or a consumer that breaks a promise of receiving on purpose: a checker that finds nothing
- * is blind.
+ * Each of these is a service or a consumer that breaks a guarantee of receiving on purpose. A checker that finds
+ * nothing does not work.
  */
 describe('negative controls of receiving', () => {
   const seed = CONTROL_SEED;
@@ -41,7 +41,7 @@ describe('negative controls of receiving', () => {
     );
   }, 90_000);
 
-  /** Webhooks that were answered 200. */
+  /** Posts webhooks that are answered 200. */
   beforeEach(async () => {
     inbox = await Inbox.open(scene, ['api']);
     provider = inbox.provider(seed, 1);
@@ -54,14 +54,14 @@ describe('negative controls of receiving', () => {
     await database?.drop();
   }, 60_000);
 
-  it('deliveries of received events, and items of a feed, that are deleted before a worker starts are found as lost', async () => {
+  it('deliveries of received events and feed items that are deleted before a worker starts are detected as lost', async () => {
     await remove('due_deliveries', 'true');
     await remove('pull_items', 'true');
     await scene.member('worker').start();
 
     const report = await settledReport(null);
 
-    // The first of the routes, and the feed.
+    // The first route, and the feed.
     expect(report.lost.sort()).toEqual(
       expect.arrayContaining([expect.stringMatching(/ at all$/), expect.stringMatching(/ at feed$/)]),
     );
@@ -69,12 +69,12 @@ describe('negative controls of receiving', () => {
     expect(broken(report)).toEqual([`${2 * FEW} messages were answered 202 and never delivered`]);
   }, 120_000);
 
-  it('a replay that leaves events out is found', async () => {
+  it('a replay that leaves out events is detected', async () => {
     await scene.member('worker').start();
     const { asked, job } = await inbox.replay();
     await inbox.jobWhen(job.id, ({ state }) => state === 'completed', OVER_MS_MAX);
     expect(await scene.settled()).toBe(true);
-    // As if its page had left them out.
+    // As if the replay's page had left them out.
     await remove('pull_items', 'replayed');
 
     const report = await settledReport(asked);
@@ -83,7 +83,7 @@ describe('negative controls of receiving', () => {
     expect(report.lost.every((name) => name.endsWith(' at feed, replayed'))).toBe(true);
   }, 120_000);
 
-  it('a consumer that commits before it handles is found: what it skips when it dies is lost', async () => {
+  it('a consumer that commits before it handles is detected: items that it skips in a crash are lost', async () => {
     await scene.member('worker').start();
     expect(await scene.settled()).toBe(true);
 
@@ -93,7 +93,7 @@ describe('negative controls of receiving', () => {
     expect(report.lost.every((name) => name.endsWith(' at feed'))).toBe(true);
   }, 120_000);
 
-  it('an event where its route does not lead, and one that came out of nothing, are found', async () => {
+  it('an event at a destination without a matching route, and an event without a request, are detected', async () => {
     await scene.member('worker').start();
     const consumer = await emptied(inbox.consumer(seed, { wait: 0 }));
     const visits = await inbox.visits(consumer);
@@ -116,7 +116,7 @@ describe('negative controls of receiving', () => {
     ]);
   }, 120_000);
 
-  /** Deletes some of this inbox' rows, of the receiver that gets everything and of the feed. */
+  /** Deletes some rows of this inbox, for the receiver of all events and for the feed. */
   async function remove(table: 'due_deliveries' | 'pull_items', condition: string): Promise<void> {
     await query(
       database.url,
@@ -130,7 +130,7 @@ describe('negative controls of receiving', () => {
 
   async function emptied(consumer: Consumer): Promise<Consumer> {
     expect(await scene.settled()).toBe(true);
-    // Another suite's open transaction holds items back for as long as it lasts: an empty page would not mean the end.
+    // Another suite's open transaction hides new items as long as it lasts, so an empty page would not mean the end.
     const areShown = (): Promise<boolean> => query(database.url, SHOWN).then(([row]) => row?.['shown'] === true);
     expect(await eventually(areShown, OVER_MS_MAX)).toBe(true);
     consumer.start();

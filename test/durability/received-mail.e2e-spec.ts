@@ -9,7 +9,8 @@ import { runSeed, Seeded, setting } from './random.js';
 const KILLS = setting('DURABILITY_KILLS', 4);
 
 /**
- * Kills while messages are read, decided, accepted and settled: what was answered 250 becomes one event, and only one.
+ * Kills while messages are read, decided, accepted and settled. Each message answered with 250 becomes exactly one
+ * event.
  */
 describe('received mail under kill -9', () => {
   let first: PosthornServer;
@@ -32,7 +33,7 @@ describe('received mail under kill -9', () => {
     await targets?.close();
   });
 
-  it(`${KILLS} kills: every 250 is one message, one event and a webhook`, async () => {
+  it(`${KILLS} kills: every 250 is one message, one event and one webhook`, async () => {
     const random = new Seeded(runSeed());
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
@@ -59,7 +60,7 @@ describe('received mail under kill -9', () => {
       await rest(random.between(0, 200));
       await server.kill('SIGKILL');
       server = await startServer(server.env);
-      // The time of those that the dead process held is over.
+      // Expires the claims of the dead process.
       await sql.rows(
         `update inbox_messages set claimed_until = now() where state = 'received' and claimed_by is not null`,
       );
@@ -107,7 +108,7 @@ describe('received mail under kill -9', () => {
     ],
     ['accepted and not noted', []],
     ['accepted and not noted, and its key is gone', ['delete from idempotency_keys where key = $1']],
-  ])('what a kill leaves that was %s becomes one event', async (_what, undo) => {
+  ])('a message that a kill left %s becomes one event', async (_what, undo) => {
     const target = targets.open();
     const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
     await deliver(smtp, alias.address, letter(`left-${alias.id}`));

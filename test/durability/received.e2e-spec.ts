@@ -10,7 +10,7 @@ import { evidenceOf, type Observed, outOfOrder, replayedOf } from './routed.js';
 import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
-/* A soak sets more of both, as in kills.e2e-spec.ts. */
+/* Soak runs increase both numbers, as in kills.e2e-spec.ts. */
 const KILLS = setting('DURABILITY_KILLS', 12);
 const WEBHOOKS = setting('DURABILITY_MESSAGES', 4_000);
 const REPLAYED = Math.ceil(WEBHOOKS * 0.625);
@@ -19,7 +19,7 @@ const LANES = 16;
 const OVER_MS_MAX = 60_000;
 const TIME_MS_MAX = (180_000 + KILLS * 5_000 + WEBHOOKS * 10) * BUSY_TIMES;
 
-/** Receiving, routing, range replays and pull, in one run: what an endpoint takes in is in all of them. */
+/** Receiving, routing, range replays and pull in one run, because they share the received events. */
 describe('kill -9 while webhooks are received, routed, replayed and pulled', () => {
   const seed = runSeed();
   let postgres: KillablePostgres;
@@ -111,7 +111,10 @@ describe('kill -9 while webhooks are received, routed, replayed and pulled', () 
     TIME_MS_MAX,
   );
 
-  /** Until it has found nothing several times: an API that was just killed may have held back what was offered last. */
+  /**
+   * Waits for several empty batches in a row, because an API process that was just killed may have held back the last
+   * items.
+   */
   async function emptied(): Promise<void> {
     consumer.emptyInARow = 0;
     await eventually(() => consumer.emptyInARow >= 2, OVER_MS_MAX);

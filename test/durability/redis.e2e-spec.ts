@@ -25,7 +25,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
       seed,
       databaseUrl: database.url,
       processes: { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } },
-      // The limits live in Redis too: they must let through while it is away.
+      // The rate limits are also stored in Redis. They must let requests pass while it is down.
       env: { REDIS_URL: redis.url, RATE_LIMIT_KEY: '1000000/60', RATE_LIMIT_ORG: '1000000/60' },
     });
   }, 90_000);
@@ -62,7 +62,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
     expect(isSettled).toBe(true);
     expect(report).toMatchObject({ duplicates: 0 });
     expect(scene.crashes()).toEqual([]);
-    // 409 is the second of two requests that were made at once with one key.
+    // 409 is the answer to the second of two concurrent requests with one key.
     expect(Object.keys(load.outcomes).filter((status) => status !== '202' && status !== '409')).toEqual([]);
   }, 240_000);
 });

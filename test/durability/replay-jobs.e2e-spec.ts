@@ -9,17 +9,17 @@ const PAGE = 1_000;
 const EVENTS = 5_000;
 const FEW = 200;
 const LANES = 32;
-/** Fifteen seconds until a job counts as forgotten, and three between two looks. */
+/** Fifteen seconds until a job is considered abandoned, and three between two polls. */
 const FORGOTTEN_MS = 15_000 + 3_000;
-/** The start of a process, on a quiet machine. */
+/** Time to start a process on a quiet machine. */
 const STARTED_MS_MAX = 12_000;
 const OVER_MS_MAX = 60_000;
 
 /**
- * Contract, section 8: a job that a crash interrupts goes on from its last page; section 4: the queue may be emptied at
- * any moment.
+ * Contract, section 8: a job that a crash interrupts continues from its last page. Section 4: the queue may be emptied
+ * at any time.
  */
-describe('replay jobs that are interrupted', () => {
+describe('interrupted replay jobs', () => {
   const seed = runSeed();
   let database: TestDatabase;
   let scene: Scene;
@@ -49,7 +49,7 @@ describe('replay jobs that are interrupted', () => {
     await database?.drop();
   }, 60_000);
 
-  it('a job whose worker was killed, and one that the emptied queue has lost, are taken up: nothing is enqueued twice and nothing is left out', async () => {
+  it('a job of a killed worker and a job lost from the queue are resumed, and enqueue every event exactly once', async () => {
     const {
       job: { id: cutId },
     } = await inbox.replay();
@@ -79,8 +79,8 @@ describe('replay jobs that are interrupted', () => {
   }, 180_000);
 
   /**
-   * Of each endpoint: its events, what was routed of them, and how much of that replays have enqueued exactly once, or
-   * not so.
+   * Returns for each endpoint: its events, its routed events, and how many of these replays have enqueued exactly once,
+   * or not.
    */
   function enqueued(): Promise<Enqueued[]> {
     return query(
@@ -105,7 +105,7 @@ interface Enqueued {
   notOnce: number;
 }
 
-/** What a job must have counted that was to send everything once. */
+/** Returns the counts of a job that sent everything once. */
 function countsOf(found: Enqueued | undefined): Partial<Job> {
   expect(found).toMatchObject({ once: found?.routed, notOnce: 0 });
   return { scanned: found?.events, replayed: found?.events, enqueued: found?.routed, skipped: 0, excluded: 0 };

@@ -16,12 +16,12 @@ import { query } from './storage.js';
 
 const ROUNDS = 30;
 const STARTS = 6;
-/** Over the two seconds that a start takes. */
+/** Number of terminations, over the two seconds that a start takes. */
 const BLOWS = 60;
-/** Claims whose answers were lost fall back when the name that they were made under goes. */
+/** Claims whose answers were lost are released when the worker name that made them expires. */
 const MADE_GOOD_WITHIN_MS = 90_000;
 
-/** What a managed PostgreSQL does at a failover: every connection is told 57P01. */
+/** Does what a managed PostgreSQL does at a failover: every connection gets 57P01. */
 const terminateAll = (url: string): Promise<unknown> =>
   query(
     url,
@@ -36,7 +36,7 @@ const isAlive = (server: PosthornServer): boolean => {
   }
 };
 
-describe('PostgreSQL that ends every connection', () => {
+describe('PostgreSQL closes every connection', () => {
   let targets: Targets;
 
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('PostgreSQL that ends every connection', () => {
       ).json.message_id as string;
     };
 
-    /** Whether an event is delivered in time; an answer 503 right after a cut is another try, not the end. */
+    /** Waits until an event is delivered. A 503 right after a cut is retried. */
     const delivered = async (messageId: string, withinMs: number): Promise<void> => {
       await until(
         () => api.api('GET', `/v1/events/${messageId}`),
@@ -80,7 +80,7 @@ describe('PostgreSQL that ends every connection', () => {
       );
     };
 
-    it(`ends no process in ${ROUNDS} rounds under load, and everything accepted is delivered`, async () => {
+    it(`no process exits in ${ROUNDS} rounds under load, and every accepted message is delivered`, async () => {
       worker = await startServer({ ...api.env, ROLE: 'worker' });
       const target = targets.open();
       const random = new Seeded(4);
@@ -96,7 +96,7 @@ describe('PostgreSQL that ends every connection', () => {
       for (const messageId of sent) await delivered(messageId, MADE_GOOD_WITHIN_MS);
     }, 240_000);
 
-    it('the queues work again: without the sweep, deliveries hear of work from them alone', async () => {
+    it('the queues work again: without the sweep, they alone start deliveries', async () => {
       worker = await startServer({ ...api.env, ROLE: 'worker', RECONCILE: 'false' });
       const target = targets.open();
       await eventIn(api, await accepted(target.url), 'delivered');
@@ -144,7 +144,7 @@ describe('PostgreSQL that ends every connection', () => {
       retract();
     });
 
-    it('a start waits and goes on, whatever it was doing', async () => {
+    it('a starting process waits and continues, at any step of its start', async () => {
       const random = new Seeded(5);
       const first = await start();
       await until(
@@ -169,7 +169,7 @@ describe('PostgreSQL that ends every connection', () => {
       }
     }, 120_000);
 
-    it('a process that runs goes on when the server is back, and one that starts meanwhile waits for it', async () => {
+    it('a running process continues when the server is back, and a process that starts meanwhile waits for it', async () => {
       const target = targets.open();
       const server = await start();
       try {

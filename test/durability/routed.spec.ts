@@ -11,7 +11,7 @@ const PLACES: Place[] = [
 
 const idOf = (n: number): string => showId('evt', lowestIdAt(AT_MS + n));
 
-/** Number 0 is of kind a, number 1 of kind b. */
+/** Webhook 0 is of kind a, webhook 1 of kind b. */
 const posted = (n: number, changes: Partial<Posted> = {}): Posted => ({
   n,
   key: `webhook ${n}`,
@@ -43,7 +43,7 @@ const AGAIN = EVERYWHERE.map((each) => ({
   receivedAtMs: AT_MS + 900,
   answeredAtMs: AT_MS + 901,
 }));
-/** Of both, asked for after both were accepted. */
+/** A replay of both webhooks, requested after both were accepted. */
 const REPLAY = { askedAtMs: AT_MS + 500, untilMs: AT_MS + 500 };
 
 const observed = (changes: Partial<Observed> = {}): Observed => ({
@@ -61,20 +61,20 @@ const without = (visits: Visit[], n: number, place: string): Visit[] =>
   visits.filter((each) => each.id !== idOf(n) || each.place !== place);
 
 describe('the checker of receiving', () => {
-  it('finds nothing when everything came where its routes lead, once', () => {
+  it('finds nothing if every event arrived once at each destination of its routes', () => {
     expect(broken(found({}))).toEqual([]);
     expect(found({}).accepted).toBe(5);
   });
 
-  it.each(PLACES.map(({ name }) => name))('finds what did not come at %s', (place) => {
+  it.each(PLACES.map(({ name }) => name))('detects a missing event at %s', (place) => {
     expect(found({ visits: without(EVERYWHERE, 1, place) }).lost).toEqual([`${idOf(1)} at ${place}`]);
   });
 
-  it('finds what came where its filter does not let it', () => {
+  it('detects an event that the filter of the route excludes', () => {
     expect(found({ visits: [...EVERYWHERE, visit(0, 'some')] }).unexpected).toEqual([`${idOf(0)} at some`]);
   });
 
-  it('finds another body, also where only its meaning is known', () => {
+  it('detects a changed body, also where only the parsed value is known', () => {
     const visits = [
       ...without(without(EVERYWHERE, 0, 'all'), 0, 'feed'),
       visit(0, 'all', { bodyHash: 'other' }),
@@ -84,26 +84,26 @@ describe('the checker of receiving', () => {
     expect(found({ visits }).altered).toEqual([`${idOf(0)} at all`, `${idOf(0)} at feed`]);
   });
 
-  it('finds a webhook that was never answered', () => {
+  it('detects a webhook that was never answered', () => {
     expect(
       found({ posted: [posted(0), posted(1), posted(2, { ids: [], acceptedAtMs: null, unanswered: 3 })] })
         .unansweredKeys,
     ).toEqual(['webhook 2']);
   });
 
-  describe('of tries without an answer', () => {
+  describe('attempts without an answer', () => {
     const stray = (place: string): Visit => visit(0, place, { id: idOf(7) });
     const twice = [posted(0, { unanswered: 1 }), posted(1)];
 
-    it('takes the event that one of them made, everywhere', () => {
+    it('accepts the event of one of them, at every place', () => {
       expect(broken(found({ posted: twice, visits: [...EVERYWHERE, stray('all'), stray('feed')] }))).toEqual([]);
     });
 
-    it('finds that it came to one place only', () => {
+    it('detects that the event arrived at one place only', () => {
       expect(found({ posted: twice, visits: [...EVERYWHERE, stray('feed')] }).lost).toEqual([`${idOf(7)} at all`]);
     });
 
-    it('finds more events than tries', () => {
+    it('detects more events than attempts', () => {
       const more = visit(0, 'all', { id: idOf(8) });
 
       expect(found({ posted: twice, visits: [...EVERYWHERE, stray('all'), stray('feed'), more] }).unexpected).toEqual([
@@ -111,30 +111,30 @@ describe('the checker of receiving', () => {
       ]);
     });
 
-    it('finds an event that no try can have made', () => {
+    it('detects an event that no attempt can have created', () => {
       expect(found({ visits: [...EVERYWHERE, stray('all')] }).unexpected).toEqual([`${idOf(7)} at all`]);
     });
   });
 
   describe('of a replay', () => {
-    it('finds nothing when everything came again', () => {
+    it('finds nothing if every event arrived again', () => {
       expect(broken(found({ replay: REPLAY, visits: [...EVERYWHERE, ...AGAIN] }))).toEqual([]);
     });
 
-    it.each(PLACES.map(({ name }) => name))('finds what did not come again at %s', (place) => {
+    it.each(PLACES.map(({ name }) => name))('detects a missing replayed event at %s', (place) => {
       expect(found({ replay: REPLAY, visits: [...EVERYWHERE, ...without(AGAIN, 1, place)] }).lost).toEqual([
         `${idOf(1)} at ${place}, replayed`,
       ]);
     });
 
-    it('finds what came again although there was none, or although it lies behind its window', () => {
+    it('detects replayed events without a replay, or outside of its range', () => {
       expect(found({ visits: [...EVERYWHERE, ...AGAIN] }).unexpected).toHaveLength(5);
       expect(
         found({ replay: { ...REPLAY, untilMs: AT_MS }, visits: [...EVERYWHERE, ...AGAIN] }).unexpected,
       ).toHaveLength(3);
     });
 
-    it('finds what came again twice', () => {
+    it('detects an event that was replayed twice', () => {
       const late = {
         ...visit(0, 'all', { isReplayed: true }),
         receivedAtMs: AT_MS + 2_000,
@@ -146,7 +146,7 @@ describe('the checker of receiving', () => {
       ]);
     });
 
-    it('leaves open whether it has what was accepted while it was asked for, but not in part', () => {
+    it('allows events accepted during the replay request to be replayed or not, but not in part', () => {
       const late = [posted(0), posted(1, { acceptedAtMs: REPLAY.askedAtMs + 1 })];
       const first = AGAIN.filter(({ id }) => id === idOf(0));
 
@@ -156,7 +156,7 @@ describe('the checker of receiving', () => {
       ).toEqual([`${idOf(1)} at some, replayed`]);
     });
 
-    it('takes it for the first delivery of what was still retried', () => {
+    it('counts a replay as the first delivery of an event that was still being retried', () => {
       const failed = visit(0, 'all', { status: 500 });
       const visits = [...without(EVERYWHERE, 0, 'all'), failed];
 
@@ -168,7 +168,7 @@ describe('the checker of receiving', () => {
     });
   });
 
-  it('finds items of a feed that came behind one which was posted after they had been accepted', () => {
+  it('detects feed items that arrived after an item that was posted after they had been accepted', () => {
     const reversed = [...EVERYWHERE].reverse();
     const together = [posted(0), posted(1, { firstTryAtMs: AT_MS })];
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** What a server is started with for its machine's wall clock to be wrong by so much. */
+/** Returns the environment that shifts a server's wall clock by this time. */
 export function shiftedClock(shiftMs: number): Record<string, string> {
   return {
     NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'clock-shift.mjs')}`,

@@ -11,7 +11,7 @@ export interface TriedCall {
   readonly body?: string;
 }
 
-/** A tried operation with its answer. */
+/** An operation called by "Try it out", with its answer. */
 export interface TriedAnswer {
   readonly operationId: string;
   readonly call: TriedCall;
@@ -19,7 +19,7 @@ export interface TriedAnswer {
   readonly text: string;
 }
 
-/** Why an operation cannot be tried where it stands, as its extension `x-try-it-out` has it. */
+/** Reason why an operation cannot be tried with its prefilled example, from its extension `x-try-it-out`. */
 interface Limit {
   after?: string;
   needs?: string;
@@ -38,7 +38,7 @@ interface Options {
   responseInterceptor(response: { ok: boolean; status: number; url: string; text: string | Blob }): unknown;
 }
 
-/** The served page: its document and its options, which run in a realm of their own as they do in a browser. */
+/** The served page with its document and options. They run in a separate realm, as in a browser. */
 export class SwaggerPage {
   private constructor(
     private readonly base: string,
@@ -55,7 +55,7 @@ export class SwaggerPage {
     return new SwaggerPage(base, document, runInNewContext(`(${options})`) as Options);
   }
 
-  /** The operations in page order: by the order of the tags, then by the order of the paths and methods. */
+  /** Returns the operations in page order: by the order of the tags, then by the order of the paths and methods. */
   routes(): Route[] {
     const all = routesOf(this.document);
     const seen = ({ path, method }: Route): Map<string, string> =>
@@ -70,7 +70,7 @@ export class SwaggerPage {
     );
   }
 
-  /** Presses "Try it out" and "Execute" of an operation; `keys` are the authorized schemes. */
+  /** Presses "Try it out" and "Execute" of an operation. `keys` are the authorized schemes. */
   async execute(route: Route, keys: Readonly<Record<string, string>>): Promise<TriedAnswer> {
     const { operation, method } = route;
     const [scheme] = (operation.security as Record<string, unknown>[])
@@ -92,11 +92,11 @@ export class SwaggerPage {
       redirect: 'manual',
       ...(body !== undefined && { body }),
     });
-    // A stream does not end: its head is its answer.
+    // A stream does not end, so only its head is read.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? '' : await response.text();
     if (isStream) await response.body?.cancel();
-    // As Swagger UI does: an answer without a type, or of another one, is a Blob.
+    // As in Swagger UI, an answer with another content type, or without one, is a Blob.
     const isText = /(json|xml|yaml|text)\b/.test(response.headers.get('content-type') ?? '');
     this.options.responseInterceptor({
       ok: response.ok,
@@ -114,8 +114,8 @@ export class SwaggerPage {
 }
 
 /**
- * The order in which operations are tried: those that say so after the section that they name. What needs more than the
- * page has is apart.
+ * Returns the order in which operations are tried: page order, except that some come after the section that they name.
+ * Operations that need more than the page offers are returned separately.
  */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
   const limitOf = ({ operation }: Route): Limit =>
@@ -130,7 +130,7 @@ export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Ro
   return { tried, exceptional: routes.filter((route) => limitOf(route).needs !== undefined) };
 }
 
-/** Waits for the job that an answer names, as people do by reading the answer. */
+/** Waits for the job that an answer names, as a reader of the answer would. */
 export async function jobOf(server: PosthornServer, { status, text }: { status: number; text: string }): Promise<void> {
   const [job] = status === 202 ? (/rpj_[0-9A-Z]{26}/.exec(text) ?? []) : [];
   while (
@@ -140,7 +140,10 @@ export async function jobOf(server: PosthornServer, { status, text }: { status: 
     await pause(50);
 }
 
-/** The call of an operation as "Try it out" fills it in: the required parameters, and the first example of the body. */
+/**
+ * Returns the call of an operation as "Try it out" prefills it: the required parameters, and the first example of the
+ * body.
+ */
 function prefilled(base: string, { path, operation }: Route): { url: string; body?: string } {
   const query = new URLSearchParams();
   let url = path;
@@ -160,7 +163,7 @@ function mediaTypeOf({ requestBody }: Operation): string | undefined {
   return Object.keys(requestBody?.content ?? {})[0];
 }
 
-/** The type that is selected for the first 2xx answer that has one. */
+/** Returns the content type that is selected for the first 2xx answer with a body. */
 function acceptOf({ responses }: Operation): string {
   const [type = 'application/json'] = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))

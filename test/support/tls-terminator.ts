@@ -6,7 +6,7 @@ import { Agent, fetch as fetchWith } from 'undici';
 
 const file = (name: string): string => readFileSync(new URL(`tls/localhost-${name}.pem`, import.meta.url), 'utf8');
 
-/** What stands in front of an installation that is reached by https: it ends TLS, and passes on the rest as it came. */
+/** A TLS-terminating proxy, as in front of an installation with an https URL. It forwards requests unchanged. */
 export class TlsTerminator {
   private constructor(
     private readonly server: Server,
@@ -14,7 +14,7 @@ export class TlsTerminator {
     readonly url: string,
   ) {}
 
-  /** Listens on `port` for `https://localhost:port`, for a service on `servicePort`. */
+  /** Listens on `port` for `https://localhost:port`, and forwards to `servicePort`. */
   static async start(port: number, servicePort: number): Promise<TlsTerminator> {
     const server = createServer({ key: file('key'), cert: file('cert') }, (request, response) => {
       const headers = {
@@ -36,7 +36,7 @@ export class TlsTerminator {
     return new TlsTerminator(server, new Agent({ connect: { ca: file('cert') } }), `https://localhost:${port}`);
   }
 
-  /** A `fetch` that knows the certificate. */
+  /** A `fetch` that trusts the certificate. */
   readonly fetch = ((url: string | URL, init: object) =>
     fetchWith(url, { ...init, dispatcher: this.agent })) as unknown as typeof fetch;
 

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import { type FoundRecords, type MxRecord, NameRecords } from '../../src/egress/name-records.js';
 
-/** Records by name and type, such as `TXT example.com`; `silent` never answers in time. */
+/** Records by type and name, such as `TXT example.com`. `silent` never answers in time. */
 export type Told = Readonly<Record<string, readonly string[] | 'silent'>>;
 
-/** Name servers that say what a test says. Everything else is not there. */
+/** DNS records that a test sets. All other names do not exist. */
 export class ToldRecords extends NameRecords {
-  /** What was asked, in order. */
+  /** The queries in order. */
   readonly asked: string[] = [];
 
   constructor(private readonly told: Told) {

@@ -3,24 +3,21 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import packet from 'dns-packet';
 
-/** Records of one name and type: TXT as whole texts, MX as `10 mx.example.com`, everything else as it is. */
+/** Records of one name and type: TXT as the whole text, MX as `10 mx.example.com`, other types as in a zone file. */
 export type ZoneRecords = readonly string[];
 
-/**
- * What is said of a name besides its records: a failure (SERVFAIL), nothing at all, or an answer that is truncated over
- * UDP and cut off over TCP.
- */
+/** A fault of a name: a failure (SERVFAIL), no answer, or an answer that is truncated over UDP and cut off over TCP. */
 export type ZoneTrouble = 'fails' | 'silent' | 'cut';
 
-/** A name server of its own on 127.0.0.1, over UDP and TCP, that answers with authority for every name there is. */
+/** A name server on 127.0.0.1, over UDP and TCP, that is authoritative for every name. */
 export interface ZoneServer {
-  /** As in DNS_SERVERS. */
+  /** Address in the format of DNS_SERVERS. */
   readonly address: string;
-  /** What was asked, as `TXT name`, in the order of arrival. */
+  /** The queries as `TXT name`, in the order of arrival. */
   readonly questions: string[];
-  /** Publishes records; an empty list takes them away. */
+  /** Publishes records. An empty list removes them. */
   set(name: string, type: 'TXT' | 'CNAME' | 'MX' | 'A' | 'AAAA', records: ZoneRecords): void;
-  /** From now on a name, and everything below it, is answered like that; null ends it. */
+  /** Sets the fault of a name and of everything below it. Null removes the fault. */
   trouble(name: string, trouble: ZoneTrouble | null): void;
   close(): Promise<void>;
 }
@@ -30,7 +27,7 @@ const CNAMES_MAX = 8;
 const AUTHORITATIVE = packet.AUTHORITATIVE_ANSWER | packet.RECURSION_AVAILABLE;
 const UDP_BYTES_MAX = 512;
 
-/** Starts one without any records: every name is absent. */
+/** Starts a server without any records: no name exists. */
 export async function startZoneServer(): Promise<ZoneServer> {
   const zone = new Map<string, ZoneRecords>();
   const troubles = new Map<string, ZoneTrouble>();
@@ -119,7 +116,7 @@ export async function startZoneServer(): Promise<ZoneServer> {
   };
 }
 
-/** Both on one port: the one that UDP got may be taken for TCP. */
+/** Listens on one port with both protocols. Retries, because the port that UDP got may be in use for TCP. */
 async function listen(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
   for (let tries = 0; tries < 20; tries += 1) {
     const tcp = createServer().listen(0, '127.0.0.1');
@@ -135,7 +132,7 @@ async function listen(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> 
   throw new Error('No port is free for both UDP and TCP.');
 }
 
-/** As a resolver answers: the aliases on the way, and then what the last name has. */
+/** Answers as a resolver does: the aliases, and then the records of the last name. */
 function answersTo(zone: ReadonlyMap<string, ZoneRecords>, name: string, type: string): packet.Answer[] {
   const answers: packet.Answer[] = [];
   let at = name;
