@@ -5,7 +5,8 @@ export default {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: 'Under ESM, an import cycle between decorated classes crashes at load time, and forwardRef does not help.',
+      comment:
+        'Under ESM, an import cycle between decorated classes crashes at load time, and forwardRef does not help.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -51,7 +52,8 @@ export default {
     },
     {
       name: 'mail-knows-only-contracts',
-      comment: 'This folder only composes and hands over mail: sender, recipients and content are decided by the caller.',
+      comment:
+        'This folder only composes and hands over mail: sender, recipients and content are decided by the caller.',
       severity: 'error',
       from: { path: '^src/mail/' },
       to: { path: '^src/(?!mail/|kernel/|engine/|egress/|modules/[^/]+/[^/]*contract\\.ts$)' },
@@ -158,7 +160,10 @@ export default {
     {
       name: 'queues-live-in-queues',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['\\.(queue|processor|module)(\\.spec)?\\.ts$', '^src/kernel/concurrency/queue\\.ts$'] },
+      from: {
+        path: '^src/',
+        pathNot: ['\\.(queue|processor|module)(\\.spec)?\\.ts$', '^src/kernel/concurrency/queue\\.ts$'],
+      },
       to: { path: '(^|node_modules/)(bullmq|@nestjs/bullmq)(/|$)' },
     },
     {
@@ -220,7 +225,6 @@ export default {
           '^console/src/app/(console|portal)\\.tsx$',
           '^console/src/embed/',
           '\\.spec\\.ts$',
-          
         ],
       },
       to: {},

@@ -32,7 +32,7 @@ describe('the options of Node.js', () => {
     expect(START).toContain('--no-allocation-site-pretenuring');
   });
 
-  it('belong to the image\'s version of Node.js, which the documentation recommends and package.json allows', () => {
+  it("belong to the image's version of Node.js, which the documentation recommends and package.json allows", () => {
     const versions = new Set([...read('Dockerfile').matchAll(/^FROM node:(\d+)-/gm)].map(([, major]) => major));
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
 

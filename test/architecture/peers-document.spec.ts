@@ -45,7 +45,7 @@ describe('docs/peers.md', () => {
   });
 
   it.each(rows.map((row) => [row.gap, row] as const))(
-    '%s: names the products and Posthorn\'s solution, and only existing tests',
+    "%s: names the products and Posthorn's solution, and only existing tests",
     (_gap, { peers, does, tests }) => {
       expect(peers).toMatch(/Svix|Outpost|Convoy|Hook0|Hookdeck|Asynq/);
       expect(does).toMatch(/\S/);

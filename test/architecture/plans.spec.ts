@@ -511,7 +511,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     },
   );
 
-  it('deliveries that wait for a target: by its indexes, independent of other targets\' deliveries', async () => {
+  it("deliveries that wait for a target: by its indexes, independent of other targets' deliveries", async () => {
     const made = await plan(await asked((db) => new WaitingStore(db).count(ENVIRONMENT, TARGET, null)));
 
     // One page per delivery of this target, in one index or both. The 150,000 deliveries of other targets add nothing.
@@ -703,7 +703,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     },
   );
 
-  describe('with a month of mail, and customers\' endpoints', () => {
+  describe("with a month of mail, and customers' endpoints", () => {
     beforeAll(() => addMail(ledger), 120_000);
 
     it.each(LISTS_OF_MAIL)(
@@ -764,22 +764,25 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         { destinationId: ROUTED_TARGET, status: 'retrying' },
       ],
       ['of what an endpoint received, retrying', { endpointId: ENDPOINT, status: 'retrying' }],
-    ])('list %s: reads a window of the open deliveries, and the next page reads the next window', async (_what, aim) => {
-      const store = new EventsStore(database, VAULT);
-      const filter: EventFilter = { ...aim, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
-      const end = (await store.windowEnd(TENANT, filter)) ?? '';
+    ])(
+      'list %s: reads a window of the open deliveries, and the next page reads the next window',
+      async (_what, aim) => {
+        const store = new EventsStore(database, VAULT);
+        const filter: EventFilter = { ...aim, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
+        const end = (await store.windowEnd(TENANT, filter)) ?? '';
 
-      const [window, page] = [
-        await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, filter))),
-        await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, { ...filter, fromId: end }, 51))),
-      ];
+        const [window, page] = [
+          await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, filter))),
+          await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, { ...filter, fromId: end }, 51))),
+        ];
 
-      expect(window.indexes).toEqual(['due_deliveries_pkey']);
-      expect([...window.scanned, ...page.scanned]).toEqual([]);
-      expect(window.pages + page.pages).toBeLessThan(2 * PAGES_MAX);
-      expect(end < filter.beforeId && end > filter.fromId).toBe(true);
-      expect((await store.windowEnd(TENANT, { ...filter, beforeId: end })) ?? '').not.toBe(end);
-    });
+        expect(window.indexes).toEqual(['due_deliveries_pkey']);
+        expect([...window.scanned, ...page.scanned]).toEqual([]);
+        expect(window.pages + page.pages).toBeLessThan(2 * PAGES_MAX);
+        expect(end < filter.beforeId && end > filter.fromId).toBe(true);
+        expect((await store.windowEnd(TENANT, { ...filter, beforeId: end })) ?? '').not.toBe(end);
+      },
+    );
 
     it('list of an application, of a type that none of its messages has: reads its messages and no events', async () => {
       const filter: EventFilter = {

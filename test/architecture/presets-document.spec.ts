@@ -11,7 +11,7 @@ describe('docs/presets.md', () => {
   });
 
   it.each([...PRESETS.values()].map((preset) => [preset.id, preset] as const))(
-    '%s: the row matches the preset\'s data',
+    "%s: the row matches the preset's data",
     (_id, { id, title, secret, response, retry, urlCheck }) => {
       const row = rows.find((line) => line.startsWith(`| \`${id}\` |`));
 

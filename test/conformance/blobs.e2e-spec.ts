@@ -226,7 +226,7 @@ describe('blobs in files', () => {
     expect(await files.sweep(TODAY, Date.now(), () => true)).toEqual({ removed: 2, isMore: false });
   });
 
-  it("503: reports that nothing was accepted if the directory is not writable", async () => {
+  it('503: reports that nothing was accepted if the directory is not writable', async () => {
     await writeFile(path.join(directory, 'no-directory'), '');
     const files = new FileBlobs(path.join(directory, 'no-directory'));
 
@@ -242,7 +242,7 @@ describe('blobs in files', () => {
       .flatMap(({ Key }) => Key ?? [])
       .sort();
 
-  it("are swept after their day, with the remains of a crash, and without those of other environments", async () => {
+  it('are swept after their day, with the remains of a crash, and without those of other environments', async () => {
     const swept = inBucket({ prefix: 'sweep/' });
     const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({
       environmentId: 1,
@@ -316,13 +316,16 @@ describe('blobs in files', () => {
     ['there is no such bucket', () => inBucket({ bucket: 'nobody' })],
     ['nobody listens', () => inBucket({ endpoint: 'http://127.0.0.1:1' })],
     ['the policy lets nothing through', () => inBucket({}, [])],
-  ])('503: reports that nothing was accepted if %s, and a read does not report a missing blob', async (_what, store) => {
-    const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
+  ])(
+    '503: reports that nothing was accepted if %s, and a read does not report a missing blob',
+    async (_what, store) => {
+      const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
 
-    const put = store().put(blob, bytesOf(10));
+      const put = store().put(blob, bytesOf(10));
 
-    await expect(put).rejects.toMatchObject({ type: 'unavailable' });
-    await expect(put).rejects.not.toThrow(/hunter2/);
-    await expect(store().read(blob)).rejects.toThrow();
-  });
+      await expect(put).rejects.toMatchObject({ type: 'unavailable' });
+      await expect(put).rejects.not.toThrow(/hunter2/);
+      await expect(store().read(blob)).rejects.toThrow();
+    },
+  );
 });

@@ -230,7 +230,7 @@ describe('answers of the service', () => {
   it('conforms: agents and their sign-in', () =>
     callAgents(call, async (url, cookie) => void (await call(200, 'GET', url, undefined, { cookie })), server));
 
-  it('conforms: the operator\'s organizations', () => callOperator(call, OPERATOR_KEY));
+  it("conforms: the operator's organizations", () => callOperator(call, OPERATOR_KEY));
 
   it('emails and suppressions', () => callEmails(call));
 

@@ -24,7 +24,7 @@ const CLIENTS = 12;
 const BACK_MS_MAX = 120_000;
 const ANSWER_MS_MAX = 10_000;
 
-/** The processes that a process has started, without the servers of PostgreSQL. */
+/** Returns the child processes of a process, without PostgreSQL servers. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -42,7 +42,10 @@ function childrenOf(pid: number): number[] {
     });
 }
 
-/** One request on a connection of the agent's: its status, whether that ended the connection, and what was answered. */
+/**
+ * Makes one request on a connection of the agent. Returns its status, its body, and whether the answer closed the
+ * connection.
+ */
 function ask(
   agent: Agent,
   url: string,
@@ -58,14 +61,14 @@ function ask(
           resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }),
         );
     });
-    // One on its way to a process that was killed in that moment is never answered (ADR 26): as every client, this one
-    // gives up.
+    // A request in flight to a process that is killed at that moment is never answered (ADR 26). Like every client,
+    // this one times out.
     asked.setTimeout(ANSWER_MS_MAX, () => asked.destroy(new Error('No answer.')));
     asked.once('error', reject).end();
   });
 }
 
-/** The number of the process that takes a new connection; null when none does. */
+/** Returns the number of the process that accepts a new connection, or null if none does. */
 async function numberAt(url: string): Promise<number | null> {
   const { text } = await ask(new Agent(), `${url}/health/ready`).catch(() => ({ text: '{}' }));
   return (JSON.parse(text) as { parts?: { process: { number: number } } }).parts?.process.number ?? null;
@@ -103,7 +106,7 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
   const isComplete = (): Promise<boolean> =>
     eventually(async () => (await numbersAt(fleet.url)).join() === ALL.join(), BACK_MS_MAX);
 
-  it('each is a worker of its own behind the one port, and a scrape of the port shows all of them', async () => {
+  it('each is a worker of its own behind the one port, and a scrape of the port returns the metrics of all of them', async () => {
     const numbers = await numbersAt(fleet.url);
 
     const workers = await query<{ pid: number }>(database.url, 'select pid from workers where alive_until > now()');
@@ -117,7 +120,7 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
     ).toEqual(ALL);
   }, 180_000);
 
-  it('kills of one and of the parent, and SIGTERM: all come back, the port refuses nobody while one lives, and nothing that was accepted is lost', async () => {
+  it('kills of a child and of the parent, and SIGTERM: all are restarted, the port refuses no connection while one lives, and no accepted message is lost', async () => {
     const random = new Seeded(seed);
     const load = scene.load(['fleet'], LANES, { pauseMs: PAUSE_MS });
     const disruptions: Disruption[] = [];
@@ -185,7 +188,7 @@ describe(`PROCESSES=${PROCESSES}`, () => {
     return server;
   };
 
-  it(`resets none of ${CLIENTS} clients that keep their connections and go on asking when SIGTERM comes`, async () => {
+  it(`resets none of ${CLIENTS} keep-alive clients that continue to send requests during SIGTERM`, async () => {
     const server = await start({ SHUTDOWN_GRACE: '2s' });
 
     const ends = await Promise.all(
@@ -214,7 +217,7 @@ describe(`PROCESSES=${PROCESSES}`, () => {
     expect(server.logs().match(/listening on/g)).toHaveLength(1);
   }, 180_000);
 
-  it('a second signal leaves at once, with code 1 and nobody left', async () => {
+  it('a second signal exits immediately, with code 1, and all processes end', async () => {
     const server = await start({ SHUTDOWN_GRACE: '5m' });
     const members = childrenOf(server.pid);
 
@@ -243,7 +246,7 @@ describe(`PROCESSES=${PROCESSES}`, () => {
       /^Posthorn did not start: PROCESSES must be `auto` or a whole number from 1 to 64, not "0"\.\n$/,
     ],
   ])(
-    'ends with one line and code 1 at its first start: %s',
+    'exits with one line and code 1 at its first start: %s',
     async (_, env, line) => {
       const ended = await run(
         'main',
@@ -259,7 +262,7 @@ describe(`PROCESSES=${PROCESSES}`, () => {
     180_000,
   );
 
-  it('has one PostgreSQL of its own, which the next start takes over when all were killed, and which ends with the parent', async () => {
+  it('has one embedded PostgreSQL, which the next start takes over if all processes were killed, and which ends with the parent', async () => {
     const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'shared-port-'));
     const env = { DATABASE_URL: '', DATA_DIR: directory, SMTP_PORT: 'off', LOG_LEVEL: 'info' };
     const postgresPid = (server: PosthornServer, told: RegExp): number =>

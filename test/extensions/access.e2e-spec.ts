@@ -10,7 +10,8 @@ const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 
 /**
- * Routes of one's own, with a guard and a quota beside the scopes; and, where it is asked for, another rule of access.
+ * An extension with its own routes, with a guard and a quota in addition to the scopes. Optionally it replaces the
+ * access rule.
  */
 const EXTENSION = `
 import { Controller, Get, Post, HttpCode, Module, UseGuards, Injectable, ForbiddenException } from '@nestjs/common';
@@ -50,7 +51,7 @@ interface Operation {
   needs: (typeof SCOPES)[number] | 'operator' | 'public';
 }
 
-describe('access, over every route there is', () => {
+describe('access to every route', () => {
   let folder: string;
   let server: PosthornServer;
   let keys: Record<string, string>;
@@ -93,7 +94,7 @@ describe('access, over every route there is', () => {
 
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
     const [method = '', at = ''] = route.split(' ');
-    // The stream ends by itself where nobody waits for more.
+    // With `follow=false` the stream ends by itself.
     const url = at === '/v1/events/stream' ? `${at}?follow=false` : at;
     return server.api(
       method,
@@ -103,7 +104,7 @@ describe('access, over every route there is', () => {
     );
   }
 
-  it("401, 403 or past the door, as the document says of each route: ours and the extension's", async () => {
+  it('401, 403 or access granted, as documented for each route of Posthorn and of the extension', async () => {
     const all = await operations();
     const wrong: string[] = [];
     const expected = (needs: Operation['needs'], who: string): number | null => {
@@ -134,7 +135,7 @@ describe('access, over every route there is', () => {
     ).toEqual(['admin', 'read', 'write']);
   }, 120_000);
 
-  it("a guard of the extension's own stands behind the scopes", async () => {
+  it("an extension's own guard runs after the scope check", async () => {
     expect((await server.api('GET', '/v1/x-access/read/a')).json).toEqual({ ok: true });
     expectRefusal(await server.api('GET', '/v1/x-access/read/a', undefined, { 'x-closed': '1' }), 403);
     expectRefusal(
@@ -143,7 +144,7 @@ describe('access, over every route there is', () => {
     );
   });
 
-  it("429: a route's own quota, told like every other", async () => {
+  it("429: a route's own quota, with the headers of every other quota", async () => {
     const answers = [];
     for (let i = 0; i < 8 && answers.at(-1)?.status !== 429; i += 1)
       answers.push(await server.api('POST', '/v1/x-access/write', {}));
@@ -156,7 +157,7 @@ describe('access, over every route there is', () => {
     expect((await server.api('GET', '/v1/x-access/read/a')).status).toBe(200);
   });
 
-  it("an extension's writes are in the audit log by themselves", async () => {
+  it("an extension's writes are in the audit log without further code", async () => {
     const { headers } = await server.api('POST', '/v1/x-access/admin', {});
 
     const { data } = (await server.api('GET', '/v1/audit?action=POST%20/v1/x-access/admin')).json;
@@ -167,7 +168,7 @@ describe('access, over every route there is', () => {
     });
   });
 
-  it("an extension's rule takes the place of the scopes, before the body is read and in front of the handler", async () => {
+  it("an extension's rule replaces the scopes, before the body is read and before the handler", async () => {
     const other = await startServer({ ...server.env, OWN_RULE: 'true' });
     const asWriter = await other.api('GET', '/v1/org', undefined, as(keys['write'] ?? ''));
     const asReader = await other.api('GET', '/v1/org', undefined, as(keys['read'] ?? ''));

@@ -2,24 +2,24 @@ import { filesBelow, textOf } from '../architecture/source-tree.js';
 
 const document = textOf('docs/extending.md');
 const quotes = [...document.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
-/** The sample, and the suite that it is tested with. */
+/** The sample extension and its test suite. */
 const sources = [...filesBelow('examples/posthorn-nats/src'), 'test/extensions/nats-conformance.e2e-spec.ts'].map(
   textOf,
 );
 
 describe('docs/extending.md', () => {
-  it('quotes the sample at every door', () => {
+  it('quotes the sample for every extension point', () => {
     expect(quotes.length).toBeGreaterThan(12);
   });
 
   it.each(quotes.map((code) => [code.split('\n')[0]?.trim(), code]))(
-    'quotes what the sample says: %s',
+    'quotes the sample exactly: %s',
     (_firstLine, code) => {
       expect(sources.some((source) => source.includes(code))).toBe(true);
     },
   );
 
-  it('names of the public face what there is', () => {
+  it('names only existing exports of the public API', () => {
     const face = textOf('src/extension/index.ts');
     const [, injected = ''] = /These can be injected anywhere: ([\s\S]*?)\.\n/.exec(document) ?? [];
     const names = [...injected.matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
@@ -28,7 +28,7 @@ describe('docs/extending.md', () => {
     expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(face))).toEqual([]);
   });
 
-  it('links to files that are there', () => {
+  it('links only to existing files', () => {
     const links = [...document.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file]) => file as string);
     const files = filesBelow('src', 'test', 'examples');
 

@@ -22,7 +22,7 @@ const PAYLOAD_BYTES_MAX = 2_000;
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A JWT as the company signs it. */
+/** Returns a JWT with the company's signature. */
 function jwt(
   claims: object,
   { secret = SECRET, header = { alg: 'HS256' } }: { secret?: string; header?: object } = {},
@@ -31,7 +31,7 @@ function jwt(
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
 }
 
-/** The doors beside destination types, each through the sample and its conformance checks. */
+/** The extension points other than destination types, each through the sample and its conformance checks. */
 describe('the sample', () => {
   let sample: CompiledSample;
   let server: PosthornServer;
@@ -150,7 +150,7 @@ describe('the sample', () => {
     ].map(({ name, run }) => [name, run] as const),
   )('%s', (_name, run) => run(), 60_000);
 
-  it('gives agents a tool of its own, which reads with their key', async () => {
+  it('adds a tool for agents, which reads with the permissions of their key', async () => {
     const agent = await connectAgent(server, server.apiKey);
 
     const [names, said] = [await agent.tools(), await agent.call('list_nats_subjects', { limit: 5 })];
@@ -160,7 +160,7 @@ describe('the sample', () => {
     expect(said).toMatchObject({ isError: false, content: { data: [], next_cursor: null } });
   });
 
-  it('takes tokens of several thousand characters, and keeps environments apart', async () => {
+  it('accepts tokens of several thousand characters, and keeps environments separate', async () => {
     await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' });
 
     const answer = await server.api('GET', '/v1/destinations', undefined, {

@@ -3,7 +3,7 @@ import { destinationConformance, type DestinationUnderTest, type ReceivedMessage
 import { freePort } from '../durability/processes.js';
 import { startServer } from '../support/server.js';
 
-/** A receiver that can be stopped, and can fall silent. */
+/** A receiver that can be stopped, and can stop answering. */
 class Target {
   readonly messages: ReceivedMessage[] = [];
   isSilent = false;
@@ -65,7 +65,7 @@ const subject: DestinationUnderTest = {
   connections: () => target.connections(),
 };
 
-/** The suite is not about NATS: a built-in type passes it too. */
+/** The suite is not specific to NATS: a built-in type passes it too. */
 describe('the conformance suite, with the built-in type https', () => {
   const { checks, end } = destinationConformance(subject);
 

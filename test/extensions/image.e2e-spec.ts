@@ -14,7 +14,7 @@ interface Ended {
   out: string;
 }
 
-/** The image's files and its command, where no container can run. */
+/** Runs the image's files and its command without a container. */
 describe('the image', () => {
   let image: ImageLayout;
   let database: TestDatabase;
@@ -59,7 +59,7 @@ describe('the image', () => {
     return { code, out: output() };
   };
 
-  it('migrates, serves, makes admin keys beside it, and rotates the master key', async () => {
+  it('migrates, serves, creates admin keys while it runs, and rotates the master key', async () => {
     expect(await run('posthorn migrate')).toEqual({ code: 0, out: 'The database is up to date.\n' });
     const metricsPort = await freePort();
     const { child, output } = begin('posthorn', { METRICS_PORT: String(metricsPort) });
@@ -80,7 +80,7 @@ describe('the image', () => {
     expect(output()).toMatch(/^Live admin key: ek_live_/m);
     expect([metrics.status, listed.status, made.code, byNpm.code]).toEqual([200, 200, 0, 0]);
     expect(await metrics.text()).toContain('posthorn_');
-    // The command is the process itself: a signal reaches it, and its end is its own.
+    // The command is the service process itself, so it gets signals, and its exit code is the service's.
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
     const next = randomBytes(32).toString('base64');
@@ -92,7 +92,7 @@ describe('the image', () => {
     expect((await run('posthorn migrate', { MASTER_KEY: next })).code).toBe(0);
   }, 120_000);
 
-  it('backs its embedded database up and restores it into a fresh DATA_DIR: the command needs nothing of a clone', async () => {
+  it('backs up its embedded database and restores it into a fresh DATA_DIR, without any file of a clone', async () => {
     const place = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'image-backup-'));
     const embedded = { DATABASE_URL: '', MASTER_KEY: '', DATA_DIR: path.join(place, 'first') };
     const file = path.join(place, 'monday.tar.gz');
@@ -111,7 +111,7 @@ describe('the image', () => {
     }
   }, 120_000);
 
-  it('refuses a command that there is not, and says which there are', async () => {
+  it('rejects an unknown command and lists the known ones', async () => {
     const { code, out } = await run('posthorn serve');
 
     expect(code).toBe(2);

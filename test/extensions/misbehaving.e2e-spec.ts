@@ -17,7 +17,7 @@ import { freePort } from '../durability/processes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** A destination type that does what its settings say, as its author's compiler would have written it. */
+/** A destination type that does what its settings say, as compiled code. */
 const EXTENSION = `
 import { Module } from '@nestjs/common';
 import { AcceptancePolicy, Adapter, DeliveryListener, DestinationAdapter, NamedRetryPolicy, TokenAuthenticator } from 'posthorn';
@@ -113,7 +113,7 @@ export default class OddModule {}
 Module({ providers: [OddAdapter, OddPolicy, OddListener, OddTokens, OddGivingUp, ...patience] })(OddModule);
 `;
 
-describe('an extension that misbehaves', () => {
+describe('a misbehaving extension', () => {
   let folder: string;
   let server: PosthornServer;
   let targets: Targets;
@@ -171,7 +171,7 @@ describe('an extension that misbehaves', () => {
     ['answers a status that is no number', 'nan', 'adapter', /no valid answer/],
     ['answers status 7', 'seven', 'adapter', /no valid answer/],
     ['never answers', 'never', 'timeout', /did not end its attempt within 3000 ms/],
-  ])('and %s has failed an attempt, which is on record', async (_what, act, error, excerpt) => {
+  ])('an adapter that %s fails the attempt, which is recorded', async (_what, act, error, excerpt) => {
     const id = await send(server, await destinationThat(act));
 
     const event = await eventAfter(server, id, 1);
@@ -187,15 +187,18 @@ describe('an extension that misbehaves', () => {
     ['a duration of a year', 'year', 'ok'],
     ['an excerpt with NUL and half a surrogate pair', 'nul', 'ab\ufffd'],
     ['an excerpt of 3 MB', 'huge', 'x'.repeat(1024)],
-  ])('and answers with %s has delivered, and what is recorded can be stored', async (_what, act, excerpt) => {
-    const id = await send(server, await destinationThat(act));
+  ])(
+    'an adapter that answers with %s delivers, and its result is stored in a valid form',
+    async (_what, act, excerpt) => {
+      const id = await send(server, await destinationThat(act));
 
-    expect(await eventIn(server, id, 'delivered')).toMatchObject({
-      attempts: [{ status: 200, error: null, response_excerpt: excerpt }],
-    });
-  });
+      expect(await eventIn(server, id, 'delivered')).toMatchObject({
+        attempts: [{ status: 200, error: null, response_excerpt: excerpt }],
+      });
+    },
+  );
 
-  it('leaves the others of its group commit alone: each of them is delivered, in one attempt', async () => {
+  it('does not affect the others of its group commit: each of them is delivered in one attempt', async () => {
     const target = targets.open();
     const healthy = await destinationAt(server, target.url);
     const odd = await Promise.all(['behave', 'throw', 'nan', 'nul', 'huge', 'never'].map(destinationThat));
@@ -222,13 +225,13 @@ describe('an extension that misbehaves', () => {
   it.each([
     ['adds a recipient by a header', 'recipients'],
     ['adds half of a one-click unsubscription', 'halves'],
-  ])('503: a policy that %s to an email lets nothing out', async (_what, act) => {
+  ])('503: an email is not sent if a policy %s', async (_what, act) => {
     expectRefusal(await server.api('POST', '/v1/emails', email({ 'X-Act': act })), 503);
 
     expect((await server.api('GET', '/v1/emails')).json.data).toEqual([]);
   });
 
-  it("202: a policy sees the fields of an email, and its headers are in place of the sender's, in whatever case", async () => {
+  it("202: a policy sees the fields of an email, and its headers replace the sender's, whatever their case", async () => {
     const { json } = expectStatus(
       await server.api('POST', '/v1/emails', email({ 'X-Act': 'mark', 'x-TEAM': 'mine', 'X-Own': 'stays' })),
       202,
@@ -244,10 +247,10 @@ describe('an extension that misbehaves', () => {
     ['throws', 'policy.throw'],
     ['never rules', 'policy.never'],
     ['rules nothing', 'policy.undefined'],
-    ['refuses without a word', 'policy.empty'],
-    ['adds a header that frames requests', 'policy.framing'],
-    ['rules what nobody knows', 'policy.unknown'],
-  ])('503: a policy that %s lets nothing in, and the same request may come again', async (_what, eventType) => {
+    ['rejects without a reason', 'policy.empty'],
+    ['adds a header that affects the framing of requests', 'policy.framing'],
+    ['returns an unknown decision', 'policy.unknown'],
+  ])('503: no request is accepted if a policy %s, and the same request may be repeated', async (_what, eventType) => {
     const sent = await server.api('POST', '/v1/send', {
       destination: await destinationThat('behave'),
       event_type: eventType,
@@ -261,7 +264,7 @@ describe('an extension that misbehaves', () => {
   });
 
   it.each(['throw', 'nan', 'negative', 'huge', 'promise', 'slow'])(
-    'a retry policy that goes wrong (%s) leaves its deliveries to its schedule, is counted, and others are not held up',
+    'a retry policy that goes wrong (%s) falls back to the schedule, is counted, and does not delay other deliveries',
     async (act) => {
       const target = targets.open(() => ({ status: 500 }));
       const destination = await destinationAt(server, target.url, {
@@ -281,7 +284,7 @@ describe('an extension that misbehaves', () => {
     },
   );
 
-  it('a retry policy that finds another attempt not worth making dead-letters the delivery', async () => {
+  it('a retry policy that ends the retries makes the delivery a dead letter', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, { retry: { policy: 'odd-giving-up' } });
 
@@ -290,7 +293,7 @@ describe('an extension that misbehaves', () => {
     expect(event.attempts).toHaveLength(1);
   });
 
-  it('422: an unknown policy is refused with those that there are, for destinations and for endpoints of applications', async () => {
+  it('422: an unknown policy is rejected with a list of the known ones, for destinations and for endpoints of applications', async () => {
     const retry = { policy: 'nobody' };
     await server.api('POST', '/v1/app', { uid: 'shop' });
     const refusals = [
@@ -309,7 +312,7 @@ describe('an extension that misbehaves', () => {
     ['throws', 'throw'],
     ['never answers', 'never'],
     ['vouches for nonsense', 'nonsense'],
-  ])('503: an authenticator that %s lets nobody in, while keys do', async (_what, token) => {
+  ])('503: an authenticator grants no access if it %s, while API keys still work', async (_what, token) => {
     expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: `Bearer ${token}` }), 503);
     expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: 'Bearer stranger' }), 401);
     expectStatus(await server.api('GET', '/v1/destinations'), 200);
@@ -322,17 +325,20 @@ describe('an extension that misbehaves', () => {
     ['throws in its probe', { probe: 'throw' }, 'connectivity', /adapter of this type failed/],
     ['answers a probe with nothing', { probe: 'nothing' }, 'connectivity', /adapter of this type failed/],
     ['never answers a probe', { probe: 'never' }, 'connectivity', /did not report within 12000 ms/],
-  ])('422: a target whose adapter %s is not stored, and the answer says why', async (_what, config, check, reason) => {
-    const [created, tried] = await Promise.all([
-      server.api('POST', '/v1/destinations', body(config)),
-      server.api('POST', '/v1/destinations/check', { type: 'odd', config }),
-    ]);
+  ])(
+    '422: a target is not stored if its adapter %s, and the answer gives the reason',
+    async (_what, config, check, reason) => {
+      const [created, tried] = await Promise.all([
+        server.api('POST', '/v1/destinations', body(config)),
+        server.api('POST', '/v1/destinations/check', { type: 'odd', config }),
+      ]);
 
-    expectRefusal(created, 422);
-    expect(created.json.error).toMatchObject({ message: expect.stringMatching(reason), details: { check } });
-    expect(created.text).not.toContain('hunter2');
-    expect(tried).toMatchObject({ status: 200, json: { ok: false, detail: expect.stringMatching(reason) } });
-  });
+      expectRefusal(created, 422);
+      expect(created.json.error).toMatchObject({ message: expect.stringMatching(reason), details: { check } });
+      expect(created.text).not.toContain('hunter2');
+      expect(tried).toMatchObject({ status: 200, json: { ok: false, detail: expect.stringMatching(reason) } });
+    },
+  );
 
   describe('and leaves', () => {
     let plain: PosthornServer;
@@ -363,7 +369,7 @@ describe('an extension that misbehaves', () => {
 
     afterAll(() => plain?.stop());
 
-    it('a policy that left with it is said of what names it, and the default schedule holds', async () => {
+    it('a policy of a removed extension is reported for the resources that name it, and the default schedule applies', async () => {
       const shown = await plain.api('GET', `/v1/destinations/${policed}`);
 
       expect(expectStatus(shown, 200).json.retry).toEqual({
@@ -376,7 +382,7 @@ describe('an extension that misbehaves', () => {
       expectStatus(await plain.api('PATCH', `/v1/destinations/${policed}`, { name: 'Still here' }), 200);
     });
 
-    it('a type that left with it is said of its destinations and of their attempts', async () => {
+    it('a type of a removed extension is reported for its destinations and in their attempts', async () => {
       const absence = 'Nothing serves destinations of type odd here: the extension that did is not loaded.';
 
       const shown = await plain.api('GET', `/v1/destinations/${destination}`);
@@ -392,7 +398,7 @@ describe('an extension that misbehaves', () => {
       expect(validated.json).toMatchObject({ validation: 'invalid', checks: { schema: false } });
     });
 
-    it('once it is back its policy and its type are served again, and what was accepted meanwhile arrives', async () => {
+    it('when the extension is back, its policy and its type work again, and messages accepted meanwhile arrive', async () => {
       await plain.stop();
       server = await startServer(server.env);
 

@@ -12,7 +12,7 @@ const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
 
 const STREAM = 'ORDERS';
-/** Shorter than the minute between two sweeps: what is counted by then was counted by a job. */
+/** Shorter than the minute between two sweeps, so that a count by then was made by a job. */
 const BY_A_JOB_MS = 20_000;
 
 let nats: NatsServer;
@@ -41,7 +41,7 @@ const draft = (config: object = {}, credentials: object = { user: USER, password
 const destinationOn = async (server: PosthornServer, fields: object = {}): Promise<string> =>
   expectStatus(await server.api('POST', '/v1/destinations', { ...draft(), ...fields }), 201).json.id as string;
 
-/** `subject: messages` of every count, once there are so many messages. */
+/** Returns the counts as `subject: messages`, once they add up to this number of messages. */
 const counted = async (server: PosthornServer, messages: number): Promise<Record<string, number>> => {
   const read = async (): Promise<{ subject: string; messages: number }[]> =>
     expectStatus(await server.api('GET', '/v1/nats/subjects'), 200).json.data;
@@ -69,7 +69,7 @@ describeWithNats('the sample extension', () => {
   });
 
   describe('its destination type', () => {
-    it('publishes to the subject of the event, where a stream knows it again', async () => {
+    it('publishes to the subject of the event, and the stream deduplicates a repeated message', async () => {
       const id = await send(server, await destinationOn(server), { event_type: 'invoice.paid/eu' });
 
       const { attempts } = await eventIn(server, id, 'delivered');
@@ -121,7 +121,7 @@ describeWithNats('the sample extension', () => {
       expect(answer.json.error.message).toContain('TLS');
     });
 
-    it('201: an account that may publish and not look at streams', async () => {
+    it('201: an account that may publish but not read stream information', async () => {
       const destination = await destinationOn(server, draft({}, { user: 'publisher', password: PASSWORD }));
 
       await eventIn(server, await send(server, destination), 'delivered');
@@ -134,14 +134,14 @@ describeWithNats('the sample extension', () => {
       expect(attempts[0]).toMatchObject({ status: 403 });
     });
 
-    it('takes the next server when one is away', async () => {
+    it('uses the next server if one is down', async () => {
       const destination = await destinationOn(server, draft({ servers: ['nats://127.0.0.1:1099', nats.address] }));
 
       await eventIn(server, await send(server, destination), 'delivered');
     });
   });
 
-  it('its listener: a destination that is disabled lets go of its connection at once', async () => {
+  it('its listener: disabling a destination closes its connection immediately', async () => {
     const before = await nats.connections();
     const destination = await destinationOn(server);
     await eventIn(server, await send(server, destination), 'delivered');
@@ -149,7 +149,7 @@ describeWithNats('the sample extension', () => {
 
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-    // Half a minute before it would have closed for being idle.
+    // The connection would be closed as idle only half a minute later.
     await until(
       () => nats.connections(),
       (count) => count === before,
@@ -157,7 +157,7 @@ describeWithNats('the sample extension', () => {
     );
   });
 
-  it('its listener: an outage is in the log', async () => {
+  it('its listener: an outage is logged', async () => {
     const destination = await destinationOn(server, {
       config: { ...connected(), circuit_breaker: { failure_threshold: 1 } },
     });
@@ -197,7 +197,7 @@ describeWithNats('the sample extension', () => {
       expect(expectStatus(await server.api('POST', '/v1/nats/subjects/preview', body), 200).json).toEqual({ subject });
     });
 
-    it('422: a preview of what is no subject; 401: without a key', async () => {
+    it('422: a preview of an invalid subject; 401: a preview without a key', async () => {
       const preview = (body: object, headers = {}) => server.api('POST', '/v1/nats/subjects/preview', body, headers);
 
       expectInvalid(await preview({ subject: 'orders.>', event_type: 'a' }), 'schema', 'subject');
@@ -205,7 +205,7 @@ describeWithNats('the sample extension', () => {
       expectRefusal(await preview({ subject: 'orders', event_type: 'a' }, { authorization: '' }), 401);
     });
 
-    it('200: pages of counts, which another tenant never sees', async () => {
+    it('200: pages of counts, which other tenants cannot see', async () => {
       await sql.rows(`insert into nats_publishes (environment_id, stream, subject, bytes, published_at)
         select e.id, 'PAGES', 'pages.' || n, 10, date_trunc('day', now(), 'UTC') - interval '38 hours 30 minutes'
         from environments e, generate_series(1, 3) n where e.mode = 'live'`);
@@ -243,7 +243,7 @@ describeWithNats('the sample extension', () => {
     });
   });
 
-  it('its tables are recorded apart, agree with its entity, and stay when it goes and comes back', async () => {
+  it('its migrations are recorded separately, match its entity, and its tables remain while the extension is removed', async () => {
     expect(await sql.rows('select name from nats_migrations')).toEqual([{ name: 'NatsSubjectHours1732500000000' }]);
     expect(await sql.rows(`select name from migrations where name like 'Nats%'`)).toEqual([]);
     const before = await sql.rows('select * from nats_subject_hours order by subject');
@@ -265,7 +265,7 @@ describeWithNats('the sample extension', () => {
     server = await startServer(server.env);
     await eventIn(server, await send(server, destination), 'delivered');
     expect(await sql.rows('select * from nats_subject_hours order by subject')).toEqual(expect.arrayContaining(before));
-    // Its sweep forgets what is older than a month.
+    // The sweep deletes entries older than a month.
     await until(
       () => sql.rows(`select * from nats_subject_hours where stream = 'OLD'`),
       (rows) => rows.length === 0,

@@ -9,7 +9,7 @@ import { noteForReaper } from '../durability/processes.js';
 import { type ImageLayout, layOutImage } from '../support/image-layout.js';
 import { SAMPLE } from './sample.js';
 
-/** The commands of the first two blocks of the sample's README: in Posthorn's folder, and in the sample's. */
+/** The commands in the first two blocks of the sample's README: in Posthorn's folder, and in the sample's. */
 const [packing = '', installing = ''] = [...textOf(`${SAMPLE}/README.md`).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
   ([, block]) => block as string,
 );
@@ -28,7 +28,7 @@ const SHARED = [
 ];
 
 /**
- * As a developer's shell has it, but for what Jest and npm put there; npm takes what it has before it asks the
+ * Returns the environment of a developer's shell without the variables of Jest and npm. npm uses its cache before the
  * registry.
  */
 function environment(): NodeJS.ProcessEnv {
@@ -59,7 +59,7 @@ function shell(command: string, cwd: string): string {
   return stdout;
 }
 
-/** Everywhere below a folder where each of these packages is installed. */
+/** Returns all folders below `folder` where each of these packages is installed. */
 function placesOf(names: readonly string[], folder: string): string[][] {
   const modules = path.join(folder, 'node_modules');
   const entries = readdirSync(modules, { recursive: true, withFileTypes: true }).filter(
@@ -69,7 +69,7 @@ function placesOf(names: readonly string[], folder: string): string[][] {
   return names.map((name) => places.filter((place) => place === name || `/${place}`.endsWith(`/node_modules/${name}`)));
 }
 
-/** Runs until it is told to end, as with Ctrl-C: everything in the foreground hears that. */
+/** Runs a program until it is stopped, as with Ctrl-C: every process in the foreground gets the signal. */
 async function whileRunning(
   command: string,
   cwd: string,
@@ -100,7 +100,10 @@ async function whileRunning(
   return output;
 }
 
-/** The file that `npm pack` makes, and nothing of this project beside it: what its README says works from there. */
+/**
+ * Uses only the file that `npm pack` makes, without other files of this project, to check that the instructions of its
+ * README work.
+ */
 describe('the packed file', () => {
   let folder: string;
   let sample: string;
@@ -108,7 +111,7 @@ describe('the packed file', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'posthorn-packed-'));
-    // As root, PostgreSQL runs as another user, who must be able to pass.
+    // If root runs the tests, PostgreSQL runs as another user, who must be able to pass through.
     chmodSync(folder, 0o755);
     const posthorn = path.join(folder, 'posthorn');
     mkdirSync(posthorn);
@@ -126,12 +129,12 @@ describe('the packed file', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('installs one copy of whatever an extension shares with the service, and no link', () => {
+  it('installs one copy of each package that an extension shares with the service, and no link', () => {
     expect(placesOf(SHARED, sample)).toEqual(SHARED.map((name) => [name]));
     expect(SHARED.filter((name) => lstatSync(path.join(sample, 'node_modules', name)).isSymbolicLink())).toEqual([]);
   });
 
-  it('holds what runs and its documents, and no source and no test', () => {
+  it('contains the compiled code and its documents, and no sources and no tests', () => {
     const posthorn = path.join(sample, 'node_modules', 'posthorn');
     const { bin } = JSON.parse(readFileSync(path.join(posthorn, 'package.json'), 'utf8')) as {
       bin: Record<string, string>;
@@ -162,7 +165,7 @@ describe('the packed file', () => {
     expect(output).not.toContain('did not start');
   }, 180_000);
 
-  it('starts the image with the packed sample in it, as docs/extending.md says', async () => {
+  it('starts the image with the packed sample, as docs/extending.md describes', async () => {
     const [, dockerfile = ''] = /^```dockerfile\n([\s\S]*?)^```$/m.exec(textOf('docs/extending.md')) ?? [];
     const [, copied = '', place = ''] = /^COPY (\S+) (\S+)$/m.exec(dockerfile) ?? [];
     const [, run = ''] = /^RUN (.*)$/m.exec(dockerfile) ?? [];

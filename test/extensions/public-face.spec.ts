@@ -9,11 +9,11 @@ const FOLDER = 'examples/posthorn-nats';
 const manifest = JSON.parse(textOf(`${FOLDER}/package.json`)) as Manifest;
 const sources = filesBelow(`${FOLDER}/src`);
 
-/** What a file imports, for its types too. */
+/** Returns the imports of a file, including those of types only. */
 const importsOf = (file: string): string[] =>
   [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier as string);
 
-/** `@scope/name/deep/file.js` is of `@scope/name`. */
+/** Returns the package of a specifier: `@scope/name` for `@scope/name/deep/file.js`. */
 const packageOf = (specifier: string): string =>
   specifier
     .split('/')
@@ -21,7 +21,7 @@ const packageOf = (specifier: string): string =>
     .join('/');
 
 describe('the sample extension', () => {
-  it("imports its own files, Node's modules, and the packages that it names", () => {
+  it("imports only its own files, Node's modules, and its declared dependencies", () => {
     const named = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
     const others = sources.flatMap(importsOf).filter((specifier) => !/^(node:|\.\/)/.test(specifier));
 
@@ -29,13 +29,13 @@ describe('the sample extension', () => {
     expect([...new Set(others.map(packageOf))].sort()).toEqual([...named].sort());
   });
 
-  it('imports of Posthorn what package.json exports, and nothing behind it', () => {
+  it('imports from Posthorn only the exports of package.json', () => {
     const ours = sources.flatMap(importsOf).filter((specifier) => packageOf(specifier) === 'posthorn');
 
     expect(new Set(ours)).toEqual(new Set(['posthorn']));
   });
 
-  it('opens no socket of its own', () => {
+  it('opens no socket itself', () => {
     const opens = /(?<![.\w])(fetch|createConnection|new WebSocket|net\.connect|tls\.connect)\(/;
 
     expect(sources.filter((file) => opens.test(textOf(file)))).toEqual([]);
@@ -46,7 +46,7 @@ describe('the sample extension', () => {
 });
 
 describe('package.json', () => {
-  it('exports the public face, the conformance suite, the client and what mounts the portal, with their types', () => {
+  it("exports the public API, the conformance suite, the client and the portal's embedding code, with their types", () => {
     const { exports } = JSON.parse(textOf('package.json')) as { exports: unknown };
 
     expect(exports).toEqual({

@@ -1,8 +1,11 @@
 import { Client, startPosthorn } from 'posthorn/testing';
 
-/** As an extension's own test has it: the package by its name, and no database but the one that is started for it. */
+/**
+ * Used as in an extension's own test: the package is imported by its name, and the only database is the one that it
+ * starts.
+ */
 describe('posthorn/testing', () => {
-  it('starts a service with a PostgreSQL of its own, whose two keys are two tenants, and stops it', async () => {
+  it('starts a service with its own PostgreSQL and two keys of two tenants, and stops it', async () => {
     const posthorn = await startPosthorn();
     const live = new Client(posthorn);
     await live.expect(201, 'POST', '/v1/destinations', { name: 'Pull', type: 'pull' });
@@ -17,7 +20,7 @@ describe('posthorn/testing', () => {
     await expect(fetch(`${posthorn.url}/health`)).rejects.toThrow();
   }, 120_000);
 
-  it('says why a service did not start', async () => {
+  it('reports why a service did not start', async () => {
     await expect(
       startPosthorn({
         extensions: ['@acme/posthorn-nothing'],

@@ -30,7 +30,7 @@ describe('backup and restore of the embedded server', () => {
     rmSync(file, { force: true });
   });
 
-  it('a backup of a service under load is restored into a fresh DATA_DIR with every event, secret and key, and goes on from there', async () => {
+  it('a backup of a service under load is restored into a fresh DATA_DIR with every event, secret and key, and the service continues from there', async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json;
@@ -78,7 +78,7 @@ describe('backup and restore of the embedded server', () => {
       expect(
         new Webhook(secret).verify(arrived?.rawBody.toString() ?? '', arrived?.headers as Record<string, string>),
       ).toEqual({ after: 'restore' });
-      // What was handed out after the backup is not taken for what the restored database gives out.
+      // A cursor from after the backup must not be mistaken for one of the restored database.
       expectRefusal(await asBefore.api('GET', `/v1/pull/${pull}?cursor=${cursor}`), 400);
       const { data } = (await asBefore.api('GET', `/v1/pull/${pull}`)).json;
       expect(data.map(({ id }: { id: string }) => id.slice(4))).toEqual([pulled.slice(4)]);
@@ -91,7 +91,7 @@ describe('backup and restore of the embedded server', () => {
     }
   }, 180_000);
 
-  it('nothing is replaced, and of a file that is cut, foreign or not there nothing is left behind', async () => {
+  it('a restore overwrites nothing, and a truncated, foreign or missing file leaves no files behind', async () => {
     const third = path.join(place, 'third');
     const cut = path.join(place, 'cut.tar.gz');
     copyFileSync(file, cut);
@@ -130,7 +130,7 @@ describe('backup and restore of the embedded server', () => {
     expect(readdirSync(third)).toEqual([]);
   }, 120_000);
 
-  it('--without-key leaves the master key out and says so; a stopped service is backed up and stays stopped; a database is not replaced', async () => {
+  it('--without-key leaves out the master key and says so; a stopped service is backed up and remains stopped; a restore overwrites no database', async () => {
     const dataDir = path.join(place, 'fourth');
     const env = { ...server.env, ...embeddedAt('fourth') };
     const keyless = path.join(place, 'keyless.tar.gz');

@@ -33,7 +33,7 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
     await receiver?.close();
   }, 60_000);
 
-  it('202: a send goes to the cell of its key, is delivered from there, and the other cell knows nothing of it', async () => {
+  it('202: a send goes to the cell of its key and is delivered from there, and the other cell does not store it', async () => {
     const [, second] = cells;
 
     const sent = await through('POST', '/v1/send', keyOf(second), {
@@ -50,7 +50,7 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
     expect(await listed(keyOf(cells[0]))).toEqual([]);
   });
 
-  it('200: what a provider sends goes to the cell of the slug in its path, byte for byte, whatever key it carries', async () => {
+  it("200: a provider's request goes to the cell of the slug in its path, byte for byte, whatever key it contains", async () => {
     for (const cell of cells)
       expect((await through('POST', '/v1/endpoints', keyOf(cell), { slug: 'orders' })).status).toBe(201);
     const raw = '{ "amount": 1.10,  "name": "Zo\u00eb" }';
@@ -68,14 +68,14 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
     }
   });
 
-  it('401 and 404: an unknown key and an unknown slug are answered as by any cell', async () => {
+  it('401 and 404: an unknown key and an unknown slug get the answer of a single cell', async () => {
     const unknown = `ek_live_${'0'.repeat(49)}`;
 
     expect((await through('GET', '/v1/org', unknown)).status).toBe(401);
     expect((await through('POST', '/in/nobody/orders', null, '{}')).status).toBe(404);
   });
 
-  it('a cell that is gone takes nobody else with it', async () => {
+  it('a cell that is down does not affect the others', async () => {
     await cells[1]?.kill('SIGKILL');
 
     expect((await through('GET', '/v1/org', keyOf(cells[1]))).status).toBe(502);
@@ -110,7 +110,7 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
 
 const keyOf = (cell: PosthornServer | undefined): string => cell?.apiKey ?? '';
 
-/** The files of the example with our addresses, keys and slugs in place of its own, and without TLS. */
+/** Returns the files of the example with this test's addresses, keys and slugs, and without TLS. */
 function exampleFor(port: number, ports: readonly number[], cells: readonly PosthornServer[]): Record<string, string> {
   const example = readFileSync(path.join(EXAMPLE, 'cells.conf'), 'utf8');
   expect(example).toMatch(CERTIFICATE);

@@ -8,7 +8,7 @@ import { command } from '../support/command.js';
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
-/** `posthorn login` against an authorization server that answers as it is told to. */
+/** `posthorn login` against an authorization server with scripted answers. */
 describe('posthorn login', () => {
   let server: PosthornServer;
   let folder: string;
@@ -78,7 +78,7 @@ describe('posthorn login', () => {
   const signedOut = (): Record<string, string> => ({ HOME: folder, XDG_CONFIG_HOME: path.join(folder, 'login') });
   const file = (): string => path.join(folder, 'login', 'posthorn', 'credentials.json');
 
-  it('shows the code, asks as often as it may, keeps the key for the user alone, and logout revokes it', async () => {
+  it('shows the code, polls no more often than allowed, stores the key readable for the user only, and logout revokes the key', async () => {
     answers.push(
       { status: 400, body: { error: 'authorization_pending' } },
       { status: 400, body: { error: 'slow_down' } },
@@ -107,7 +107,7 @@ describe('posthorn login', () => {
     const logout = await command(signedOut(), ['logout']);
 
     expect(logout.code).toBe(0);
-    // Not where the metadata of somebody else's making says.
+    // The request must not go to the address in manipulated metadata.
     expect(asked.at(-1)).toEqual({
       path: '/oauth/revoke',
       fields: { token: server.apiKey, client_id: 'posthorn-cli' },
@@ -116,7 +116,7 @@ describe('posthorn login', () => {
     expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
   });
 
-  it('signing in again revokes the key of before, once the new one is kept; what was allowed instead of what was asked for is said', async () => {
+  it('a second login revokes the previous key after storing the new one, and prints the granted scopes if they differ from the requested ones', async () => {
     const granted = (key: string, more: object = {}): (typeof answers)[number] => ({
       status: 200,
       body: { access_token: key, token_type: 'Bearer', ...more },
@@ -147,7 +147,7 @@ describe('posthorn login', () => {
     await command(signedOut(), ['logout', '--url', url]);
   });
 
-  it('a revocation that fails does not undo the login, and is said; a key that was given by hand is not revoked', async () => {
+  it('a failed revocation is reported and does not undo the login; a key that was set by hand is not revoked', async () => {
     mayRevoke = false;
     answers.push(
       { status: 200, body: { access_token: 'ek_live_first', scope: 'write' } },
@@ -172,7 +172,7 @@ describe('posthorn login', () => {
     expect((await server.api('GET', '/v1/org')).status).toBe(200);
   });
 
-  it('asks again for nothing but scopes that there are', async () => {
+  it('requests again with known scopes only', async () => {
     expect(await command(signedOut(), ['login', '--url', url, '--scope', 'everything'])).toMatchObject({
       code: 2,
       err: '--scope must be read, write or admin.\n',
@@ -180,7 +180,7 @@ describe('posthorn login', () => {
     expect(asked).toEqual([]);
   });
 
-  it('a page that stands before the service, and a redirect, end the login without a code', async () => {
+  it('a foreign page in front of the service, or a redirect, ends the login without a code', async () => {
     const portal = createServer(
       (request, response) =>
         void (request.url === '/oauth/device' || mayRevoke
@@ -208,7 +208,7 @@ describe('posthorn login', () => {
   });
 
   it.each(['access_denied', 'expired_token', 'invalid_grant'])(
-    '%s ends it with 3, and nothing is kept',
+    '%s ends the login with exit code 3, and no key is stored',
     async (error) => {
       answers.push({ status: 400, body: { error } });
 
@@ -217,7 +217,7 @@ describe('posthorn login', () => {
     },
   );
 
-  it('--with-key keeps a key that is good, and the environment overrides it', async () => {
+  it('--with-key stores a valid key, and the environment overrides it', async () => {
     const bad = await command(signedOut(), ['login', '--with-key', '--url', server.url], 'ek_live_x\n');
     const good = await command(signedOut(), ['login', '--with-key', '--url', server.url], `${server.apiKey}\n`);
     const who = await command(signedOut(), ['whoami', '--json']);

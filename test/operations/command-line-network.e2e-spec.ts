@@ -9,10 +9,10 @@ import { destinationAt, eventIn, send, startTargets, type Targets, WITHIN_MS } f
 import { type Running, start } from '../support/command.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** Longer than the command waits for a silent connection. */
+/** Longer than the command's timeout of a silent connection. */
 const PATIENCE_MS = 75_000;
 
-/** `events tail` and `listen` over networks that drop everything, and laptops that sleep. */
+/** `events tail` and `listen` over networks that drop all packets, and on laptops that sleep. */
 describe('posthorn events tail and listen', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -74,7 +74,7 @@ describe('posthorn events tail and listen', () => {
       'Forwarding requests',
     );
 
-  it('a network that goes silent without a word, and a laptop that sleeps for as long: everything is shown and forwarded once, and that the connection was lost is said', async () => {
+  it("after a silent network failure or a laptop's sleep, every event is shown and forwarded once, and the lost connection is reported", async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
     const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'asleep' })).json as { url: string };
@@ -96,8 +96,8 @@ describe('posthorn events tail and listen', () => {
           (count) => count >= counts,
           WITHIN_MS,
         );
-      // A connection of before that idles is as dead as the stream's: a request over it is given up after 30 s, and
-      // tried again.
+      // An idle connection from before the failure is as dead as that of the stream: a request over it times out after
+      // 30 s, and is retried.
       for (const each of [cutListen, asleepListen])
         await until(
           async () => each.lines().length,
@@ -114,7 +114,7 @@ describe('posthorn events tail and listen', () => {
       received.push(await receive());
     }
     for (const message of messages) await eventIn(server, message, 'delivered');
-    // What is opened from now on passes; what was open before stays dead.
+    // New connections work from now on, and older ones stay dead.
     link.admit();
     await Promise.all([cutTail, cutListen].map((each) => each.said('No data was received for 45 s.', PATIENCE_MS)));
     for (const each of [asleepTail, asleepListen]) each.child.kill('SIGCONT');
@@ -138,7 +138,7 @@ describe('posthorn events tail and listen', () => {
     expect(arrived.filter((url) => url === '/asleep')).toHaveLength(5);
   }, 240_000);
 
-  it('what is too long ago is said, to people and to programs, with the times between which it happened', async () => {
+  it('if the gap is too old to be replayed, it is reported with its times, as text and as JSON', async () => {
     const beginning = await fetch(`${server.url}/v1/events/stream?follow=false`, {
       headers: { authorization: `Bearer ${server.apiKey}` },
     });

@@ -15,7 +15,7 @@ import { startServer } from '../support/server.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** The command line as a program of its own, against a service in a process of its own. */
+/** The command line and the service, each in a process of its own. */
 describe('posthorn', () => {
   let server: PosthornServer;
   let current: PosthornServer;
@@ -45,7 +45,7 @@ describe('posthorn', () => {
     expect({ code, err }).toEqual({ code: 0, err });
     return JSON.parse(out);
   }
-  /** Kills the service, and brings it back on its port and its database. */
+  /** Kills the service and restarts it on the same port and database. */
   async function restart(
     signal: NodeJS.Signals = 'SIGKILL',
     meanwhile: () => Promise<void> = async () => undefined,
@@ -74,7 +74,7 @@ describe('posthorn', () => {
     return ((await answer.json()) as { id: string }).id;
   }
 
-  it('the client is typed by the document of this very service', () => {
+  it("the client's types are generated from the document of this very service", () => {
     const { status, stderr } = spawnSync(
       process.execPath,
       [path.join(ROOT, 'tools', 'generate-client.mjs'), server.url, '--check'],
@@ -84,7 +84,7 @@ describe('posthorn', () => {
     expect({ status, stderr: stderr.replace(/.*ExperimentalWarning.*\n.*\n/, '') }).toEqual({ status: 0, stderr: '' });
   });
 
-  it('--help lists every command and the exit codes; what is misspelt ends with 2', async () => {
+  it('--help lists every command and the exit codes; a typo exits with 2', async () => {
     const help = await command({ HOME: folder }, ['--help']);
     const wrong = await posthorn('evnts');
     const option = await posthorn('events', 'list', '--nothing');
@@ -124,7 +124,7 @@ describe('posthorn', () => {
     expect(wrong.err).toContain('Did you mean events');
   });
 
-  it('loads nothing but its own files, Node.js, commander and openapi-fetch', () => {
+  it('loads only its own files, Node.js, commander and openapi-fetch', () => {
     const files = ['cli', 'client'].flatMap((name) =>
       readdirSync(path.join(ROOT, 'dist', 'src', name), { recursive: true, encoding: 'utf8' }).map((file) =>
         path.join(ROOT, 'dist', 'src', name, file),
@@ -148,7 +148,7 @@ describe('posthorn', () => {
     ).toEqual([]);
   });
 
-  it('send, events and replay: what is sent is found, with its attempts and its very payload, and delivered again', async () => {
+  it('send, events and replay: a sent message is found with its attempts and its exact payload, and is delivered again', async () => {
     const target = targets.open();
     const destination = (await json('destinations', 'create', '--name', 'Billing', '--target', target.url))
       .id as string;
@@ -178,10 +178,10 @@ describe('posthorn', () => {
     expect(listed.map((event: { id: string }) => event.id)).toEqual([id]);
     expect(table.out.split('\n')[0]).toMatch(/^ID +STATUS +TYPE +WHERE +RECEIVED$/);
     expect(table.out).toContain(id);
-    // No colours where there is no terminal.
+    // No colours without a terminal.
     expect(table.out).not.toMatch(/\x1b/);
     expect(attempts[0]).toMatchObject({ number: 1, status: 200 });
-    // In the very characters that were given.
+    // The exact characters that were sent.
     expect(payload.out).toBe('{"amount":4200, "price":1.10, "id":12345678901234567890}');
     expect([again.code, there.code]).toEqual([0, 0]);
     expect(elsewhere).toMatchObject({
@@ -191,7 +191,7 @@ describe('posthorn', () => {
     expect(target.posts()[1]?.headers['webhook-replayed']).toBe('true');
   });
 
-  it('ends with what scripts go by: 3 for a key that is none, 4 for what is not there, 5 for what is refused, 6 for nobody there', async () => {
+  it('exit codes: 3 for an invalid key, 4 for not found, 5 for a rejected request, 6 for a service that does not answer', async () => {
     const [noKey, badKey, absent, refused, away, noJson] = await Promise.all([
       command({ ...env, POSTHORN_API_KEY: '' }, ['events']),
       command({ ...env, POSTHORN_API_KEY: 'ek_live_x' }, ['events']),
@@ -208,7 +208,7 @@ describe('posthorn', () => {
   });
 
   it.each(['events', 'whoami', 'doctor', 'listen --forward-to 3000', 'mcp', 'events tail'])(
-    'a key with a line break is refused by %s, and printed by nobody',
+    '%s rejects a key with a line break, and does not print it',
     async (line) => {
       const ran = await command(
         { ...env, POSTHORN_API_KEY: `${server.apiKey.slice(0, 20)}\n${server.apiKey.slice(20)}` },
@@ -223,7 +223,7 @@ describe('posthorn', () => {
     },
   );
 
-  it('a key from a file with a line break behind it is good', async () => {
+  it('a key from a file with a trailing line break is valid', async () => {
     expect((await command({ ...env, POSTHORN_API_KEY: `${server.apiKey}\n` }, ['whoami'])).code).toBe(0);
   });
 
@@ -252,7 +252,7 @@ describe('posthorn', () => {
     expect(broken.out).toMatch(/failed +key/);
   });
 
-  it('doctor: an open circuit and dead letters of the last hour are failures, what is disabled is a warning; it ends with 1', async () => {
+  it('doctor: an open circuit and dead letters of the last hour are failures, a disabled destination is a warning, and it exits with 1', async () => {
     const failing = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
       name: 'Bro\u009bken',
       retry: { schedule: [0] },
@@ -287,7 +287,7 @@ describe('posthorn', () => {
     expectStatus(await server.api('DELETE', `/v1/destinations/${failing}`), 204);
   });
 
-  it('doctor: PLATFORM_DOMAIN on the host of BASE_URL is a warning, which the service says and not the shell of whoever asks', async () => {
+  it('doctor: PLATFORM_DOMAIN on the host of BASE_URL is a warning, according to the settings of the service and not of the shell', async () => {
     const port = await freePort();
     const named = await startServer({
       ...server.env,
@@ -317,7 +317,7 @@ describe('posthorn', () => {
     expect(unset).toEqual([]);
   });
 
-  it('trigger: a signed sample of the type that was asked for', async () => {
+  it('trigger: a signed sample of the requested type', async () => {
     const { id } = await json('endpoints', 'create', 'shop', '--preset', 'stripe');
     expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'whsec_test' }), 204);
     const tested = await json('trigger', 'stripe', 'invoice.paid', '--endpoint', 'shop');
@@ -328,7 +328,7 @@ describe('posthorn', () => {
     expect((await posthorn('trigger', 'stripe', '--endpoint', 'nowhere')).code).toBe(4);
   });
 
-  it('replay, recover and cancel by filter: counted, refused without one, done as a job that says how far it is, and seen by jobs', async () => {
+  it('replay, recover and cancel by filter: they count, need a filter, run as a job with progress, and are listed by jobs', async () => {
     const target = targets.open((_post, index) => ({ status: index < 3 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, { retry: { schedule: [0] } });
     for (let i = 0; i < 3; i += 1) await eventIn(server, await send(server, destination), 'dlq');
@@ -385,11 +385,11 @@ describe('posthorn', () => {
       out: 'completed: 0 deliveries cancelled.\n',
     });
     expect(gone.code).toBe(4);
-    // It had ended: nothing is left to stop.
+    // The job had ended, so there was nothing to stop.
     expect(stopped).toMatchObject({ code: 0, out: 'completed: 3 events, 3 deliveries.\n' });
   });
 
-  it('cancel ID ends what waits of one event', async () => {
+  it('cancel ID cancels the waiting deliveries of one event', async () => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
       retry: { schedule: [0, 3_600] },
     });
@@ -404,7 +404,7 @@ describe('posthorn', () => {
     expect(await json('events', 'get', id)).toMatchObject({ status: 'failed' });
   });
 
-  it('a job that was stopped ends the command that waits for it with 1, after its progress', async () => {
+  it('if a job is stopped, the command that waits for it prints its progress and exits with 1', async () => {
     const job = {
       id: 'rpj_1',
       kind: 'events',
@@ -441,7 +441,7 @@ describe('posthorn', () => {
     expect([program.code, JSON.parse(program.out)]).toEqual([1, { ...job, state: 'stopped' }]);
   });
 
-  it.each(['bash', 'zsh', 'fish'])('completion %s: a script, and the words that it asks for', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('completion %s: a script, and the words that it requests', async (shell) => {
     const script = await posthorn('completion', shell);
     const words = await posthorn('completion', 'words', 'events');
 
@@ -468,7 +468,7 @@ describe('posthorn', () => {
   });
 
   describe('events tail', () => {
-    it('shows everything once, over a kill of the service and a stop, and what happened meanwhile', async () => {
+    it('shows every event once over a kill and a stop of the service, including events from meanwhile', async () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url);
       const tail = start(env, ['events', 'tail', '--destination', destination, '--json']);
@@ -495,7 +495,7 @@ describe('posthorn', () => {
       expect(tail.err).toContain('Connecting again');
     }, 120_000);
 
-    it('ends with 3 when its key is revoked', async () => {
+    it('exits with 3 when its key is revoked', async () => {
       const key = await createKey(server, { scope: 'read' });
       const tail = start({ ...env, POSTHORN_API_KEY: key.key }, ['events', 'tail']);
       await tail.said('Listening.');
@@ -578,7 +578,7 @@ describe('posthorn', () => {
         WITHIN_MS,
       );
 
-    it('forwards method, path, query, headers and body as they came, and changes nothing of the answer', async () => {
+    it('forwards method, path, query, headers and body unchanged, and does not change the answer', async () => {
       await json('endpoints', 'create', 'tunnelled');
       const running = await tunnel(['--endpoint', 'tunnelled']);
       const body = Buffer.from([0, 255, 1, 10, 13, 128, 7]);
@@ -618,7 +618,7 @@ describe('posthorn', () => {
       expect(running.child.exitCode).toBe(0);
     });
 
-    it('forwards each once over a restart, and --resume goes on where the last run ended', async () => {
+    it('forwards each request once over a restart, and --resume continues after the last run', async () => {
       await json('endpoints', 'create', 'resumed');
       const running = await tunnel(['--endpoint', 'resumed']);
       const ids = [await received('resumed')];
@@ -653,13 +653,13 @@ describe('posthorn', () => {
       ['write', 'Bearer of-a-provider', 'glpat-of-a-provider'],
       ['read', undefined, undefined],
     ] as const)(
-      'a key of scope %s: headers that authenticate are forwarded as %s',
+      'a key of scope %s: authentication headers are forwarded as %s',
       async (scope, authorization, token) => {
         const slug = `for-${scope}`;
         const { id } = await json('endpoints', 'create', slug, '--preset', 'gitlab');
         expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'glpat-of-a-provider' }), 204);
         const { key } = await createKey(server, { scope });
-        // As people type it.
+        // As users type it.
         const running = start({ ...env, POSTHORN_API_KEY: key }, [
           'listen',
           '--forward-to',
@@ -694,7 +694,7 @@ describe('posthorn', () => {
       },
     );
 
-    it('forwards several at the same time, in the order in which they came, and one at a time where that is asked for', async () => {
+    it('forwards several requests at once, in order of arrival, and one at a time if requested', async () => {
       await json('endpoints', 'create', 'slow');
       const ids: string[] = [];
       const running = start(env, [
@@ -732,13 +732,13 @@ describe('posthorn', () => {
       '--forward-to 3000 --concurrency 0',
       '--forward-to 3000 --concurrency 101',
       '--forward-to 3000 --concurrency many',
-    ])('%s ends with 2 and one line', async (line) => {
+    ])('%s exits with 2 and one line', async (line) => {
       const ran = await posthorn('listen', ...line.split(' '));
 
       expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^[^\n]+\n$/) });
     });
 
-    it('shows what the local program did not take, and goes on', async () => {
+    it('reports requests that the local program did not accept, and continues', async () => {
       await json('endpoints', 'create', 'refused');
       const running = start(env, [
         'listen',

@@ -21,7 +21,7 @@ describe('create-admin-key', () => {
   const environmentOf = async (server: PosthornServer, key: string): Promise<string> =>
     (await server.api('GET', '/v1/org', undefined, as(key))).json.environment;
 
-  it('makes a live or a test admin key of the first organization beside a running service', async () => {
+  it('creates a live or a test admin key of the first organization beside a running service', async () => {
     const server = await startServer({ DATABASE_URL: database.url });
 
     const [live, test] = [
@@ -45,7 +45,7 @@ describe('create-admin-key', () => {
     await server.stop();
   }, 120_000);
 
-  it('does so in the embedded database, while the service runs and while it is stopped, and the first start names it', async () => {
+  it('works with the embedded database, while the service runs and while it is stopped, and the first start prints the command', async () => {
     const dataDir = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', `admin-key-${process.pid}`);
     const env = { DATABASE_URL: '', MASTER_KEY: '', BOOTSTRAP_API_KEY: '', DATA_DIR: dataDir };
     const before = await run('create-admin-key', env);
@@ -80,7 +80,7 @@ describe('create-admin-key', () => {
       /Nothing listens at 127\.0\.0\.1:1/,
     ],
   ])(
-    'refuses %s in one line',
+    'rejects %s in one line',
     async (_what, args, env, line) => {
       const { code, out, err } = await run(
         'create-admin-key',
@@ -96,7 +96,7 @@ describe('create-admin-key', () => {
     60_000,
   );
 
-  it('refuses a database on which the service was never started', async () => {
+  it('rejects a database on which the service was never started', async () => {
     const fresh = await createDatabase();
 
     const { code, err } = await run('create-admin-key', {

@@ -15,7 +15,7 @@ import { startServer } from '../support/server.js';
 const PASSWORD = 'hunter2hunter2';
 const AT_ONCE = 5;
 
-describe('a start that fails', () => {
+describe('a failing start', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-failed-'));
   let database: TestDatabase;
   let taken: Server;
@@ -29,7 +29,7 @@ describe('a start that fails', () => {
     ).listen(0, '127.0.0.1');
     await once(taken, 'listening');
     takenPort = (taken.address() as AddressInfo).port;
-    // Some wait half a minute for a server that may still come: all of them at the same time.
+    // Some starts wait half a minute for a server, so all of them run at the same time.
     const waiting = [...CASES];
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) ended.set(next[0], await start(next[1]()));
@@ -43,10 +43,7 @@ describe('a start that fails', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /**
-   * The extensions here import nothing that the service has as well; one that is not there is looked for by Node.js
-   * itself.
-   */
+  /** These extensions import no package of the service. Node.js reports a missing import itself. */
   const start = (env: Record<string, string>): Promise<Ended> =>
     run(
       'main',
@@ -62,14 +59,14 @@ describe('a start that fails', () => {
       env['EXTENSIONS']?.startsWith('@') ? 'files' : 'pack',
     );
 
-  /** DATABASE_URL with something else in it. */
+  /** Returns DATABASE_URL with a change. */
   const urlWith = (change: (url: URL) => void): string => {
     const url = new URL(database.url);
     change(url);
     return url.href;
   };
 
-  /** An extension in a folder of its own, and what it brings along. */
+  /** Creates an extension in a folder of its own, with a dependency of its own. */
   const extension = (name: string, code: string, brings?: string): string => {
     const folder = path.join(directory, name);
     mkdirSync(folder);
@@ -84,7 +81,7 @@ describe('a start that fails', () => {
     return path.join(folder, 'index.mjs');
   };
 
-  /** A module that is one, without an import. */
+  /** Returns the code of a valid module without imports. */
   const moduleWith = (body: string): string =>
     `export default class Broker { ${body} }\nReflect.defineMetadata('providers', [], Broker);`;
 
@@ -114,7 +111,7 @@ describe('a start that fails', () => {
       () => ({ DATABASE_URL: `postgres://ann:${PASSWORD}@nowhere.invalid/orders` }),
       /^The host nowhere\.invalid in DATABASE_URL .* \(E[A-Z_]+\): correct DATABASE_URL/,
     ],
-    // The database that is nobody's own: those of suites ask for no password (global-setup.mjs).
+    // Uses the maintenance database, because databases of suites need no password (global-setup.mjs).
     [
       'its password is wrong',
       () => ({ DATABASE_URL: urlWith((url) => Object.assign(url, { password: PASSWORD, pathname: '/postgres' })) }),
@@ -269,7 +266,7 @@ describe('a start that fails', () => {
     ],
   ];
 
-  it.each(CASES)('because %s ends with code 1 and one line', (what, _env, line) => {
+  it.each(CASES)('because %s exits with code 1 and one line', (what, _env, line) => {
     const { code, out, err } = ended.get(what) as Ended;
 
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -287,7 +284,7 @@ describe('a start that fails', () => {
     ['rotate-master-key', []],
     ['backup', ['file']],
     ['restore', ['file']],
-  ])('%s says what is wrong with DATABASE_URL in one line, without the password', async (program, args) => {
+  ])('%s reports an error in DATABASE_URL in one line, without the password', async (program, args) => {
     const env = {
       DATABASE_URL: `postgres://ann:hun@${PASSWORD}#two@127.0.0.1:1/orders`,
       MASTER_KEY: randomBytes(32).toString('base64'),
@@ -300,11 +297,11 @@ describe('a start that fails', () => {
     expect(err).not.toMatch(/hun|two/);
   });
 
-  it('because PostgreSQL is too old ends with code 1 and one line', async () => {
+  it('because PostgreSQL is too old exits with code 1 and one line', async () => {
     const old = await createDatabase();
     const sql = openSql({ databaseUrl: old.url });
     const name = new URL(old.url).pathname.slice(1);
-    // A server that says of itself that it is version 14, as far as we ask.
+    // A server that reports version 14 to the service's query.
     await sql.rows(
       `create function public.current_setting(text) returns text language sql as $$ select case $1 when 'server_version_num' then '140009' else pg_catalog.current_setting($1) end $$`,
     );
@@ -320,7 +317,7 @@ describe('a start that fails', () => {
     });
   }, 120_000);
 
-  it('because the port is taken makes no keys: the next start shows them', async () => {
+  it('because the port is taken creates no keys: the next start prints them', async () => {
     const fresh = await createDatabase();
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: randomBytes(32).toString('base64'), BOOTSTRAP_API_KEY: '' };
     const first = await start({ ...env, PORT: String(takenPort) });

@@ -9,7 +9,7 @@ import { startServer } from '../support/server.js';
 
 const KEY_LINES = /^(Live|Test) admin key: (ek_(?:live|test)_[0-9A-Za-z]{49})$/gm;
 
-/** Nothing listens there: what is refused earlier never asks. */
+/** No server listens there: a start that is rejected earlier never connects. */
 const NO_DATABASE = 'postgres://nobody:hunter2@127.0.0.1:1/nothing';
 
 interface Key {
@@ -45,7 +45,7 @@ describe('first start', () => {
     return start(env);
   }
 
-  /** The keys in what a process wrote: mode and text. */
+  /** Returns the mode and the text of each key in a server's output. */
   function printedKeys(...running: PosthornServer[]): [string, string][] {
     const lines = running.flatMap((server) => [...server.logs().matchAll(KEY_LINES)]);
     return lines.map(([, mode = '', key = '']) => [mode, key]);
@@ -79,7 +79,7 @@ describe('first start', () => {
     expect((await org(second, printed[0]?.[1] ?? '')).status).toBe(200);
   });
 
-  it('of two nodes that start at once on an empty database, one makes the organization and its keys', async () => {
+  it('of two nodes that start at once on an empty database, one creates the organization and its keys', async () => {
     const both = await Promise.all([start({ BOOTSTRAP_API_KEY: '' }), start({ BOOTSTRAP_API_KEY: '' })]);
 
     const printed = printedKeys(...both);
@@ -89,7 +89,7 @@ describe('first start', () => {
     expect(new Set(seen.map(({ json }) => json.id)).size).toBe(1);
   });
 
-  it('BOOTSTRAP_API_KEY is made an admin key once, and nothing is printed', async () => {
+  it('BOOTSTRAP_API_KEY becomes an admin key once, and no key is printed', async () => {
     const bootstrap = generateApiKey('live', randomBytes(32));
     const first = await start({ BOOTSTRAP_API_KEY: bootstrap });
     const made = await keysOf(first, bootstrap);
@@ -113,7 +113,7 @@ describe('first start', () => {
     expect((await org(server, test)).json).toMatchObject({ id: before.json.id, environment: 'test' });
   });
 
-  it('a BOOTSTRAP_API_KEY that was revoked stays revoked', async () => {
+  it('a revoked BOOTSTRAP_API_KEY stays revoked', async () => {
     const bootstrap = generateApiKey('live', randomBytes(32));
     const first = await start({ BOOTSTRAP_API_KEY: bootstrap });
     const [key] = await keysOf(first, bootstrap);

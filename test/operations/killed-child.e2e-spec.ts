@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { freePort } from '../durability/processes.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** The processes that a process has started. */
+/** Returns the child processes of a process. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -31,7 +31,7 @@ describe('PROCESSES=3', () => {
 
   afterAll(() => server?.stop());
 
-  it('children that are killed during their first start, while the service answers, are started again, and the service goes on', async () => {
+  it('children that are killed during their first start, while the service answers, are restarted, and the service continues', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const starting = startServer({ PORT: String(port), PROCESSES: '3', LOG_LEVEL: 'info' });
@@ -61,7 +61,7 @@ describe('PROCESSES=3', () => {
   }, 180_000);
 });
 
-/** What a process of a test was told to listen on. */
+/** Returns the port that a test's process listens on. */
 function portOf(pid: number): number | null {
   try {
     return Number(/(?:^|\0)PORT=(\d+)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1]);

@@ -17,10 +17,7 @@ interface Parts {
 
 const WITHIN_MS = 60_000;
 
-/**
- * A partition of a day that has passed, and rows that are past their time in tables of every other job that removes by
- * time.
- */
+/** A partition of a past day, and expired rows in the tables of every other job that removes by age. */
 const PASSED = `
   create table events_p20200101 (like events including defaults including constraints);
   alter table events attach partition events_p20200101 for values from ('2020-01-01') to ('2020-01-02');
@@ -32,7 +29,7 @@ const LEFT = `
   select (to_regclass('events_p20200101') is not null)::int + (to_regclass('audit_log_202001') is not null)::int
          + (select count(*) from idempotency_keys where expires_at < now())::int as count`;
 
-describe('a clock of PostgreSQL that leaps forward', () => {
+describe("PostgreSQL's clock jumps forward", () => {
   let database: TestDatabase;
   let sql: Sql;
   let server: PosthornServer;
@@ -54,7 +51,7 @@ describe('a clock of PostgreSQL that leaps forward', () => {
     await server.stop();
     server = await startServer(server.env);
   };
-  /** What `/health/ready` says of it, also while another part is not ready yet. */
+  /** Returns the retention part of `/health/ready`, even if another part is not ready yet. */
   const retention = async (): Promise<Part> => {
     const answer = (await (await fetch(`${server.url}/health/ready`)).json()) as {
       parts?: Parts;
@@ -63,7 +60,7 @@ describe('a clock of PostgreSQL that leaps forward', () => {
     return (answer.parts ?? answer.error?.details)?.retention as Part;
   };
 
-  it('retention goes on over a restart where the clock did not leap', async () => {
+  it('retention continues after a restart if the clock did not jump', async () => {
     await sql.rows(PASSED);
 
     await restart();
@@ -72,10 +69,10 @@ describe('a clock of PostgreSQL that leaps forward', () => {
     expect(await retention()).toEqual({ ready: true, waiting: false });
   }, 180_000);
 
-  it('after a leap nothing is removed, also by another process and after a restart; health, the log and a metric say so, and the service is ready', async () => {
+  it('after a jump nothing is removed, also by another process and after a restart; health, the log and a metric report it, and the service is ready', async () => {
     await server.stop();
     await sql.rows(PASSED);
-    // As if the clock, which is right, had been 40 days behind when it was last seen.
+    // Simulates a clock that was 40 days behind when it was last recorded, and is right now.
     await sql.rows(`update seen_clock set seen_at = seen_at - interval '40 days'`);
 
     server = await startServer(server.env);
@@ -99,7 +96,7 @@ describe('a clock of PostgreSQL that leaps forward', () => {
     expect(await left()).toBe(3);
   }, 240_000);
 
-  it('goes on once the operator confirms the time, which is in the audit log', async () => {
+  it('retention continues once the operator confirms the time, which is in the audit log', async () => {
     const confirmed = await run('confirm-clock', server.env);
     const again = await run('confirm-clock', server.env);
     await restart();

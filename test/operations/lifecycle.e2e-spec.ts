@@ -19,7 +19,8 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
 /**
- * A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own.
+ * A dead worker's lease lasts 10 s. A process that releases its claims first waits until its own leases have been good
+ * for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 
@@ -27,14 +28,14 @@ const received = (target: TargetPath): unknown[] => target.posts().map(({ header
 
 const openOf = async (sql: Sql): Promise<number> => (await sql.rows('select from due_deliveries')).length;
 
-describe('the life of a process', () => {
+describe('the lifecycle of a process', () => {
   let database: TestDatabase;
   let targets: Targets;
   let sql: Sql;
   let env: Record<string, string>;
   let servers: PosthornServer[] = [];
 
-  /** A process on the suite's database, with the suite's keys. */
+  /** Starts a process on the suite's database with the suite's keys. */
   const start = async (): Promise<PosthornServer> => {
     const server = await startServer(env);
     env = { ...server.env };
@@ -76,7 +77,7 @@ describe('the life of a process', () => {
     );
 
   describe('SIGTERM', () => {
-    it('with attempts under way: not ready first, then they end and are recorded, exit 0, and none is made twice', async () => {
+    it('SIGTERM with attempts in flight: readiness fails first, then they end and are recorded, exit code 0, and none is made twice', async () => {
       const release: (() => void)[] = [];
       const target = targets.open(
         () => new Promise((resolve) => release.push(() => resolve({ status: 200, body: 'whole' }))),
@@ -108,7 +109,7 @@ describe('the life of a process', () => {
       expect(target.posts()).toHaveLength(20);
     }, 60_000);
 
-    it('with deliveries that wait for their turn: they are handed back, and the next start delivers each once', async () => {
+    it('SIGTERM with waiting deliveries: they are handed back, and the next start delivers each once', async () => {
       let answering = false;
       const release: (() => void)[] = [];
       const target = targets.open(() =>
@@ -141,7 +142,7 @@ describe('the life of a process', () => {
       expect(await sql.rows('select from workers')).toHaveLength(1);
     }, 60_000);
 
-    it('with a call under way: it is answered, and the connection that the client keeps open does not hold up the exit', async () => {
+    it("SIGTERM with a call in flight: it is answered, and the client's keep-alive connection does not delay the exit", async () => {
       let answer: (() => void) | undefined;
       const target = targets.open(() => new Promise((resolve) => (answer = () => resolve({ status: 200 }))));
       const server = await start();
@@ -161,7 +162,7 @@ describe('the life of a process', () => {
       await server.stop();
     }, 60_000);
 
-    it('with senders that go on: what was answered 202 is delivered once, and exit 0', async () => {
+    it('SIGTERM with active senders: every message answered with 202 is delivered once, exit code 0', async () => {
       const target = targets.open();
       const server = await start();
       const accepted: string[] = [];
@@ -196,7 +197,7 @@ describe('the life of a process', () => {
   });
 });
 
-describe('the life of a process, over a lease that runs out', () => {
+describe('the lifecycle of a process over an expired lease', () => {
   it.concurrent(
     'kill -9: everything that was accepted is delivered by the next start on the same database',
     () =>
@@ -224,7 +225,7 @@ describe('the life of a process, over a lease that runs out', () => {
         for (const messageId of [...sent.slice(0, 5), retried]) await eventIn(next, messageId, 'delivered');
         const again = received(target).slice(32);
         expect(new Set([...received(target).slice(0, 32), ...again])).toEqual(new Set(sent));
-        // What had been asked was asked a second time, everything else once.
+        // Requests in flight were sent a second time, all others once.
         expect(again).toHaveLength(new Set(again).size);
         expect(new Set(again)).toEqual(new Set(sent));
       }),
@@ -268,7 +269,7 @@ describe('the life of a process, over a lease that runs out', () => {
           { number: 2, status: 200 },
         ]);
         expect(target.posts()).toHaveLength(3);
-        // It goes on under another name.
+        // It continues under another worker name.
         for (const id of await sendMany(stalled, targets.open().url, 3)) await eventIn(stalled, id, 'delivered');
       }),
     90_000,

@@ -19,7 +19,7 @@ import { shiftedClock } from '../support/shifted-clock.js';
 const FLOOD = 120;
 const HOUR_MS = 3_600_000;
 
-/** Two processes that do everything, on one database; the clock of the second one's machine is two hours ahead. */
+/** Two processes with all roles on one database. The clock of the second machine is two hours fast. */
 describe('mail beside other mail', () => {
   let right: PosthornServer;
   let ahead: PosthornServer;
@@ -41,7 +41,7 @@ describe('mail beside other mail', () => {
     await targets?.close();
   });
 
-  it('250: two listeners and two pipelines make one event of a message, also of one that both receive one after the other', async () => {
+  it('250: two listeners and two pipelines create one event per message, also if both receive it one after the other', async () => {
     const target = targets.open();
     const alias = await aliasTo(right, [await destinationAt(right, target.url)]);
     const texts = Array.from({ length: 20 }, (_, i) => letter(`both-${i}-${alias.id}`));
@@ -62,7 +62,7 @@ describe('mail beside other mail', () => {
   });
 
   // Each process stores a copy if neither has committed yet: delivery is at least once (accept-mail.store.ts).
-  it('250: a message that both listeners receive in the same instant becomes one event for each copy that was stored, and never none', async () => {
+  it('250: a message that both listeners receive in the same instant becomes one event for each stored copy, and never none', async () => {
     const alias = await aliasTo(right, []);
     const texts = Array.from({ length: 10 }, (_, i) => letter(`instant-${i}-${alias.id}`));
 
@@ -77,7 +77,7 @@ describe('mail beside other mail', () => {
     expect((await right.api('GET', `/v1/events?endpoint=${alias.id}&limit=100`)).json.data).toHaveLength(stored);
   });
 
-  it("one tenant's flood of large messages keeps another's single one waiting for a turn, not for the flood", async () => {
+  it("a tenant's flood of large messages delays another tenant's message by one turn, not by the whole flood", async () => {
     const other = { authorization: `Bearer ${(await createKey(right, { scope: 'admin', environment: 'test' })).key}` };
     const flooded = await aliasTo(right, []);
     const quiet = expectStatus(
@@ -103,7 +103,7 @@ describe('mail beside other mail', () => {
       WITHIN_MS,
     );
 
-    // In one moment: what came first, and a lot of it, and last of all the one of somebody else.
+    // At one time: the message that came first, the flood, and last of all the other tenant's message.
     const places = await sql.rows<{ id: string }>(
       `
       insert into inbox_messages (environment_id, id, state, tries, ${columns})
@@ -122,12 +122,12 @@ describe('mail beside other mail', () => {
       from inbox_messages f, inbox_messages q where f.alias_id = $1 and q.alias_id = $2 and f.id = any ($3) and q.id = any ($3)`,
       [uuidOf(flooded.id), uuidOf(quiet.id), places.map(({ id }) => id)],
     );
-    // By turns: it is behind what was begun before it, and before nearly all of what came before it.
+    // Fair queueing: it is processed after the messages that were already started, and before nearly all others.
     expect(row?.behind).toBeGreaterThan(FLOOD / 2);
     expect((row?.behind ?? 0) + (row?.turn ?? 0)).toBe(FLOOD);
   }, 90_000);
 
-  it('a wrong clock of a process dates nothing wrong, and releases no scheduled email before its time', async () => {
+  it('a wrong clock of a process does not affect timestamps, and releases no scheduled email early', async () => {
     const alias = await aliasTo(right, []);
     await deliver(ports[1], alias.address, letter(`dated-${alias.id}`));
     const [message] = await messagesOf(right, alias.id, 1);

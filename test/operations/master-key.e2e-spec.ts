@@ -44,7 +44,7 @@ describe('the master key', () => {
   const secretOf = async (from: PosthornServer, id: string): Promise<string> =>
     expectStatus(await from.api('GET', `/v1/destinations/${id}/secret`), 200).json.secret;
 
-  it('another one than that of the database stops the start with one line, and shows no key', async () => {
+  it('that does not match the database stops the start with one line, and is not printed', async () => {
     const wrong = newKey();
 
     const error: unknown = await startServer({ ...server.env, MASTER_KEY: wrong }).then(
@@ -58,7 +58,7 @@ describe('the master key', () => {
     expect(lines.join()).not.toContain(wrong);
   });
 
-  it('of several first starts at once makes one pair of data keys', async () => {
+  it('creates one pair of data keys when several first starts run at once', async () => {
     const fresh = await createDatabase();
     const env = { ...server.env, DATABASE_URL: fresh.url };
 
@@ -87,7 +87,7 @@ describe('the master key', () => {
     ],
   ];
 
-  it('is not rotated without a good new one, or from another one than is in force: one line, code 1, nothing changed', async () => {
+  it('is not rotated without a valid new one, or from one that is not in force: one line, code 1, no change', async () => {
     const before = await sql.rows('select id, wrapped from data_keys order by id');
 
     const refusals = await Promise.all(
@@ -103,8 +103,8 @@ describe('the master key', () => {
     expect(await sql.rows('select id, wrapped from data_keys order by id')).toEqual(before);
   });
 
-  // From here on the key of `server` is not in force any more.
-  it('is rotated under a running fleet: nothing is lost, old and new processes understand each other, cursors stay good', async () => {
+  // From here on the key of `server` is no longer in force.
+  it('is rotated under a running fleet: no data is lost, old and new processes are compatible, and cursors stay valid', async () => {
     const target = targets.open();
     const { id: secretId } = expectStatus(
       await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'first' }),
@@ -130,13 +130,13 @@ describe('the master key', () => {
         out: expect.stringMatching(/^The data keys are wrapped with NEW_MASTER_KEY already\./),
       });
       expect(await sql.rows('select id from data_keys order by id')).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
-      // What was sealed before, by both.
+      // Values that were sealed before can be read by both.
       for (const each of [server, restarted]) {
         expect(await secretOf(each, destination)).toBe(signing);
         expect(await header(each, target, destination)).toBe('first');
         expectStatus(await each.api('GET', `/v1/destinations?limit=1&cursor=${cursor}`), 200);
       }
-      // What either seals now, by the other: under the new data key.
+      // A value that either seals now can be read by the other: it uses the new data key.
       expectStatus(await restarted.api('PUT', `/v1/secrets/${secretId}`, { value: 'second' }), 200);
       await until(
         () => header(server, target, destination),
@@ -153,7 +153,7 @@ describe('the master key', () => {
         '0200000002',
         '0200000002',
       ]);
-      // The old key opens nothing any more.
+      // The old key no longer opens any value.
       await expect(startServer(server.env)).rejects.toThrow('MASTER_KEY is not the one');
     } finally {
       await restarted.stop();
@@ -162,13 +162,13 @@ describe('the master key', () => {
 });
 
 describe('a master key', () => {
-  it('that sealed values before there were data keys opens them after the upgrade, and a wrong one is refused first', async () => {
+  it('that sealed values before data keys existed opens them after the upgrade, and a wrong key is rejected first', async () => {
     const database = await createDatabase();
     const server = await startServer({ DATABASE_URL: database.url });
     const sql = openSql(server);
     await server.kill('SIGKILL');
     const [row] = await sql.rows<{ id: number }>('select id from environments order by id limit 1');
-    // As the release before left it: the signing secret in version 1, and no data keys.
+    // The state of the previous release: the signing secret in version 1, and no data keys.
     const key = Buffer.from(
       hkdfSync('sha256', Buffer.from(server.env['MASTER_KEY'] as string, 'base64'), '', 'posthorn vault v1', 32),
     );
@@ -202,7 +202,7 @@ describe('the master key of an embedded installation', () => {
   const env = { DATABASE_URL: '', MASTER_KEY: '', DATA_DIR: dataDir };
   const keyInFile = (): string => readFileSync(file, 'utf8').trim();
 
-  it('is rotated in its file while the service is stopped, and a rotation that was cut short is ended by the next one', async () => {
+  it('is rotated in its file while the service is stopped, and an interrupted rotation is completed by the next one', async () => {
     const server = await startServer(env);
     const { id } = expectStatus(await server.api('POST', '/v1/destinations', { name: 'A', type: 'pull' }), 201).json;
     const secret = (from: PosthornServer): Promise<string> =>
@@ -216,7 +216,7 @@ describe('the master key of an embedded installation', () => {
     const again = await startServer(server.env);
     const second = await secret(again);
     await again.stop();
-    // A crash right before the file was replaced: the database is locked with what stands beside it.
+    // Simulates a crash right before the file was replaced: the database needs the key of the file beside it.
     renameSync(file, `${file}.next`);
     writeFileSync(file, before, { mode: 0o600 });
     const recovered = await rotate(server.env);

@@ -30,7 +30,7 @@ afterEach(async () => {
   await database?.drop();
 });
 
-/** Adds parts of 7 keys in 2 environments over 5 hours around midnight, in no order, and remembers them. */
+/** Adds parts of 7 keys in 2 environments over 5 hours around midnight, in random order, and remembers them. */
 async function addParts(count: number): Promise<void> {
   await sql.rows('create table if not exists remembered as select * from rollup_parts');
   await sql.rows(
@@ -50,7 +50,7 @@ async function addParts(count: number): Promise<void> {
 type Line = Record<string, unknown>;
 const LINE = `environment_id, key_id, start, received::int, delivered::int, failed::int, retried::int, dlq::int, attempts::int`;
 
-/** Every rollup of a window as it must be: the sums of what was added, and its latencies counted one by one. */
+/** Returns the expected rollups of a window: the sums of the added parts, and their latencies counted one by one. */
 async function expected(resolution: keyof typeof UNITS): Promise<Line[]> {
   const rows = await sql.rows<Line & { ms: number[] }>(`
     select ${LINE}, ms from (
@@ -88,7 +88,7 @@ describe('the store of rollups', () => {
   let close: () => Promise<void>;
 
   beforeEach(async () => {
-    // Days are those of UTC, whatever the server thinks that a day is.
+    // Days are UTC days, whatever the time zone of the server.
     await sql.rows(`alter database ${new URL(database.url).pathname.slice(1)} set timezone to 'Australia/Eucla'`);
     const databases = await Promise.all(
       [1, 2, 3, 4].map(async () => {
@@ -102,11 +102,11 @@ describe('the store of rollups', () => {
 
   afterEach(() => close?.());
 
-  it('four that fold at once make exact sums, each part once, and none waits for another for ever', async () => {
+  it('four concurrent folds give exact sums, count each part once, and do not deadlock', async () => {
     await addParts(6_000);
     const foldAll = async (store: RollupsStore, limit: number): Promise<number> => {
       let sum = 0;
-      // What others hold is passed over: nothing found is not nothing left.
+      // SKIP LOCKED skips rows that other folds hold, so an empty result does not mean that nothing is left.
       while ((await waiting()) > 0) sum += await store.fold(limit);
       return sum;
     };
@@ -118,7 +118,7 @@ describe('the store of rollups', () => {
     await expectExact();
   }, 60_000);
 
-  it('rests on its way, and leaves nothing out, neither of many entries nor of many keys', async () => {
+  it('pauses between steps, and folds all of many entries and of many keys', async () => {
     await sql.rows(`
       insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
       select 1, array_agg(lpad(to_hex(n % 130), 32, '0')::uuid), array_agg(null::uuid), array_agg(null::timestamptz), array_agg(1::smallint), array_agg(n)
@@ -136,7 +136,7 @@ describe('the store of rollups', () => {
     ]);
   });
 
-  it('takes durations that no clock should measure, and counts that no histogram holds', async () => {
+  it('accepts impossible durations, and counts above the range of a histogram', async () => {
     const [store] = stores as [RollupsStore];
     const part = `insert into rollup_parts (environment_id, key_id, minute, received, delivered, failed, retried, dlq, latencies_ms)
                   values (1, '00000000-0000-0000-0000-000000000001', '2026-11-21T09:30:00Z', 1, 0, 0, 0, 0, $1)`;
@@ -153,7 +153,7 @@ describe('the store of rollups', () => {
     expect([attempts, histogram?.length, histogram?.[0], histogram?.at(-1)]).toEqual(['4', 176, 2_147_483_647, 1]);
   });
 
-  it('deletes no more than it is told to, oldest first, and only of its window', async () => {
+  it('deletes no more rows than the limit, oldest first, and only of its window', async () => {
     const [store] = stores as [RollupsStore];
     await addParts(600);
     while ((await store.fold(500)) > 0);
@@ -169,7 +169,7 @@ describe('the store of rollups', () => {
     expect(await store.deleteBefore('1m', starts[0] as number, 100)).toBe(0);
   });
 
-  it('statements go by the indexes that their comments promise', async () => {
+  it('statements use the indexes that their comments promise', async () => {
     const asked: [string, (store: RollupsStore) => Promise<unknown>, string[]][] = [
       ['fold', (store) => store.fold(100), ['rollup_parts_pkey', 'rollups_pkey']],
       [
@@ -212,7 +212,7 @@ describe('the store of rollups', () => {
   });
 });
 
-describe('the job that folds', () => {
+describe('the folding job', () => {
   const running: PosthornServer[] = [];
   let env: Readonly<Record<string, string>> = {};
 
@@ -279,7 +279,7 @@ describe('the job that folds', () => {
     await expectExact();
   }, 60_000);
 
-  it('does not run in a process that is api only', async () => {
+  it('does not run in a process with ROLE=api', async () => {
     await addParts(10);
     const api = await start('api');
     const worker = await start('worker');

@@ -73,7 +73,7 @@ describe('a database that a newer version has migrated', () => {
       ['posthorn confirm-clock', 'confirm-clock', [], {}],
       ['posthorn rotate-master-key', 'rotate-master-key', [], { NEW_MASTER_KEY: randomBytes(32).toString('base64') }],
     ])(
-      '%s refuses it with one line that names the unknown migration and this build, and changes nothing',
+      '%s rejects it with one line that names the unknown migration and this build, and changes nothing',
       async (_, program, args, env) => {
         const { code, out, err } = await runHere(program, args, env);
 
@@ -89,9 +89,9 @@ describe('a database that a newer version has migrated', () => {
     );
   });
 
-  it('by migrations of an extension: a start refuses it, and names the extension', async () => {
+  it('by migrations of an extension: a start rejects it and names the extension', async () => {
     const file = path.join(folder, 'broker.mjs');
-    // An extension without imports: the decorator is what `posthorn` exports.
+    // An extension without imports: it calls the decorator that `posthorn` exports.
     writeFileSync(
       file,
       `
@@ -118,7 +118,7 @@ describe('a database that a newer version has migrated', () => {
     });
   }, 120_000);
 
-  it('while a process of the older version runs: that process goes on, as a rolling upgrade needs', async () => {
+  it('while a process of the older version runs: that process continues, as a rolling upgrade needs', async () => {
     const server = await startServer({ DATABASE_URL: database.url, MASTER_KEY: masterKey });
     try {
       await sql.rows('insert into migrations (timestamp, name) values (1999999999999, $1)', [NEWEST]);

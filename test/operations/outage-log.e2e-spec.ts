@@ -5,7 +5,7 @@ import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-describe('a PostgreSQL that goes away', () => {
+describe('a PostgreSQL outage', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   let server: PosthornServer;
@@ -22,7 +22,7 @@ describe('a PostgreSQL that goes away', () => {
     await database.drop();
   }, 60_000);
 
-  it('is told in one JSON line, whoever notices it and however often, without objects and stacks', async () => {
+  it('is logged in one JSON line, however many parts of the service detect it, without objects and stack traces', async () => {
     const before = server.logs().length;
     const send = (): Promise<number> =>
       server

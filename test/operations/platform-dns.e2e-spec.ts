@@ -16,7 +16,7 @@ const ENV = {
   PLATFORM_SPF: 'include:amazonses.com',
 };
 
-/** The records of a zone file, as `TYPE name` with what they say; strings joined. */
+/** Parses a zone file into records, as `TYPE name` with the value. Strings of a record are joined. */
 function parse(text: string): Map<string, string[]> {
   const records = new Map<string, string[]>();
   for (const line of text.split('\n')) {
@@ -57,7 +57,7 @@ describe('posthorn dns and DNS_PORT', () => {
     return type === 'A' ? resolver.resolve4(name) : resolver.resolve6(name);
   };
 
-  it('the command prints exactly what the listener answers, and strings that fit into a zone file', async () => {
+  it('the command prints exactly the answers of the listener, with strings that are valid in a zone file', async () => {
     const { code, out, err } = await run('dns', server.env);
     const printed = parse(out);
 
@@ -84,7 +84,7 @@ describe('posthorn dns and DNS_PORT', () => {
     expect((await run('dns', server.env, [], 'files')).out).toBe(out);
   });
 
-  it('answers for its own zone alone', async () => {
+  it('answers only for its own zone', async () => {
     expect(await resolver.resolveSoa(PLATFORM)).toMatchObject({
       nsname: `ns1.${PLATFORM}`,
       hostmaster: `hostmaster.${PLATFORM}`,
@@ -95,7 +95,7 @@ describe('posthorn dns and DNS_PORT', () => {
     await expect(resolver.resolve4('example.com')).rejects.toMatchObject({ code: 'EREFUSED' });
   });
 
-  it('goes on answering through garbage over UDP and TCP, and a flood', async () => {
+  it('continues to answer during garbage over UDP and TCP, and during a flood', async () => {
     const udp = createSocket('udp4');
     for (let n = 0; n < 3_000; n += 1)
       udp.send(Buffer.from(Array.from({ length: n % 64 }, (_each, i) => (n * 31 + i * 17) % 256)), port, '127.0.0.1');
@@ -107,14 +107,14 @@ describe('posthorn dns and DNS_PORT', () => {
     await Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
     udp.close();
 
-    // Whoever shares the network with a flood waits for as long as that lasts.
+    // A client in the same network as a flood waits until the flood ends.
     await until(
       () => ask('A', PLATFORM).catch(() => []),
       (addresses) => addresses.length === 1,
     );
   });
 
-  it('a port that is taken stops the start in one line', async () => {
+  it('a port that is in use stops the start with one line', async () => {
     const { code, err } = await run('main', { ...server.env, PORT: '0', DNS_PORT: String(port) });
 
     expect(code).toBe(1);
@@ -134,7 +134,7 @@ describe('posthorn dns and DNS_PORT', () => {
 
     afterAll(() => zone.close());
 
-    it('a new key goes to the idle selector and signs only once its record is seen; the old one stays published', async () => {
+    it('a new key is stored under the idle selector and signs only once its record is visible; the old key stays published', async () => {
       const keyOf = (text: string, selector: string): string | undefined =>
         parse(text).get(`TXT ${selector}._domainkey.${PLATFORM}`)?.[0];
       const before = (await run('dns', env)).out;
@@ -163,7 +163,7 @@ describe('posthorn dns and DNS_PORT', () => {
       ['an option that it does not know', ['--rotate'], {}, /The options are --rotate-dkim/],
       ['--now alone', ['--now'], {}, /The options are --rotate-dkim/],
       ['no platform domain', [], { PLATFORM_DOMAIN: '' }, /PLATFORM_DOMAIN is not set/],
-    ])('the command refuses %s in one line', async (_what, args, more, line) => {
+    ])('the command rejects %s in one line', async (_what, args, more, line) => {
       const { code, out, err } = await run('dns', { ...env, ...more }, args);
 
       expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -174,7 +174,7 @@ describe('posthorn dns and DNS_PORT', () => {
 });
 
 describe('the keys', () => {
-  it('are one pair, whichever of several processes needs them first, and are kept sealed', async () => {
+  it('are created once, whichever of several processes needs them first, and are stored sealed', async () => {
     const database = await createDatabase();
     const env = { ...ENV, DATABASE_URL: database.url };
     const first = await startServer(env);
@@ -197,7 +197,7 @@ describe('the keys', () => {
         ['ph1', 'current'],
         ['ph2', 'idle'],
       ]);
-      // Sealed: the form of the vault, and not the beginning of PKCS #8.
+      // Sealed: in the vault's format, and not the beginning of PKCS #8.
       for (const { private_key: key } of rows)
         expect([key[0], key.includes(Buffer.from('300d06092a864886f70d010101', 'hex'))]).toEqual([2, false]);
     } finally {

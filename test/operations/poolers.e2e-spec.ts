@@ -42,7 +42,7 @@ describeWithPgBouncer('behind PgBouncer', () => {
       await targets.close();
     });
 
-    it('everything is accepted, queued, delivered and recorded, and a change made at one process is heard by the other', async () => {
+    it('messages are accepted, queued, delivered and recorded, and a change at one process reaches the other', async () => {
       const target = targets.open();
       const application = await applicationOf(a);
       await endpointAt(a, application, target.url);
@@ -54,16 +54,16 @@ describeWithPgBouncer('behind PgBouncer', () => {
         ({ fanout }) => fanout === 2,
         WITHIN_MS,
       );
-      // Fewer than a target has room for: what were more would wait behind its gate for the sweep.
+      // Fewer than the maximum in flight per target. More would wait behind its gate for the sweep.
       const sent = await sendMany(a, target.url, 12);
 
       expect([first.fanout, all.fanout]).toEqual([1, 2]);
-      // Without the sweep, the one that delivers hears of them from the queue alone.
+      // Without the sweep, the delivering process is notified by the queue alone.
       for (const messageId of sent) await eventIn(a, messageId, 'delivered');
       expect(new Set(target.posts().map(({ headers }) => headers['webhook-id'])).size).toBe(target.posts().length);
     }, 90_000);
 
-    it('every process hears its own heartbeat', async () => {
+    it('every process receives its own heartbeat', async () => {
       const deaf = async (server: PosthornServer): Promise<unknown> =>
         (await server.api('GET', '/health/ready')).json.parts?.notifications;
 
@@ -78,7 +78,7 @@ describeWithPgBouncer('behind PgBouncer', () => {
       }
     });
 
-    it('hot statements are planned as without it, and leave nothing behind for who comes next', async () => {
+    it('hot statements have the same plans as without the pooler, and leave no session state behind', async () => {
       const planned = new PlannedPool(bouncer.url, 'test', 1, true);
       const ask = {
         text: `select current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as scans, $1::int as given`,
@@ -118,7 +118,7 @@ describeWithPgBouncer('behind PgBouncer', () => {
         /DATABASE_URL leads to a pooler/,
       ],
     ])(
-      'without DATABASE_DIRECT_URL a start ends with one line that says what to do: %s',
+      'without DATABASE_DIRECT_URL the start ends with one line that says how to fix it: %s',
       async (_how, settings, line) => {
         bouncer = await PgBouncer.start(database.url, settings);
 
@@ -135,7 +135,7 @@ describeWithPgBouncer('behind PgBouncer', () => {
       },
     );
 
-    it('a DATABASE_DIRECT_URL that leads to another database ends the start as well', async () => {
+    it('a DATABASE_DIRECT_URL to another database also ends the start', async () => {
       bouncer = await PgBouncer.start(database.url, { pool_mode: 'transaction' });
       const other = await createDatabase();
 

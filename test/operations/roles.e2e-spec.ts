@@ -21,10 +21,10 @@ import { isRedisInstalled } from '../support/optional-tools.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-/** Where the queues live. */
+/** The storage of the queues. */
 interface Queues {
   readonly env: Record<string, string>;
-  /** Forgets every job. */
+  /** Deletes every job. */
   empty(sql: Sql): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,9 +70,9 @@ const onRedis = async (): Promise<Queues> => {
 describe.each<[string, () => Promise<Queues>, boolean]>([
   ['PostgreSQL', onPostgres, true],
   ['Redis', onRedis, hasRedis],
-])('roles apart, with the queues in %s', (place, open, isThere) => {
+])('separate roles, with the queues in %s', (place, open, isThere) => {
   if (!isThere) {
-    // Skipped on a laptop, never where it counts.
+    // May be skipped on a developer's machine, but not in CI.
     const report = process.env['CI'] === 'true' ? it : it.skip;
     report(`needs redis-server on the PATH to run with the queues in ${place}`, () => {
       throw new Error('redis-server is not installed.');
@@ -109,7 +109,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
   const running = async ({ url }: PosthornServer): Promise<boolean> =>
     /^posthorn_deliveries_running \d/m.test(await (await fetch(`${url}/metrics`)).text());
 
-  it('the api accepts and the worker delivers: retries, replays, and a change of the destination reach it', async () => {
+  it('the api accepts and the worker delivers: it gets retries, replays, and changes of the destination', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const destination = await destinationAt(api, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
 
@@ -126,7 +126,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     ]);
   });
 
-  it('the api makes no attempt, and both tell health and metrics', async () => {
+  it('the api makes no attempt, and both serve health and metrics', async () => {
     for (const server of [api, worker]) {
       expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
       await until(
@@ -142,7 +142,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     expect(await metrics(api)).not.toMatch(/^posthorn_deliveries_total\{/m);
   });
 
-  it('POST /v1/destinations/{id}/test at the api answers with the attempt that the worker made', async () => {
+  it('POST /v1/destinations/{id}/test at the api returns the attempt that the worker made', async () => {
     const target = targets.open(() => ({ status: 202, body: 'taken' }));
     const destination = await destinationAt(api, target.url);
 
@@ -190,12 +190,12 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
         .map(({ headers }) => headers['webhook-id'])
         .sort(),
     ).toEqual([...sent].sort());
-    // And the wake-ups still work.
+    // The wake-ups still work, too.
     await eventIn(api, await send(api, destination), 'delivered');
   }, 90_000);
 });
 
-/** One inline command of the Redis protocol. */
+/** Sends one inline command of the Redis protocol. */
 async function command(port: number, text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
   try {

@@ -11,19 +11,19 @@ import { Pace } from '../support/pace.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-/** Promised on a quiet machine. */
+/** The guarantee on a quiet machine. */
 const BACK_WITHIN_MS = 15_000;
 const REFUSED_WITHIN_MS = 12_000;
-/** A worker's claims whose answers were lost fall back when the name that they were made under goes. */
+/** A worker's claims whose answers were lost are released when the worker name that made them expires. */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
-describe('connections to PostgreSQL that die without a word', () => {
+describe('connections to PostgreSQL that die silently', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   let pace: Pace;
   let server: PosthornServer;
   let targets: Targets;
-  /** Past the link. */
+  /** Connects directly, not through the link. */
   let sql: Sql;
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('connections to PostgreSQL that die without a word', () => {
     pace.stop();
   });
 
-  /** Reads may be refused meanwhile too. */
+  /** Reads may also fail meanwhile, so this retries. */
   const delivered = (messageId: string): Promise<unknown> =>
     until(
       () => server.api('GET', `/v1/events/${messageId}`),
@@ -55,7 +55,7 @@ describe('connections to PostgreSQL that die without a word', () => {
 
   const readiness = async (): Promise<number> => (await fetch(`${server.url}/health/ready`)).status;
 
-  it('503 in seconds while nothing passes; when new connections can be made everything goes on, without a restart', async () => {
+  it('503 within seconds while no data passes; once new connections work, the service continues without a restart', async () => {
     const target = targets.open();
     const before = await send(server, target.url);
     await eventIn(server, before, 'delivered');
@@ -80,7 +80,7 @@ describe('connections to PostgreSQL that die without a word', () => {
     await delivered(again.json.message_id);
   }, 120_000);
 
-  it('the same when those of before are dead and new ones work all the time: a request waits for seconds and is accepted or refused', async () => {
+  it('the same if old connections are dead and new ones always work: a request is accepted or rejected within seconds', async () => {
     const target = targets.open();
     const body = { destination: target.url, event_type: 'b', payload: {} };
     await eventIn(server, await send(server, target.url), 'delivered', MADE_GOOD_WITHIN_MS);
@@ -99,7 +99,7 @@ describe('connections to PostgreSQL that die without a word', () => {
     await until(readiness, (status) => status === 200, BACK_WITHIN_MS * pace.now());
   }, 120_000);
 
-  it('202: a statement that PostgreSQL works on is waited for, however slow: that is no dead connection', async () => {
+  it('202: the service waits for a statement that PostgreSQL is executing, however slow, since the connection is not dead', async () => {
     const target = targets.open();
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();

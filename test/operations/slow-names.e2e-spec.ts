@@ -44,7 +44,7 @@ describe('names', () => {
       202,
     ).json.message_id as string;
 
-  it('whose servers never answer end as attempts that failed, while the deliveries of another environment by name go on', async () => {
+  it('whose servers never answer end as failed attempts, while deliveries of another environment to names continue', async () => {
     const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
     const target = targets.open();
     const destination = await destinationAt(server, named(target, 'hooks.example.com'));
@@ -81,25 +81,28 @@ describe('names', () => {
     ['that is absent', 'nobody.example.com', /no such name/],
     ['whose servers fail', 'broken.example.com', /name servers failed/],
     ['that leads into a private network', 'inside.example.com', /private network/],
-  ])('422: no destination is made at a name %s, and the answer says why', async (_what, name, reason) => {
-    const url = `http://${name}:8080/`;
+  ])(
+    '422: a destination with a name %s is not created, and the answer gives the reason',
+    async (_what, name, reason) => {
+      const url = `http://${name}:8080/`;
 
-    const [created, checked] = await Promise.all([
-      server.api('POST', '/v1/destinations', { name: 'A target', type: 'https', url }),
-      server.api('POST', '/v1/destinations/check', { type: 'https', url }),
-    ]);
+      const [created, checked] = await Promise.all([
+        server.api('POST', '/v1/destinations', { name: 'A target', type: 'https', url }),
+        server.api('POST', '/v1/destinations/check', { type: 'https', url }),
+      ]);
 
-    expectRefusal(created, 422);
-    expect(created.json.error.message).toMatch(reason);
-    expect(checked).toMatchObject({ status: 200, json: { ok: false, detail: expect.stringMatching(reason) } });
-  });
+      expectRefusal(created, 422);
+      expect(created.json.error.message).toMatch(reason);
+      expect(checked).toMatchObject({ status: 200, json: { ok: false, detail: expect.stringMatching(reason) } });
+    },
+  );
 
-  it('that move into a private network are refused at the next connect', async () => {
+  it('that move into a private network are rejected at the next connect', async () => {
     const target = targets.open();
     zone['moving.example.com'] = { addresses: ['127.0.0.1'], ttlSeconds: 1 };
     const destination = await destinationAt(server, named(target, 'moving.example.com'));
     zone['moving.example.com'] = { addresses: ['10.1.2.3'], ttlSeconds: 1 };
-    // The kept connection would serve on at the address that was checked.
+    // A kept connection would continue to use the address that was checked.
     target.answerBy(() => ({ headers: { connection: 'close' } }));
 
     await expect(refusedAttempt(destination)).resolves.toMatchObject({
@@ -108,7 +111,7 @@ describe('names', () => {
     });
   });
 
-  /** Sends until an attempt is refused: the first ones may still have the old address. */
+  /** Sends until an attempt is rejected. The first ones may still use the old address. */
   async function refusedAttempt(destination: string): Promise<unknown> {
     for (;;) {
       const { attempts } = await eventAfter(server, await send(server, destination), 1);

@@ -14,15 +14,15 @@ const SLOW =
   'export default (event) => { const end = Date.now() + 2000; while (Date.now() < end); return { body: { slow: true } } }';
 const LOOP = 'export default (event) => { while (event.body.loop); return { body: { n: event.body.n } } }';
 const QUICK = 'export default (event) => ({ body: { n: event.body.n + 1 } })';
-/** Needs longer than a short turn, and is honest. */
+/** Needs more than one short time slice, and ends. */
 const STEADY =
   'export default (event) => { let n = 0; for (let i = 0; i < 3e6; i += 1) n += i % 7; return { body: { n: n > 0 } } }';
 
-describe("slow code beside others'", () => {
+describe("slow code beside other tenants' code", () => {
   let server: PosthornServer;
   let targets: Targets;
   const timers: NodeJS.Timeout[] = [];
-  /** Of another organization. */
+  /** A server view of another organization. */
   let stranger: PosthornServer;
 
   beforeAll(async () => {
@@ -37,13 +37,16 @@ describe("slow code beside others'", () => {
   });
 
   afterAll(async () => {
-    // Of a case that failed before it could stop them.
+    // Timers of a test that failed before it could stop them.
     timers.forEach(clearInterval);
     await server.stop();
     await targets.close();
   });
 
-  /** No route makes a second organization: it gets the environment that the first one does not need here. */
+  /**
+   * Creates a second organization by SQL, since no route does. It gets the environment that the first one does not need
+   * here.
+   */
   async function giveTestEnvironmentAway(): Promise<void> {
     const client = new pg.Client({ connectionString: server.databaseUrl });
     await client.connect();
@@ -68,10 +71,10 @@ describe("slow code beside others'", () => {
     return { endpoint: await inbound(owner, settings), target };
   }
 
-  /** Sends to the endpoint twice a second until it is told to stop; says how often it was answered by which status. */
+  /** Sends to the endpoint twice a second until it is stopped. Returns the number of answers by status. */
   function twiceASecond(endpoint: Inbound): () => Promise<number[]> {
     const answers: Promise<number>[] = [];
-    // An answer that never came is 0: what is under way when the server stops is no failure of whatever runs then.
+    // A request without an answer has status 0. Requests in flight when the server stops must not fail the next test.
     const send = (): void =>
       void answers.push(
         provide(server, endpoint.at, json({})).then(
@@ -88,7 +91,7 @@ describe("slow code beside others'", () => {
     };
   }
 
-  it('200: neighbours of a transform that takes seconds are received and transformed while it runs, each at once', async () => {
+  it('200: neighbours of a transform that takes seconds are received and transformed meanwhile, each without delay', async () => {
     const slow = [await transforming(server, SLOW), await transforming(stranger, SLOW)];
     const neighbours = [
       { owner: server, ...(await transforming(server, QUICK)) },
@@ -109,12 +112,12 @@ describe("slow code beside others'", () => {
     for (const { target } of neighbours)
       for (const { rawBody } of target.posts()) expect(JSON.parse(String(rawBody))).toEqual({ n: expect.anything() });
     const statuses = (await Promise.all(stops.map((stop) => stop()))).flat();
-    // It does more than a thread can: some of its own are sent again, and some have come through.
+    // The endpoint sends more than a thread can process: some of its requests get 503, and some succeed.
     expect(new Set([...statuses, 200, 503])).toEqual(new Set([200, 503]));
     expect(statuses).toContain(200);
   });
 
-  it('200: while three events of an endpoint loop, the next one of the same endpoint is transformed at once', async () => {
+  it('200: while three events of an endpoint loop, the next event of the same endpoint is transformed without delay', async () => {
     const { endpoint, target } = await transforming(server, LOOP, 4_000);
     let ended = 0;
     const loops = [1, 2, 3].map(() => provide(server, endpoint.at, json({ loop: true })).finally(() => (ended += 1)));
@@ -125,7 +128,7 @@ describe("slow code beside others'", () => {
     expect(ended).toBe(0);
     await eventIn(server, id, 'delivered');
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
-    // A machine that is busy gives none of three the time that it asks for: a provider sends those again.
+    // On a busy machine none of the three may get its CPU time in time, and a provider retries such requests.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
     const first =
       taken ??
@@ -138,7 +141,7 @@ describe("slow code beside others'", () => {
     expect((await requestOf(server, endpoint, first.json.id)).note).toBe('The transform failed: timeout.');
   }, 180_000);
 
-  it('200 or 503: where loops take all threads, each call ends by its own bound, and none is judged by the load of others', async () => {
+  it("200 or 503: if loops occupy all threads, each call ends by its own limit, and none fails because of other calls' load", async () => {
     const loops = await Promise.all([1, 2, 3].map(() => transforming(server, LOOP, 1_000)));
     const answered = loops.flatMap(({ endpoint }) =>
       [1, 2, 3, 4].map(async () => ({ endpoint, answer: await provide(server, endpoint.at, json({ loop: true })) })),
@@ -153,7 +156,7 @@ describe("slow code beside others'", () => {
           expect.stringContaining('Nothing was accepted'),
           expect.any(String),
         ]);
-      // It had all of its CPU time: that is its own doing.
+      // The call used up all of its CPU time, so the failure is its own.
       else expect((await requestOf(server, endpoint, answer.json.id)).note).toBe('The transform failed: timeout.');
     }
     expect((await provide(server, (await transforming(server, QUICK)).endpoint.at, json({ n: 1 }))).status).toBe(200);

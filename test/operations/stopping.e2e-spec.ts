@@ -21,7 +21,7 @@ import { openBalancer } from './balancer.js';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const CLIENTS = 12;
 
-/** One request over an agent's connection: how it was answered, and whether that ended the connection. */
+/** Makes one request on a connection of the agent. Returns its status and whether the answer closed the connection. */
 function ask(
   agent: Agent,
   url: string,
@@ -84,7 +84,7 @@ describe('stopping', () => {
       WITHIN_MS,
     );
 
-  it('after SIGTERM goes on accepting and delivering for SHUTDOWN_GRACE, and every answer ends its connection', async () => {
+  it('after SIGTERM accepts and delivers for SHUTDOWN_GRACE, and every answer closes its connection', async () => {
     const target = targets.open();
     const held: (() => void)[] = [];
     const slow = targets.open(() => new Promise((resolve) => held.push(() => resolve({ status: 200 }))));
@@ -124,7 +124,7 @@ describe('stopping', () => {
     for (const agent of agents) agent.destroy();
   }, 60_000);
 
-  it(`resets none of ${CLIENTS} clients that keep their connections and go on asking`, async () => {
+  it(`resets none of ${CLIENTS} keep-alive clients that continue to send requests`, async () => {
     const server = await start();
     const ends = await Promise.all(
       Array.from({ length: CLIENTS }, async (_, client) => {
@@ -148,7 +148,7 @@ describe('stopping', () => {
     await server.stop();
   }, 60_000);
 
-  it('a rolling restart behind a balancer refuses no request', async () => {
+  it('a rolling restart behind a load balancer refuses no request', async () => {
     const target = targets.open();
     const first = await start();
     const nodes = [first, await start(first.env)];
@@ -166,7 +166,7 @@ describe('stopping', () => {
         const { statusCode, body: answer } = await client.request({ method: 'POST', path: '/v1/send', headers, body });
         await answer.dump();
         answers[statusCode] = (answers[statusCode] ?? 0) + 1;
-        // The node that starts needs a core too.
+        // Leaves CPU time for the starting node.
         await rest(50);
       }
     });
@@ -192,7 +192,7 @@ describe('stopping', () => {
     expect(Object.keys(answers)).toEqual(['202']);
   }, 90_000);
 
-  it('a connection that was opened and never used does not hold up the exit', async () => {
+  it('a connection that was opened and never used does not delay the exit', async () => {
     const server = await start({ SHUTDOWN_GRACE: '0s' });
     const { hostname, port } = new URL(server.url);
     const unused = net.connect(Number(port), hostname).on('error', () => undefined);
@@ -212,12 +212,12 @@ describe('stopping', () => {
     await expect(server.stop()).resolves.toBeUndefined();
   });
 
-  it('a second signal leaves at once, with code 1', async () => {
+  it('a second signal exits immediately, with code 1', async () => {
     const server = await start({ SHUTDOWN_GRACE: '5m' });
     await server.kill('SIGTERM');
     await isStopping(server);
 
-    // One that follows at once is the same wish: a terminal and npm send it both.
+    // A second signal that follows immediately counts as the same one, because a terminal and npm both send it.
     await server.kill('SIGTERM');
     const still = await readiness(server);
     const sendAgain = setInterval(() => void server.kill('SIGTERM'), 200);
@@ -240,12 +240,12 @@ describe('stopping', () => {
       try {
         if (npm?.pid) process.kill(-npm.pid, 'SIGKILL');
       } catch {
-        // The group is gone.
+        // The process group has ended.
       }
       rmSync(directory, { recursive: true, force: true });
     });
 
-    it('that is killed ends the service too, which drains first', async () => {
+    it('that is killed also ends the service, which drains first', async () => {
       const clone = [
         'node_modules',
         'package.json',
@@ -268,7 +268,7 @@ describe('stopping', () => {
       });
       for (const stream of [npm.stdout, npm.stderr])
         stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
-      // Its output ends when the last process that could write has ended.
+      // The output ends when the last process that could write to it has ended.
       const ended = once(npm, 'close');
       await until(
         async () => output,

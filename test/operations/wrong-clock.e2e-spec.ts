@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 
 jest.setTimeout(60_000);
 
-describe('a machine whose clock is wrong', () => {
+describe('a machine with a wrong clock', () => {
   let database: TestDatabase;
   let targets: Targets;
   let target: TargetPath;
@@ -67,7 +67,7 @@ describe('a machine whose clock is wrong', () => {
     ['two hours ahead', 2 * HOUR_MS],
     ['two hours behind', -2 * HOUR_MS],
   ])(
-    '%s: the process says so, claims nothing, drops nothing, and what it accepts carries the right time',
+    '%s: the process reports it, claims nothing, drops nothing, and stores the right time for accepted messages',
     async (_what, shiftMs) => {
       const wrong = await startServer({ ...api.env, ROLE: 'all', ...shiftedClock(shiftMs) });
       try {
@@ -91,7 +91,7 @@ describe('a machine whose clock is wrong', () => {
     },
   );
 
-  it('all of it is delivered by a process whose clock is right', async () => {
+  it('a process with a right clock delivers all of it', async () => {
     const worker = await startServer({ ...api.env, ROLE: 'worker' });
     try {
       await target.arrived(sent.length);
@@ -102,7 +102,7 @@ describe('a machine whose clock is wrong', () => {
     }
   });
 
-  it('a clock that is off by less than a minute is put up with, and schedules keep their steps', async () => {
+  it('a clock that is off by less than a minute is tolerated, and schedules keep their steps', async () => {
     const server = await startServer({ ...api.env, ROLE: 'worker', ...shiftedClock(-55_000) });
     try {
       const failing = targets.open(() => ({ status: 500 }));
@@ -122,7 +122,7 @@ describe('a machine whose clock is wrong', () => {
         WITHIN_MS,
       );
 
-      // Full jitter over the second step, less the time that the look took; 55 s off without PostgreSQL's clock.
+      // Full jitter over the second step, minus the time of the poll. Without PostgreSQL's clock it would be 55 s off.
       expect(due?.seconds).toBeGreaterThan(-40);
       expect(due?.seconds).toBeLessThanOrEqual(40);
     } finally {
