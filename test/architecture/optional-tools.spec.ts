@@ -39,7 +39,7 @@ describe('a tool that tests use if the machine has it', () => {
       false,
     ],
     ['that exists and fails', { swaks: 'echo "=== TLS supported"; exit 1' }, false],
-    ['that is not there', {}, false],
+    ['that is not installed', {}, false],
   ])('swaks %s', (_what, scripts, expected) => {
     onlyPrograms(scripts);
     expect(isSwaksUsable()).toBe(expected);
@@ -49,7 +49,7 @@ describe('a tool that tests use if the machine has it', () => {
     ['7.0', { 'redis-server': 'echo "Redis server v=7.0.15 sha=00000000:0"' }, true],
     ['5.0, which BullMQ refuses', { 'redis-server': 'echo "Redis server v=5.0.14 sha=00000000:0"' }, false],
     ['that exists and fails', { 'redis-server': 'exit 127' }, false],
-    ['that is not there', {}, false],
+    ['that is not installed', {}, false],
   ])('redis-server %s', (_what, scripts, expected) => {
     onlyPrograms(scripts);
     expect(isRedisInstalled()).toBe(expected);

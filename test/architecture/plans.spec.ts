@@ -738,7 +738,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       ],
       ['of a destination, dead letters', { ...ROUTED, status: 'dlq' }, ['deliveries_target_id_idx']],
       ['of a destination, of an endpoint', { ...ROUTED, endpointId: ENDPOINT }, ['deliveries_routed_idx', ...OPEN]],
-      ['of a destination that is sent to by itself', { destinationId: TARGET }, OPEN],
+      ['of a destination with directly sent events', { destinationId: TARGET }, OPEN],
       ['of an application', { applicationId: APPLICATION }, ['messages_application_id_idx', 'events_pkey']],
       [
         'of an application, delivered, of a type',
@@ -758,12 +758,12 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     });
 
     it.each<[string, Partial<EventFilter>]>([
-      ['of a destination that nothing went to', { destinationId: lowestIdAt(1) }],
+      ['of a destination without events', { destinationId: lowestIdAt(1) }],
       [
-        'of a destination whose events all wait, behind the backlog of others',
+        'of a destination whose events all wait, behind the backlog of other destinations',
         { destinationId: ROUTED_TARGET, status: 'retrying' },
       ],
-      ['of what an endpoint received, retrying', { endpointId: ENDPOINT, status: 'retrying' }],
+      ['of received events of an endpoint, retrying', { endpointId: ENDPOINT, status: 'retrying' }],
     ])(
       'list %s: reads a window of the open deliveries, and the next page reads the next window',
       async (_what, aim) => {
@@ -830,7 +830,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         AIMS.map(([where, aim]): [string, string, Partial<EventFilter>] => [state, where, { ...status, ...aim }]),
       ),
     )(
-      'list of %s, %s, with and without type, direction and error: no scan, bounded work within its window, as for the count',
+      'list of %s, %s, with and without type, direction and error: no scan, bounded work within its window; the same for the window and the count',
       async (_state, _where, filter) => {
         for (const rest of REST) {
           const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };

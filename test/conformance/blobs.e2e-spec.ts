@@ -315,7 +315,7 @@ describe('blobs in files', () => {
     ],
     ['there is no such bucket', () => inBucket({ bucket: 'nobody' })],
     ['nobody listens', () => inBucket({ endpoint: 'http://127.0.0.1:1' })],
-    ['the policy lets nothing through', () => inBucket({}, [])],
+    ['the egress policy blocks the address', () => inBucket({}, [])],
   ])(
     '503: reports that nothing was accepted if %s, and a read does not report a missing blob',
     async (_what, store) => {

@@ -102,10 +102,10 @@ describe('the checker', () => {
 
   it.each<[string, Partial<Arrival>, Partial<Evidence>]>([
     ['the first was unanswered', { answeredAtMs: null }, {}],
-    ['the first was answered right before it', {}, {}],
-    ['the first was on its way', { receivedAtMs: AT_MS + 500, answeredAtMs: AT_MS + 501 }, {}],
+    ['the first was answered right before the kill', {}, {}],
+    ['the first was in flight', { receivedAtMs: AT_MS + 500, answeredAtMs: AT_MS + 501 }, {}],
     [
-      'its result was under way to a slow PostgreSQL',
+      'its result was in flight to a slow PostgreSQL',
       {},
       {
         disruptions: [kill({ atMs: AT_MS + 3_400 })],
@@ -140,7 +140,7 @@ describe('the checker', () => {
       20_000,
     ],
     ['the kill came before it was sent', { disruptions: [kill({ atMs: AT_MS - 2_000 })] }, 20_000],
-    ['the kill came after the copy', { disruptions: [kill({ atMs: AT_MS + 800 })] }, 700],
+    ['the kill came after the duplicate', { disruptions: [kill({ atMs: AT_MS + 800 })] }, 700],
   ])('reports a repeated delivery if %s', (_when, changes, afterMs) => {
     const report = check(evidence({ ...changes, arrivals: [arrival(1), arrival(2), again(2, afterMs)] }));
 

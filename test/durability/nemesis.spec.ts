@@ -219,10 +219,14 @@ describe('the verdict on mail', () => {
     ['an email that never left', { relayed: [] }, /^1 emails that were answered 202 never left$/],
     ['another text', { events: [{ ...event, text: 'word' }] }, /altered/],
     ['another size', { events: [{ ...event, sizeBytes: 9 }] }, /altered/],
-    ['other bytes the second time', { relayed: [copy, { ...copy, raw: 'again the words' }] }, /altered/],
+    [
+      'an email that is sent again with other bytes',
+      { relayed: [copy, { ...copy, raw: 'again the words' }] },
+      /altered/,
+    ],
     ['two events', { events: [event, { ...event, id: 'evt_2' }] }, /^1 messages became two events$/],
-    ['a message that nobody takes', { letters: [{ ...letter, isAccepted: false }] }, /never taken/],
-    ['an email that nobody takes', { emails: [{ ...email, isAccepted: false }] }, /never taken/],
+    ['a message that is never accepted', { letters: [{ ...letter, isAccepted: false }] }, /never taken/],
+    ['an email that is never accepted', { emails: [{ ...email, isAccepted: false }] }, /never taken/],
   ])('is broken by %s', (_what, given, claim) => {
     expect(judgeMail({ ...clean, ...given }).wrongs.join('; ')).toMatch(claim);
   });

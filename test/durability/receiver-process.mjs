@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
 /**
- * @type {{ seed: number, secrets: string[], flaky: number[], isCalm: boolean }} The destination at `/0` signs with
- * `secrets[0]`.
+ * @type {{ seed: number, secrets: string[], flaky: number[], isCalm: boolean }} The secret of the
+ * destination at `/0` is `secrets[0]`.
  */
 const { seed, secrets, flaky, isCalm } = JSON.parse(process.argv[2]);
 const verifiers = secrets.map((secret) => new Webhook(secret));

@@ -232,7 +232,7 @@ describe(`PROCESSES=${PROCESSES}`, () => {
 
   it.each([
     [
-      'a database that nobody may enter',
+      'an extension that does not exist',
       {
         DATABASE_URL: 'postgres://nobody:hunter2hunter2@127.0.0.1:1/x',
         MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),

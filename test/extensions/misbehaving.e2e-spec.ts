@@ -323,7 +323,7 @@ describe('a misbehaving extension', () => {
     ['answers nothing', { check: 'nothing' }, 'schema', /adapter of this type failed/],
     ['rejects', { check: 'reject' }, 'schema', /adapter of this type failed/],
     ['throws in its probe', { probe: 'throw' }, 'connectivity', /adapter of this type failed/],
-    ['answers a probe with nothing', { probe: 'nothing' }, 'connectivity', /adapter of this type failed/],
+    ['answers a probe without a result', { probe: 'nothing' }, 'connectivity', /adapter of this type failed/],
     ['never answers a probe', { probe: 'never' }, 'connectivity', /did not report within 12000 ms/],
   ])(
     '422: a target is not stored if its adapter %s, and the answer gives the reason',

@@ -102,7 +102,7 @@ describeWithNats('the sample extension', () => {
 
     it.each([
       ['no stream has the subject', { subject: 'invoices.{event_type}' }, /No stream stores/],
-      ['there is no stream of the name', { stream: 'NOTHING' }, /No stream stores|stream not found/],
+      ['no stream has the name', { stream: 'NOTHING' }, /No stream stores|stream not found/],
     ])('422: %s', async (_what, config, message) => {
       const answer = await server.api('POST', '/v1/destinations', draft(config));
 

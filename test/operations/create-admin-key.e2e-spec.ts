@@ -71,10 +71,10 @@ describe('create-admin-key', () => {
   }, 180_000);
 
   it.each<[string, string[], Record<string, string>, RegExp]>([
-    ['an environment that there is not', ['--env', 'staging'], {}, /The only option is --env live or --env test/],
-    ['an option that it does not know', ['--org', 'x'], {}, /The only option is --env live or --env test/],
+    ['an unknown environment', ['--env', 'staging'], {}, /The only option is --env live or --env test/],
+    ['an unknown option', ['--org', 'x'], {}, /The only option is --env live or --env test/],
     [
-      'a database that is not there',
+      'a database address without a server',
       [],
       { DATABASE_URL: 'postgres://ann:hunter2hunter2@127.0.0.1:1/orders' },
       /Nothing listens at 127\.0\.0\.1:1/,

@@ -160,7 +160,7 @@ describe('posthorn dns and DNS_PORT', () => {
     }, 120_000);
 
     it.each<[string, string[], Record<string, string>, RegExp]>([
-      ['an option that it does not know', ['--rotate'], {}, /The options are --rotate-dkim/],
+      ['an unknown option', ['--rotate'], {}, /The options are --rotate-dkim/],
       ['--now alone', ['--now'], {}, /The options are --rotate-dkim/],
       ['no platform domain', [], { PLATFORM_DOMAIN: '' }, /PLATFORM_DOMAIN is not set/],
     ])('the command rejects %s in one line', async (_what, args, more, line) => {

@@ -106,7 +106,11 @@ describeWithPgBouncer('behind PgBouncer', () => {
     afterEach(leave);
 
     it.each<[string, Record<string, string>, RegExp]>([
-      ['as it is installed', {}, /DATABASE_URL leads to a pooler that refuses the settings of connections/],
+      [
+        'with the settings of its package',
+        {},
+        /DATABASE_URL leads to a pooler that refuses the settings of connections/,
+      ],
       [
         'with start-up options ignored',
         { ignore_startup_parameters: 'options' },

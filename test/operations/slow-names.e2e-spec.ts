@@ -80,7 +80,7 @@ describe('names', () => {
     ['whose servers never answer', 'one.slow.example', /did not answer in time/],
     ['that is absent', 'nobody.example.com', /no such name/],
     ['whose servers fail', 'broken.example.com', /name servers failed/],
-    ['that leads into a private network', 'inside.example.com', /private network/],
+    ['that resolves into a private network', 'inside.example.com', /private network/],
   ])(
     '422: a destination with a name %s is not created, and the answer gives the reason',
     async (_what, name, reason) => {

@@ -9,10 +9,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { minifySync, transformSync } from '@swc/core';
 
-/**
- * @typedef {{ file: string, format: 'module' | 'commonjs' | 'json', code: string, links: Record<string, number> }}
- * Packed
- */
+/** @typedef {{ file: string, format: 'module' | 'commonjs' | 'json', code: string, links: Record<string, number> }} Packed */
 
 /**
  * Writes the modules that the built files load: `modules.js` (an array of functions) and `modules.json` (entry points
@@ -41,7 +38,7 @@ function write(file, content, encoding) {
   renameSync(draft, file);
 }
 
-/** @returns {Packed[]} everything that the files lead to, themselves first */
+/** @returns {Packed[]} the entries, followed by everything that they import */
 function collect(entries) {
   const files = [...entries];
   const places = new Map(entries.map((entry, place) => [entry, place]));
