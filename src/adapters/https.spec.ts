@@ -70,7 +70,6 @@ const failed = (
   durationMs,
 });
 
-/** Returns the adapter with a network that gives these answers in order. */
 function arrange(...answers: EgressAnswer[]): { adapter: HttpsAdapter; requests: EgressRequest[] } {
   const requests: EgressRequest[] = [];
   const agent = {

@@ -99,8 +99,8 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 
   /**
-   * Encodes a body once, not for each signature and request, if consecutive deliveries have the same body, as those of
-   * a fan-out do. A body that is sent only once is encoded while it is signed and written, without an extra copy.
+   * Encodes a body once if consecutive deliveries share it, as those of a fan-out do. A body sent only once is not
+   * copied.
    */
   private bytesOf(body: string | Buffer): string | Buffer {
     if (typeof body !== 'string') return body;
@@ -110,13 +110,9 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 }
 
-/** Fields of a target that become headers. */
 export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
 
-/**
- * Returns the request headers. The message's headers override the destination's, and Posthorn's override both, so that
- * a caller cannot forge the headers that a receiver verifies.
- */
+/** Message headers override the destination's. Posthorn's override both: verified headers can't be forged. */
 export function headersOf(outgoing: Signable, target: HeaderSources): Record<string, string> {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);

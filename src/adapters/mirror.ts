@@ -126,7 +126,7 @@ export function mirroredUrl(target: URL, { path, query }: Pick<MirroredRequest, 
   return url;
 }
 
-/** Returns the request's headers without those of its connection. The destination's own headers override them. */
+/** Drops the headers of the request's connection. The destination's own headers override the others. */
 export function mirroredHeaders(
   { headers }: Pick<MirroredRequest, 'headers'>,
   { replayed, traceparent }: Pick<Outgoing, 'replayed' | 'traceparent'>,

@@ -15,7 +15,6 @@ export class OwnHost {
     return URL.canParse(url) && (hostOf(url) === hostOf(this.config.baseUrl) || this.isCustom(url));
   }
 
-  /** Returns whether a URL is a receive URL of this service. */
   receives(url: string): boolean {
     return this.is(url) && (new URL(url).pathname.includes('/in/') || this.isCustom(url));
   }

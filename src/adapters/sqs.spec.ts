@@ -59,7 +59,6 @@ const told = (status: number, body: unknown): EgressAnswer => ({
 const attributes = (given: object): EgressAnswer =>
   told(200, { Attributes: { QueueArn: 'arn:aws:sqs:eu-west-1:1:orders', ...given } });
 
-/** Returns the adapter with a network that gives this answer. */
 function arrange(answer: EgressAnswer): { adapter: SqsAdapter; requests: EgressRequest[] } {
   const requests: EgressRequest[] = [];
   const agent = {

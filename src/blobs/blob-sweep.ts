@@ -13,10 +13,7 @@ const DAY_MS = 86_400_000;
 const TURN_MS_MAX = 10_000;
 const AGAIN_MS = 1_000;
 
-/**
- * Sweeps expired blobs from the directory or the bucket. Blobs in PostgreSQL are dropped with the partitions of their
- * day.
- */
+/** Blobs in a directory or a bucket only. In PostgreSQL they are dropped with the partitions of their day. */
 @Injectable()
 export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

@@ -8,7 +8,6 @@ import { FileBlobs } from './file-blobs.js';
 import { PostgresBlobs } from './postgres-blobs.store.js';
 import { S3Blobs } from './s3-blobs.js';
 
-/** Provides the storage of raw messages and attachments that BLOB_STORE selects. */
 @Global()
 @Module({
   providers: [

@@ -7,13 +7,11 @@ export interface BlobKey {
   expiresOnDay: number;
 }
 
-/** A blob to be stored. */
 export interface NewBlob {
   key: BlobKey;
   bytes: Buffer;
 }
 
-/** Result of a sweep. */
 export interface Swept {
   /** Number of removed blobs, including leftovers of crashes. */
   removed: number;
@@ -22,20 +20,14 @@ export interface Swept {
 }
 
 /**
- * Stores bytes that are too large for a row: raw messages and attachments. A blob is written once and never changed. A
- * blob without any reference (after a crash between the two writes) is swept when its day expires.
+ * Stores bytes too large for a row: raw messages and attachments. A blob is written once and never changed. One without
+ * a reference (after a crash between the two writes) is swept when its day expires.
  */
 export abstract class BlobStore {
-  /**
-   * Stores the bytes and resolves once they are durable. Throws 503 while the storage is unavailable. Nothing is stored
-   * then.
-   */
+  /** Resolves once the bytes are durable. Throws 503, and stores nothing, while the storage is unavailable. */
   abstract put(key: BlobKey, bytes: Buffer): Promise<void>;
 
-  /**
-   * Stores `sizeBytes` bytes that arrive in chunks of any size. A store that supports streaming holds at most a few
-   * megabytes of them in memory. Rethrows errors of the chunk source.
-   */
+  /** Chunks have any size. A streaming store holds at most a few megabytes in memory. Rethrows the source's errors. */
   async putFrom(key: BlobKey, chunks: AsyncIterable<Buffer>, _sizeBytes: number): Promise<void> {
     const whole: Buffer[] = [];
     for await (const chunk of chunks) whole.push(chunk);

@@ -14,8 +14,7 @@ const ABANDONED_MS = DAY_MS;
 /**
  * Stores blobs as files of a directory that all processes share: `<environment>/<last two digits>/<id>`. An empty file
  * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first, then the blob is renamed into
- * its final name. A crash in between leaves only a marker or a file in `tmp`. Both are swept. A partial file never has
- * the final name.
+ * its final name, so no partial file has it. A crash leaves only a marker or a file in `tmp`. Both are swept.
  */
 export class FileBlobs extends BlobStore {
   constructor(private readonly root: string) {
@@ -44,10 +43,7 @@ export class FileBlobs extends BlobStore {
     await unlink(file).catch(nullWhenMissing);
   }
 
-  /**
-   * Removes the blobs that expired before `today` (days since the epoch) and the leftovers of crashes, until `mayGoOn`
-   * returns false.
-   */
+  /** Removes blobs expired before `today` (days since the epoch) and leftovers of crashes, while `mayGoOn()`. */
   async sweep(today: number, nowMs: number, mayGoOn: () => boolean): Promise<Swept> {
     let removed = 0;
     const expiring = path.join(this.root, 'expiring');
@@ -154,10 +150,7 @@ async function sync(directory: string): Promise<void> {
   }
 }
 
-/**
- * Yields the names in a directory of any size without holding all of them in memory. Yields nothing if the directory
- * does not exist.
- */
+/** Never holds all names in memory. Yields nothing if the directory does not exist. */
 async function* entriesOf(directory: string): AsyncGenerator<string> {
   const opened = await opendir(directory).catch(nullWhenMissing);
   if (opened !== null) for await (const { name } of opened) yield name;

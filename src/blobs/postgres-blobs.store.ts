@@ -5,13 +5,9 @@ import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/database/pg-
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 
-/**
- * Chunks that one statement writes or reads (1 MB). A process holds several copies of this amount besides the blob
- * itself.
- */
+/** 1 MB per statement. A process holds several copies of this amount besides the blob itself. */
 const CHUNKS_PER_WRITE = 4;
 const CHUNKS_PER_READ = 4;
-/** Maximum number of blobs whose first chunks one statement reads. */
 const FIRST_CHUNKS_MAX = 16;
 
 const PUT: Statement = {
@@ -64,9 +60,8 @@ interface Chunk extends FirstChunk {
 }
 
 /**
- * Stores blobs in PostgreSQL, in rows of 256 KB. All rows of a blob are committed together, in the caller's transaction
- * if there is one. A partial blob can therefore never be read. Retention drops the rows with the partition of their day
- * (`Partitions` of the ledger).
+ * Stores blobs in rows of 256 KB, committed together, in the caller's transaction if any: no partial blob can be read.
+ * Retention drops the rows with the partition of their day (`Partitions` of the ledger).
  */
 @Injectable()
 export class PostgresBlobs extends BlobStore {
@@ -179,10 +174,7 @@ export class PostgresBlobs extends BlobStore {
   }
 }
 
-/**
- * Splits the bytes into pieces of `slabBytes` each. The last piece may be shorter. An empty source yields one empty
- * piece.
- */
+/** Pieces have `slabBytes`; the last may be shorter. An empty source yields one empty piece. */
 async function* slabs(source: AsyncIterable<Buffer>, slabBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let heldBytes = 0;

@@ -24,9 +24,8 @@ type Sdk = typeof import('@aws-sdk/client-s3');
 
 /**
  * Stores blobs as objects of a bucket: `<environment>/<last two digits>/<id>`. An empty object
- * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first. A crash in between leaves only
- * a marker, which is swept on its day. S3 writes objects atomically, and a successful response means that the object is
- * durable. The SDK is loaded at the first use.
+ * `expiring/<day>/<environment>.<id>` marks the expiry day. It is written first, so a crash leaves only a marker, swept
+ * on its day. S3 writes atomically, and success means durable. The SDK is loaded at the first use.
  */
 export class S3Blobs extends BlobStore {
   private readonly open = memoizeAsync(() => this.connect());
@@ -73,10 +72,7 @@ export class S3Blobs extends BlobStore {
     await client.send(new sdk.DeleteObjectCommand(this.at(blobKey(environmentId, id))));
   }
 
-  /**
-   * Removes the blobs that expired before `today` (days since the epoch) and the leftovers of crashes, page by page,
-   * until `mayGoOn` returns false.
-   */
+  /** Removes blobs expired before `today` (days since the epoch) and leftovers of crashes, while `mayGoOn()`. */
   async sweep(today: number, mayGoOn: () => boolean): Promise<Swept> {
     const { sdk, client } = await this.open();
     let removed = 0;
@@ -204,10 +200,7 @@ function nullWhenMissing(error: unknown): null {
   throw error;
 }
 
-/**
- * Returns null if the server does not support the call. A wrong bucket or wrong credentials also fail the next call,
- * which reports them.
- */
+/** Null if the server does not support the call. Wrong buckets and credentials also fail the next call. */
 function nullWhenUnknown(error: unknown): null {
   const { $metadata, $response } = error as Error & {
     $metadata?: { httpStatusCode?: number };

@@ -173,9 +173,7 @@ const DEADLINE_MS = 900_000;
 /** Client-side timeout behind a pooler, where it is the only limit. */
 const POOLED_DEADLINE_MS = 35_000;
 
-/** Options of the database connection. */
 export interface SourceOptions {
-  /** True if the URL points to a pooler. */
   isPooled?: boolean;
   /** For migrations: statements have no time limit. */
   isPatient?: boolean;
@@ -227,7 +225,6 @@ export async function openDatabase(url: string): Promise<DataSource> {
   }
 }
 
-/** Returns the recorded names of all migrations in this build. */
 const namesOf = ({ migrations }: DataSource): string[] =>
   migrations.map(({ name, constructor }) => name ?? constructor.name);
 

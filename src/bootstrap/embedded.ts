@@ -11,17 +11,14 @@ import { serverSettings } from './embedded/settings.js';
 import type { Log } from './embedded/supervisor.js';
 import { Supervisor } from './embedded/supervisor.js';
 
-/** A running PostgreSQL server that Posthorn manages. */
 export interface EmbeddedPostgres {
   /** Connection URL, including the password. It stays valid when the server dies and is restarted. */
   readonly url: string;
-  /** Process id of the current server. */
   pid(): number;
   /** Shuts the server down (fast mode) and disables restarts. DATA_DIR is then free for another process. */
   stop(): Promise<void>;
 }
 
-/** Options of an embedded server. */
 export interface EmbeddedPostgresOptions {
   /** Directory of the database, its password, log and lock. Created if it does not exist. */
   readonly dataDir: string;

@@ -16,10 +16,7 @@ export class ExtensionFailed extends Error {
   }
 }
 
-/**
- * Returns the error to report for a failed start: the given error, or an `ExtensionFailed` if an extension caused it.
- * Looks at the files in the stack first, then at the class names in the message.
- */
+/** The given error, or `ExtensionFailed` by files in the stack, then by class names in the message. */
 export function blamed(error: unknown, extensions: readonly LoadedExtension[], role: Role): unknown {
   if (error instanceof ExtensionFailed || error instanceof ConfigError || !(error instanceof Error)) return error;
   // Errors of migrations already contain the extension's name.
@@ -34,8 +31,8 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
 }
 
 /**
- * Names the extension whose hook rejects during the application's start. An error that a remote server returned has no
- * file of an extension in its stack. Call this after the application was created and before it starts.
+ * Names the extension whose hook rejects: a remote server's error has no file of it in its stack. Call this after the
+ * application was created and before it starts.
  */
 export function watchHooks(
   app: Pick<INestApplication, 'get'>,
@@ -54,10 +51,7 @@ export function watchHooks(
   }
 }
 
-/**
- * Names the extension whose factory fails. Such an error may have no file of the extension in its stack either. Call
- * this before the application is created.
- */
+/** Names the extension whose factory fails: the stack may lack its files. Call before the app is created. */
 export function watchFactories(extensions: readonly LoadedExtension[], role: Role): void {
   for (const extension of extensions) {
     const failed = (error: unknown): never => {
@@ -108,7 +102,6 @@ function watch(instance: Hooks, extension: LoadedExtension): void {
   }
 }
 
-/** Returns the names of the extension's own classes: its modules, their providers, and its entities. */
 function namesOf(extension: LoadedExtension, role: Role): string[] {
   try {
     return [...classesOf(rootOf(extension.imported(role))), ...extension.entities]
@@ -122,24 +115,19 @@ function namesOf(extension: LoadedExtension, role: Role): string[] {
 const rootOf = (imported: Type | DynamicModule): DynamicModule =>
   'module' in imported ? imported : { module: imported };
 
-/** Returns every class that a module contributes. */
 function classesOf(root: DynamicModule): Type[] {
   const { modules, providers, controllers } = partsOf(root);
   const given = [...providers, ...controllers].map((each) => (each as { useClass?: unknown } | null)?.useClass ?? each);
   return [...modules, ...given.filter(isClass)];
 }
 
-/** Classes that a module contributes. */
 interface Parts {
   modules: Type[];
   providers: unknown[];
   controllers: unknown[];
 }
 
-/**
- * Includes the modules that it imports by class. Dynamic modules that it configures, such as `BullModule`, are not the
- * extension's own.
- */
+/** Dynamic modules that the extension configures, such as `BullModule`, are not its own. */
 function partsOf(root: DynamicModule, parts: Parts = { modules: [], providers: [], controllers: [] }): Parts {
   if (parts.modules.includes(root.module)) return parts;
   const given = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [

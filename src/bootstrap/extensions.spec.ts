@@ -25,7 +25,6 @@ class Topics1732500000000 {}
 class KafkaTopics {}
 class Module {}
 
-/** Returns a module with this declaration, even if its type does not allow it. */
 function declaring(declaration: object): typeof Module {
   class Declared {}
   Extension(declaration as ExtensionDeclaration)(Declared);

@@ -7,20 +7,14 @@ import type { Role } from '#kernel/config/config.js';
 import { declarationOf, type ExtensionDeclaration, type ExtensionModule } from '../extension/declaration.js';
 import { packageOf, secondCopy } from './framework-copies.js';
 
-/** An extension that was loaded and validated. */
 export interface LoadedExtension extends Required<ExtensionDeclaration> {
-  /** Name of the extension in EXTENSIONS. */
   specifier: string;
   /** Directory of its code, with every link resolved and a trailing slash. Null if the extension is not a file. */
   directory: string | null;
-  /**
-   * Returns the module that the application imports in a process with this role. @throws Error with one line that names
-   * the extension.
-   */
+  /** @throws Error with one line that names the extension. */
   imported: (role: Role) => Type | DynamicModule;
 }
 
-/** Metadata keys that `@Module`, `@Injectable` and `@Controller` set on a class. */
 const MODULE_PARTS = ['imports', 'providers', 'controllers', 'exports'];
 const INJECTABLE = '__injectable__';
 const CONTROLLER = '__controller__';
@@ -79,10 +73,7 @@ function urlOf(name: string): string {
   return /^\.{0,2}\//.test(name) ? pathToFileURL(path.resolve(name)).href : import.meta.resolve(name);
 }
 
-/**
- * Returns the directory of a loaded extension: the folder of its package, or the folder of the file if that package is
- * Posthorn itself.
- */
+/** The folder of its package, or of the file if that package is Posthorn itself. */
 function directoryOf(name: string): string | null {
   const url = urlOf(name);
   if (!url.startsWith('file:')) return null;
@@ -108,9 +99,8 @@ async function load(name: string): Promise<unknown> {
 }
 
 /**
- * Returns the extension if its declaration is valid. A module without a declaration is identified by its class. It can
- * have routes, adapters and guards, but no tables.
- * @throws Error with one line.
+ * A module without a declaration is identified by its class: it can have routes, adapters and guards, but no tables.
+ * @throws Error with one line if the declaration is invalid.
  */
 export function inOrder(specifier: string, module: ExtensionModule, directory: string | null = null): LoadedExtension {
   const declaration = declarationOf(module);
@@ -127,7 +117,6 @@ export function inOrder(specifier: string, module: ExtensionModule, directory: s
   return { name, specifier, directory, entities, migrations, imported };
 }
 
-/** Returns the module that `for` creates for a role. */
 function made(
   specifier: string,
   make: NonNullable<ExtensionModule['for']>,

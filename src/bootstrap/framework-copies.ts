@@ -19,7 +19,6 @@ const SHARED = [
   'posthorn',
 ];
 
-/** A second copy of a package that must exist only once. */
 export interface SecondCopy {
   name: string;
   directory: string;
@@ -73,7 +72,7 @@ function otherCopy(
   return null;
 }
 
-/** Returns the names of a package's dependencies, or an empty list if its manifest is not readable. */
+/** Returns an empty list if the manifest is not readable. */
 function dependenciesIn(manifest: string): string[] {
   try {
     const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
@@ -85,7 +84,6 @@ function dependenciesIn(manifest: string): string[] {
   }
 }
 
-/** Returns the directory of the package that contains the file. */
 export function packageOf(file: string): string {
   const directory = path.dirname(file);
   return existsSync(path.join(directory, 'package.json')) || directory === file
@@ -93,7 +91,7 @@ export function packageOf(file: string): string {
     : packageOf(directory);
 }
 
-/** Returns the directory of a package as resolved from a file, with every link resolved, or null if it is not found. */
+/** Resolves from a file, with every link resolved. Null if the package is not found. */
 function directoryOf(name: string, fromFile: string): string | null {
   const folders = createRequire(fromFile).resolve.paths(name) ?? [];
   // Only CommonJS searches folders other than the node_modules folders above the file.

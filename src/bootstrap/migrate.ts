@@ -13,10 +13,9 @@ export async function connect(source: DataSource, onWait: () => void = () => und
 }
 
 /**
- * Begins a new epoch if the database runs on another PostgreSQL cluster or timeline than before. Transaction ids are
- * only comparable within one cluster and timeline. The new epoch keeps the order of pulled items ascending. The lock
- * waits for transactions that still write items of the old epoch, because readers treat every item of an old epoch as
- * committed.
+ * Begins a new epoch if the database is on another PostgreSQL cluster or timeline than before: transaction ids are only
+ * comparable within one. Pulled items then keep ascending. The lock waits for transactions that still write items of
+ * the old epoch, because readers treat each of those as committed.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];
@@ -41,13 +40,9 @@ async function checkVersion(runner: QueryRunner): Promise<void> {
     );
 }
 
-/** The parts of an extension that concern the schema. */
 type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
 
-/**
- * Migrates a connected database: Posthorn's tables first, then those of extensions. An advisory lock serializes
- * processes that start at the same time.
- */
+/** Posthorn's tables first, then those of extensions. An advisory lock serializes concurrent starts. */
 export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
   // Starts over if the server goes away in between, because each migration is one transaction.
   await retryUntilAvailable(() => runInLine(source, extensions));
@@ -68,10 +63,7 @@ async function runInLine(source: DataSource, extensions: readonly ExtensionTable
   }
 }
 
-/**
- * Migrations are recorded in `<name>_migrations`. Without the extension, that table is not read and the extension's
- * tables stay unchanged.
- */
+/** Recorded in `<name>_migrations`. Without the extension, that table is not read and its tables stay unchanged. */
 async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
   if (migrations.length === 0) return;
   const own = new DataSource({
@@ -109,7 +101,6 @@ export async function migrateOnce(
   }
 }
 
-/** Migrates the database at `url`. */
 export async function migrate(url: string): Promise<void> {
   const source = dataSource(url, 4, [], { isPatient: true });
   await connect(source);

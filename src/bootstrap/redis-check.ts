@@ -7,9 +7,8 @@ const REST_MS = 1_000;
 const WAIT_MS_MAX = 30_000;
 
 /**
- * Waits up to 30 seconds until the Redis of REDIS_URL responds. Calls `onWait` once if it has to wait. A running
- * service works without Redis, but a wrong address must be reported at the start.
- *
+ * Waits up to 30 seconds; `onWait` is called once. A running service works without Redis, but a wrong address must be
+ * reported at the start.
  * @throws ConfigError with one sentence for the operator.
  */
 export async function reachRedis({ redisUrl }: Config, onWait: () => void): Promise<void> {

@@ -32,17 +32,11 @@ import type { Service } from './shutdown.js';
 
 let extensions: readonly LoadedExtension[] = [];
 
-/**
- * Returns the error to report for a failed start: the given error, or an `ExtensionFailed` if an extension caused it.
- */
 export function blame(error: unknown, config: Config): unknown {
   return blamed(error, extensions, config.role);
 }
 
-/**
- * Starts the API and the delivery workers, with an existing database and master key. `member` is set if other processes
- * share the ports.
- */
+/** Needs an existing database and master key. `member` is set if other processes share the ports. */
 export async function startService(
   complete: Config,
   logger: Logger,
@@ -124,10 +118,7 @@ class ListeningService implements Service {
   }
 }
 
-/**
- * Prints the keys to standard output at any log level, directly after the commit. Later steps may fail, and the keys
- * are shown only once.
- */
+/** Prints keys at any log level, right after the commit: later steps may fail, and keys are shown only once. */
 async function firstStart(app: NestFastifyApplication): Promise<void> {
   const keys = await app.get(FirstStart).run();
   if (keys === null) return;
@@ -141,10 +132,7 @@ async function firstStart(app: NestFastifyApplication): Promise<void> {
 
 const CONNECTIONS = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as room`;
 
-/**
- * Only warns, because the pool sizes are maximums and other clients' connections are unknown. Behind a pooler the check
- * does not apply.
- */
+/** Only warns: pool sizes are maximums, and other clients are unknown. Does not apply behind a pooler. */
 async function warnOfConnections(
   source: ReturnType<typeof dataSource>,
   { isPooled, databasePoolSize }: Config,
@@ -157,7 +145,6 @@ async function warnOfConnections(
   if (warning !== null) logger.warn(warning);
 }
 
-/** Sets the process number for readiness, and answers a scrape with the metrics of all processes. */
 function joinOthers(app: NestFastifyApplication, member: Member): void {
   const metrics = app.get(Metrics);
   app.get(Readiness).numbered(member.number);

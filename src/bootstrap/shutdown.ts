@@ -2,12 +2,8 @@ import type { Logger } from 'pino';
 import type { Config } from '#kernel/config/config.js';
 import type { EmbeddedPostgres } from './embedded.js';
 
-/** A running service. */
 export interface Service {
-  /**
-   * Reports not ready and closes the connection after every response. Resolves when the service has continued to serve
-   * for `graceMs`.
-   */
+  /** Reports not ready and closes the connection after every response. Resolves after serving for `graceMs`. */
   retire(graceMs: number): Promise<void>;
   /** Begins nothing new, finishes and records work in progress, and closes the connections to the database. */
   drain(): Promise<void>;
@@ -15,10 +11,7 @@ export interface Service {
   abandon?(): void;
 }
 
-/**
- * After Ctrl-C the terminal signals both npm and Posthorn, and npm forwards the signal. A second signal within this
- * time counts as the same one.
- */
+/** After Ctrl-C npm forwards the terminal's signal. A second one within this time counts as the same one. */
 const ONE_WISH_MS = 1_000;
 
 /**
@@ -48,7 +41,6 @@ export class Shutdown {
     return this.begunAtMs !== null;
   }
 
-  /** Registers the embedded server, which is stopped last. */
   owns(postgres: EmbeddedPostgres | null): void {
     this.postgres = postgres;
   }

@@ -38,7 +38,6 @@ describe('mapStacks', () => {
     if (hasMap) writeFileSync(path.join(directory, `${name}.mjs.map`), map ?? '');
   }
 
-  /** Returns the stack of a separate program that runs without the flag of Node.js. */
   function stackThrough(name: string): string {
     const of = (file: string): string => JSON.stringify(pathToFileURL(path.join(directory, `${file}.mjs`)).href);
     const program = `import { mapStacks } from ${of('stack-traces')}; import { fail } from ${of(name)}; mapStacks();

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 const MAPS_MAX = 32;
 const PLACE = /((?:file:\/\/)?\/[^\s()]+\.[cm]?js):(\d+):(\d+)/;
 
-/** A V8 call site, which can format itself. */
 interface Frame {
   toString(): string;
 }
@@ -16,15 +15,14 @@ interface Frame {
 const maps = new Map<string, SourceMap | null>();
 
 /**
- * Makes stack traces show the lines of the TypeScript source. A source map is read when a trace through its file is
- * formatted. With `--enable-source-maps` Node.js would keep the maps of all loaded files in memory: 24 MB.
+ * Shows TypeScript lines in stacks. A source map is read when a trace through its file is formatted. With
+ * `--enable-source-maps` Node.js would keep the maps of all loaded files in memory: 24 MB.
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) =>
     [headOf(error), ...frames.map((frame: Frame) => `    at ${written(frame.toString())}`)].join('\n');
 }
 
-/** Returns the frame with its source position, or unchanged if there is no source map. */
 function written(frame: string): string {
   return frame.replace(PLACE, (place, name: string, line: string, column: string) => {
     try {
@@ -51,7 +49,6 @@ function mapOf(file: string): SourceMap | null {
   return map;
 }
 
-/** Returns the line that V8 writes above the frames. */
 function headOf(error: Error): string {
   try {
     return Error.prototype.toString.call(error);

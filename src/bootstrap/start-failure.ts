@@ -2,7 +2,6 @@ import path from 'node:path';
 import type { Config } from '#kernel/config/config.js';
 import { withoutCredentials } from '#kernel/config/config-values.js';
 
-/** Properties of an error from Node.js, node-postgres or the server. Missing ones are empty. */
 interface Told {
   code: string;
   message: string;
@@ -33,7 +32,6 @@ const silent: Sentence = ({ code, message }, { place }) =>
 const untrusted: Sentence = ({ code }, { place }) =>
   `The certificate of PostgreSQL at ${place} is not trusted (${code}): add the file of its certificate authority to DATABASE_URL with sslrootcert=FILE.`;
 
-/** SQLSTATEs that can occur during a start. */
 const REFUSALS: Readonly<Record<string, Sentence>> = {
   '28P01': (_, { place, user }) =>
     `PostgreSQL at ${place} refuses the password of the user ${user}: correct it in DATABASE_URL.`,
@@ -75,7 +73,6 @@ const CONNECTION_FAULTS: Readonly<Record<string, Sentence>> = {
     `The certificate of PostgreSQL at ${place} is not one for ${host}: use the name of the certificate in DATABASE_URL.`,
 };
 
-/** Errors of node-postgres that have no code. */
 const DRIVER_MESSAGES: readonly (readonly [RegExp, Sentence])[] = [
   [
     /does not support SSL/,
@@ -99,10 +96,7 @@ const LISTEN_FAULTS: Readonly<Record<string, (variable: string, port: number, ho
 
 const FILE_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENOSPC', 'EDQUOT', 'EEXIST']);
 
-/**
- * Returns why the process did not start: one line that names what to change and contains no secret of the
- * configuration. `config` is null if the environment variables themselves are invalid.
- */
+/** One line that names what to change, without secrets. `config` is null if environment variables are invalid. */
 export function startFailure(error: unknown, config: Config | null): string {
   const told = toldBy(error);
   const sentence =

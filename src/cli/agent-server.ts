@@ -7,12 +7,10 @@ import { parseExact, writeExact } from '../engine/exact-json.js';
 import { jsonLines, TooLong } from './json-lines.js';
 import type { Access } from './sessions.js';
 
-/** Maximum permission of the offered tools. */
 export type ScopeCap = 'read' | 'write';
 
 type Id = string | number | null;
 
-/** A JSON-RPC 2.0 message, limited to the fields used here. */
 interface Message {
   id?: Id;
   method?: string;
@@ -32,7 +30,6 @@ interface Tool {
   inputSchema?: { properties?: Record<string, unknown> };
 }
 
-/** Connection of the agent server. Tests replace its parts. */
 export interface AgentConnection {
   /** Called for each message, so that a new sign-in takes effect without a restart. */
   access: () => Access;
@@ -64,10 +61,9 @@ const UNAUTHENTICATED = -32_001;
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 /**
- * Bridges the tools of a service's `/mcp` to standard input and output. Each message is sent with the user's key. The
- * response is returned unchanged, except for tools that the scope cap excludes. The server waits for a restarting
- * service. A call that changes data gets an idempotency key, so that it takes effect once even if it is sent several
- * times.
+ * Bridges a service's `/mcp` tools to standard input and output, with the user's key. Responses are unchanged, except
+ * for tools that the scope cap excludes. Waits for a restarting service. A call that changes data gets an idempotency
+ * key, so that it takes effect once even if it is sent several times.
  */
 export class AgentServer {
   /** Requests in flight, keyed by their id as JSON, because an id can be a number of any length. */
@@ -183,10 +179,7 @@ export class AgentServer {
     return within;
   }
 
-  /**
-   * Sends a message until it is answered. `isRepeatable` means that it may be sent again although it may already have
-   * arrived.
-   */
+  /** `isRepeatable`: it may be sent again although it may already have arrived. */
   private async exchange(message: Message, signal: AbortSignal, isRepeatable: boolean): Promise<Message[]> {
     const untilMs = performance.now() + AWAY_MS_MAX;
     for (let waitMs = BACKOFF_MS_FIRST; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
@@ -252,7 +245,6 @@ export class AgentServer {
   }
 }
 
-/** The reason why a message has no answer, with its JSON-RPC error code. */
 class Away extends Error {
   constructor(
     readonly code: number,
@@ -262,10 +254,7 @@ class Away extends Error {
   }
 }
 
-/**
- * Returns the JSON-RPC messages of a response, whatever its status. Returns none, without reading the body, if the
- * response is something else.
- */
+/** Accepts any status. Returns none, without reading the body, if the response is something else. */
 async function messagesOf(response: Response): Promise<Message[]> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.clone().text();

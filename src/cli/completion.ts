@@ -33,7 +33,6 @@ export function addCompletionCommand(program: Command): void {
     });
 }
 
-/** Returns the words that can follow these words. */
 export function wordsAfter(program: Command, words: readonly string[]): string[] {
   let at = program;
   for (const word of words) at = at.commands.find((command) => command.name() === word) ?? at;

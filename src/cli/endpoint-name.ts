@@ -3,7 +3,7 @@ import { CommandFailure, EXIT } from './failure.js';
 
 type Endpoint = components['schemas']['EndpointItem'];
 
-/** Returns the endpoint with this ep_ id, name, or last part of its URL. */
+/** Accepts an ep_ id, a name, or the last part of the URL. */
 export async function endpointNamed(client: PosthornClient, name: string): Promise<Endpoint> {
   if (name.startsWith('ep_')) return client.get('/v1/endpoints/{id}', { params: { path: { id: name } } });
   const found: Endpoint[] = [];

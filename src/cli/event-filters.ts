@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 
-/** Event filters as given in the options of a command. */
 export interface EventFilters {
   /** One status for a stream, any number for a list. */
   status?: string | string[];
@@ -18,7 +17,6 @@ export interface EventFilters {
 
 const STATES = 'retrying, delivered, dlq, failed, quarantined, parked or ignored';
 
-/** Adds the filters of the event stream. */
 export function withStreamFilters(command: Command): Command {
   return withTargets(command.option('--status <status>', STATES));
 }
@@ -47,7 +45,6 @@ function withTargets(command: Command): Command {
     .option('--direction <direction>', 'outbound or inbound');
 }
 
-/** Returns the filters as API parameters, without those that were not given. */
 export function filterOf({
   status,
   type,

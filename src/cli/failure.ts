@@ -1,6 +1,5 @@
 import { PosthornConnectionError, PosthornError } from '../client/index.js';
 
-/** Exit codes of commands, for scripts. */
 export const EXIT = {
   ok: 0,
   error: 1,
@@ -22,7 +21,6 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Returns the message and the exit code for an error. */
 export function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CommandFailure) return { message: error.message, exitCode: error.exitCode };
   if (error instanceof PosthornError) return { message: sentence(error), exitCode: exitCodeOf(error) };

@@ -4,10 +4,8 @@ import type { components } from '../client/index.js';
 
 type RawRequest = components['schemas']['RequestDetailItem'];
 
-/** Response of the local program. */
 export interface LocalAnswer {
   status: number | null;
-  /** Reason for a missing response. */
   error: string | null;
   durationMs: number;
 }
@@ -30,10 +28,7 @@ const TIMEOUT_MS = 30_000;
 /** Placeholder that the API returns for an authentication header if the key has scope read. */
 export const HIDDEN = '(hidden)';
 
-/**
- * Forwards a received request: its method, the path below the endpoint's own, its query, its headers in order, and its
- * body byte for byte.
- */
+/** Keeps the method, the path below the endpoint's own, the query, the header order, and the body byte for byte. */
 export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): Promise<LocalAnswer> {
   const body = Buffer.from(received.body, received.body_encoding === 'base64' ? 'base64' : 'utf8');
   const headers = ['host', to.host];
@@ -78,7 +73,6 @@ export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): 
   });
 }
 
-/** Returns the path and the query for the local program. */
 export function targetOf({ path, query }: Pick<RawRequest, 'path' | 'query'>, to: URL): string {
   const suffix = path === '' || path.startsWith('/') ? path : `/${path}`;
   const base = suffix === '' ? to.pathname : to.pathname.replace(/\/$/, '');

@@ -8,7 +8,6 @@ export interface TunnelPlace {
   done: string[];
 }
 
-/** One message of the stream, in stream order. */
 export interface Slot {
   readonly streamId: string;
   readonly eventId: string | null;
@@ -18,10 +17,7 @@ export interface Slot {
 /** Limits the size of a file that is rewritten for each request. */
 const DONE_MAX = 500;
 
-/**
- * Tracks processed messages while requests end out of order. The position advances only past messages without open
- * predecessors, so that a run that ends loses no message.
- */
+/** Requests end out of order. The position passes only messages without open predecessors, so that none is lost. */
 export class ForwardingProgress {
   private readonly slots: Slot[] = [];
   private last: string;

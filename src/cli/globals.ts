@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { CommandFailure, EXIT } from './failure.js';
 import { Terminal } from './terminal.js';
 
-/** Options of every command. */
 export interface Globals {
   url?: string;
   json?: boolean;
@@ -12,14 +11,13 @@ export function terminalOf(command: Command): Terminal {
   return new Terminal(command.optsWithGlobals<Globals>().json ?? false);
 }
 
-/** Parses a repeatable option of the form `name: value`. */
+/** Parses `name: value`. */
 export function collectPairs(text: string, before: Record<string, string> = {}): Record<string, string> {
   const colon = text.search(/[:=]/);
   if (colon < 1) throw new CommandFailure(`${JSON.stringify(text)} does not have the form name:value.`, EXIT.usage);
   return { ...before, [text.slice(0, colon).trim()]: text.slice(colon + 1).trim() };
 }
 
-/** Parses an option that is a whole number. */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new CommandFailure(`${JSON.stringify(text)} is not a whole number.`, EXIT.usage);
   return Number(text);

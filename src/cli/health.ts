@@ -1,7 +1,6 @@
 import type { PosthornClient } from '../client/index.js';
 import { plain } from './terminal.js';
 
-/** Result of one check, as a sentence. */
 export interface Found {
   result: 'ok' | 'warning' | 'failed';
   message: string;
@@ -19,7 +18,6 @@ const HOUR_MS = 3_600_000;
 const LATE_MS = 60_000;
 const VERY_LATE_MS = 300_000;
 
-/** Checks the age of the oldest due delivery in the service's readiness report. */
 export function lateness(parts: Readonly<Record<string, unknown>> | undefined): Found {
   const oldestMs = Number((parts?.['storage'] as { oldest_due_age_ms?: unknown } | undefined)?.oldest_due_age_ms ?? 0);
   if (oldestMs < LATE_MS) return ok('Deliveries start on time.');
@@ -27,7 +25,7 @@ export function lateness(parts: Readonly<Record<string, unknown>> | undefined): 
   return oldestMs < VERY_LATE_MS ? warning(message) : failed(message);
 }
 
-/** Returns the host names of the service: BASE_URL and PLATFORM_DOMAIN. */
+/** BASE_URL and PLATFORM_DOMAIN. */
 export async function namesOf(client: PosthornClient): Promise<{ domain: string; baseUrl: string }> {
   const [{ platform_domain: domain }, { issuer: baseUrl }] = await Promise.all([
     client.get('/v1/ingest-domains'),
@@ -104,7 +102,6 @@ async function destinationFound(client: PosthornClient, id: string, now: Date): 
   return found;
 }
 
-/** Checks for customers with failing endpoints, worst first. */
 export async function applicationsFound(client: PosthornClient): Promise<Found[]> {
   const { data } = await client.get('/v1/metrics/applications', { params: { query: { limit: 5 } } });
   const dying = data.filter(({ dlq, failed: ended }) => dlq + ended > 0);

@@ -3,7 +3,6 @@ import type { components, PosthornClient } from '../client/index.js';
 import { EXIT } from './failure.js';
 import { line, type Painted, type Terminal } from './terminal.js';
 
-/** A job over many events, as the API shows it. */
 export type Job = components['schemas']['ReplayJobItem'];
 
 const LOOK_MS = 1_000;
@@ -12,7 +11,6 @@ export function hasEnded({ state }: Job): boolean {
   return state !== 'pending' && state !== 'running';
 }
 
-/** Returns the progress or the result of a job. */
 export function tellJob(job: Job): Painted {
   const {
     state,

@@ -3,10 +3,7 @@ export class TooLong {}
 
 const NEWLINE = 0x0a;
 
-/**
- * Splits UTF-8 input into lines and skips empty ones. A line longer than `bytesMax` is returned as `TooLong` and never
- * held in memory.
- */
+/** Splits UTF-8 lines and skips empty ones. One longer than `bytesMax` becomes `TooLong`, never held in memory. */
 export async function* jsonLines(
   input: AsyncIterable<Buffer>,
   bytesMax: number,

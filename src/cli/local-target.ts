@@ -4,9 +4,8 @@ const FORMS = 'a port (3000), a host and a port (localhost:3000/hook), or an htt
 const PORT_MAX = 65_535;
 
 /**
- * Returns the URL of a program on this machine from the short forms that people type: `3000`, `:3000/hook`,
- * `localhost:3000/hook`, `[::1]:3000` or a whole URL. Throws a usage failure for anything else; its message never
- * repeats credentials.
+ * Accepts `3000`, `:3000/hook`, `localhost:3000/hook`, `[::1]:3000` or a whole URL. Throws a usage failure for anything
+ * else; its message never repeats credentials.
  */
 export function localTarget(text: string): URL {
   const typed = text.trim();

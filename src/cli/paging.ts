@@ -1,4 +1,4 @@
-/** Returns the first `count` items of a list. Fetches no more pages than needed. */
+/** Fetches no more pages than needed. */
 export async function take<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
   const taken: T[] = [];
   if (count < 1) return taken;

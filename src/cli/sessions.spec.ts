@@ -1,6 +1,5 @@
 import { accessOf, serviceOf, type Sessions, usableKey } from './sessions.js';
 
-/** Returns a session file without a login, or with a login at one service. */
 const kept = (key: string | null = null): Sessions =>
   ({
     current: () => null,

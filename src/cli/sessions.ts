@@ -4,17 +4,13 @@ import path from 'node:path';
 import { PosthornClient } from '../client/index.js';
 import { CommandFailure, EXIT } from './failure.js';
 
-/** A stored sign-in. */
 export interface Session {
   api_key: string;
   scope: string | null;
   created_at: string;
   /** Whether `logout` revokes the key. True for a key of the device grant, which only this command uses. */
   is_granted: boolean;
-  /**
-   * Id of the OAuth client that the key was granted to. Only this client may revoke the key. Absent for the built-in
-   * client of the command line.
-   */
+  /** Only this OAuth client may revoke the key. Absent for the built-in client of the command line. */
   client_id?: string;
   /** Absent if the service did not report it. */
   expires_at?: string;
@@ -132,10 +128,7 @@ export function accessOf(
   };
 }
 
-/**
- * Returns the key without surrounding white space. Throws if it cannot be sent. The message names the source of the key
- * and never the key itself.
- */
+/** Trims the key. Throws if it cannot be sent, naming the source of the key and never the key itself. */
 export function usableKey(text: string, source: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;

@@ -2,17 +2,13 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** One column of a table. */
 export interface Column<R> {
   title: string;
   value: (row: R) => string | number | boolean | null | undefined;
   style?: (row: R) => Style | null;
 }
 
-/**
- * Text that is safe to print: only Posthorn adds colours, and control characters in untrusted values are removed.
- * Created by `line` and `Terminal.paint`.
- */
+/** Safe to print: control characters of untrusted values are removed. Created by `line` and `Terminal.paint`. */
 export class Painted {
   constructor(readonly text: string) {}
 
@@ -21,10 +17,7 @@ export class Painted {
   }
 }
 
-/**
- * Builds a line for people, as in ``line`${id} ${terminal.paint('red', status)}` ``. Control characters are removed
- * from every value that is not `Painted`.
- */
+/** As in ``line`${id} ${terminal.paint('red', status)}` ``: values not `Painted` lose their control characters. */
 export function line(texts: TemplateStringsArray, ...values: readonly unknown[]): Painted {
   return new Painted(texts.map((text, i) => text + (i < values.length ? shown(values[i]) : '')).join(''));
 }
@@ -67,7 +60,6 @@ export class Terminal {
     );
   }
 
-  /** Prints the fields of one item, one per line. */
   fields(value: unknown, fields: readonly (readonly [string, unknown])[]): void {
     const known = fields.filter(([, field]) => field !== null && field !== undefined && field !== '');
     const width = Math.max(...known.map(([name]) => name.length));
@@ -95,8 +87,8 @@ export class Terminal {
 }
 
 /**
- * Characters that a terminal interprets as commands or that change reading order: C0, DEL and C1 (a terminal may treat
- * U+009B as an escape), line separators, and direction marks.
+ * Characters that terminals execute or that change reading order: C0, DEL and C1 (U+009B may act as an escape), line
+ * separators, direction marks.
  */
 const COMMANDS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -123,7 +115,6 @@ export function json(value: unknown, indent?: number): string {
 
 const shown = (value: unknown): string => (value instanceof Painted ? value.text : plain(value));
 
-/** Returns the colour of a status. */
 export function statusStyle(status: string): Style | null {
   if (status === 'delivered' || status === 'verified' || status === 'active') return 'green';
   if (status === 'retrying' || status === 'parked' || status === 'pending-dns') return 'yellow';

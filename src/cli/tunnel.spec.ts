@@ -71,7 +71,6 @@ describe('a tunnel', () => {
         }
         if (/\/requests\/evt_\w+$/.test(url)) return answer(raw({ path: `/${url.slice(-1)}` }));
         if (/\/requests\?/.test(url)) {
-          // The first page succeeds. The second one fails once.
           if (!url.includes('cursor'))
             return answer({
               data: [{ event_id: 'evt_1', status: 'routed', received_at: gap.since }],
@@ -112,7 +111,6 @@ describe('a tunnel', () => {
       for (const end of ends.splice(0)) await end();
     });
 
-    /** Starts a service whose stream announces these requests, and a local program that responds on demand. */
     async function scene(ids: readonly string[], options: TunnelOptions, resumes = false) {
       const held = new Map<string, ServerResponse[]>();
       let secondIsAsked = (): void => undefined;

@@ -15,7 +15,6 @@ import { configFolder, writePrivately } from './sessions.js';
 
 type RawRequest = components['schemas']['RequestDetailItem'];
 
-/** Result of forwarding one received webhook. */
 export interface Forwarded {
   event_id: string;
   endpoint: string;
@@ -27,21 +26,16 @@ export interface Forwarded {
   is_late: boolean;
 }
 
-/** Notices of the tunnel other than forwarded requests. */
 export type Notice =
   | Exclude<StreamMessage, { kind: 'accepted' | 'attempt' | 'status' | 'heartbeat' }>
   | { kind: 'hidden' }
   | { kind: 'waiting'; reason: string };
 
-/** Options of a tunnel. */
 export interface TunnelOptions {
-  /** Maximum number of requests forwarded at the same time. */
   concurrency?: number;
-  /** Folder in which the position is stored. */
   folder?: string;
 }
 
-/** One request to forward. */
 interface TunnelTurn {
   eventId: string;
   endpoint: string;
@@ -58,11 +52,10 @@ const SEEN_MAX = 10_000;
 const WAIT_MS_MAX = 15_000;
 
 /**
- * Forwards received requests to a program on this machine, several at the same time. Requests are sent in the order of
- * arrival, and do not wait for each other's response while there is capacity. The stream announces requests, and the
- * tunnel fetches the raw request by its id. Requests missing from the stream are fetched from the list. The position is
- * stored before and after each request, so that the next run continues there and marks requests that may be forwarded
- * twice.
+ * Forwards several requests at a time, sent in the order of arrival without waiting for each other's response. The
+ * stream announces requests, and the tunnel fetches the raw request by its id. Requests missing from the stream are
+ * fetched from the list. The position is stored before and after each request, so that the next run continues there and
+ * marks requests that may be forwarded twice.
  */
 export class Tunnel {
   private readonly file: string;
@@ -248,10 +241,7 @@ export class Tunnel {
     this.write();
   }
 
-  /**
-   * Returns null if the request no longer exists. While the service is unavailable, the call waits instead of skipping
-   * the request.
-   */
+  /** Null if the request no longer exists. Waits, instead of skipping it, while the service is unavailable. */
   private async fetch(eventId: string, endpoint: string, signal: AbortSignal): Promise<RawRequest | null> {
     return this.whileAway(async () => {
       const id = this.endpointId ?? (await this.idOf(endpoint));

@@ -2,7 +2,6 @@ import { PosthornClient, PosthornConnectionError, PosthornError, PosthornTimeout
 
 type Answer = Response | Error | 'never';
 
-/** Returns a client of a service that answers in this order, with the recorded requests. */
 function scripted(
   answers: Answer[],
   options: { timeoutMs?: number; retries?: number; apiKey?: string } = {},

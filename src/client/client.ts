@@ -5,7 +5,6 @@ import { DEFAULT_TRIES, send, type Tries } from './retries.js';
 import { checkHeaders, usableApiKey, usableBaseUrl } from './settings.js';
 import { streamEvents, type StreamMessage, type StreamOptions } from './stream.js';
 
-/** Options for connecting to the service. */
 export interface ClientOptions {
   /** URL of the service: `https://posthorn.example.com`. */
   baseUrl: string;
@@ -14,7 +13,6 @@ export interface ClientOptions {
   timeoutMs?: number;
   /** Maximum number of retries after 429, 5xx and broken connections. Defaults to 4. */
   retries?: number;
-  /** Replaces the global `fetch`. */
   fetch?: Tries['fetch'];
   /** Replaces the wait between attempts, for your own tests. */
   wait?: Tries['wait'];
@@ -24,7 +22,6 @@ export interface ClientOptions {
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type Media = `${string}/${string}`;
-/** Paths that support a method. */
 type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends { [K in M]: unknown }
     ? paths[P] extends { [K in M]?: never }
@@ -32,7 +29,6 @@ type PathOf<M extends Method> = {
       : P
     : never;
 }[keyof paths];
-/** Response type of a path. */
 type Answer<P extends keyof paths, M extends Method> = M extends keyof paths[P]
   ? paths[P][M] extends Record<string | number, unknown>
     ? Exclude<FetchResponse<paths[P][M], object, Media>['data'], undefined>
@@ -44,18 +40,15 @@ type Init<P extends keyof paths, M extends Method> = M extends keyof paths[P]
     ? [init?: MaybeOptionalInit<paths[P], M> & Extra]
     : [init: MaybeOptionalInit<paths[P], M> & Extra]
   : never;
-/** Additional options of every call. */
 interface Extra {
   signal?: AbortSignal;
   headers?: Record<string, string>;
 }
-/** Type of the items in a list. */
 type Item<P extends keyof paths> = Answer<P, 'get'> extends { data: readonly (infer I)[] } ? I : never;
 
 /**
- * Client for the API, typed by its OpenAPI document: `await posthorn.post('/v1/send', { body: { … } })` returns the
- * response body or throws `PosthornError`. 429, 5xx and broken connections are retried. A POST uses the same
- * idempotency key for all attempts.
+ * Client typed by the OpenAPI document: `await posthorn.post('/v1/send', { body: { … } })` returns the response body or
+ * throws `PosthornError`. Retries 429, 5xx and broken connections; all attempts of a POST have one idempotency key.
  */
 export class PosthornClient {
   private readonly fetcher: Fetcher<paths>;

@@ -18,7 +18,6 @@ export class PosthornError extends Error {
   override readonly name: string = 'PosthornError';
 
   constructor(
-    /** HTTP status. */
     readonly status: number,
     readonly type: PosthornErrorType | (string & {}),
     message: string,
@@ -37,7 +36,6 @@ export class PosthornConnectionError extends Error {
   override readonly name: string = 'PosthornConnectionError';
 }
 
-/** No response within the timeout. */
 export class PosthornTimeoutError extends PosthornConnectionError {
   override readonly name: string = 'PosthornTimeoutError';
 }
@@ -46,10 +44,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Code of errors detected by this client: the response does not come from Posthorn. */
 export const UNEXPECTED_ANSWER = 'unexpected_answer';
 
-/**
- * Returns the error for a redirect, or null for any other response. Redirects are never followed: the API has none, and
- * the key would be sent along.
- */
+/** Redirects are never followed: the API has none, and the key would be sent along. Null for other responses. */
 export function redirectOf(asked: string, response: Response): PosthornError | null {
   // Some runtimes hide redirects behind status 0.
   if (!REDIRECTS.has(response.status) && response.type !== 'opaqueredirect') return null;
@@ -58,10 +53,7 @@ export function redirectOf(asked: string, response: Response): PosthornError | n
   return unexpected(asked, response, `with a redirect${leadsTo}, which is not followed`);
 }
 
-/**
- * Returns the error for a success that the API would not return, for example from a proxy, a captive portal or another
- * service.
- */
+/** For a success that the API would not return, as of a proxy, a captive portal or another service. */
 export function unexpected(asked: string, { status, headers }: Response, how: string): PosthornError {
   return new PosthornError(
     status,
@@ -73,7 +65,6 @@ export function unexpected(asked: string, { status, headers }: Response, how: st
 
 const originOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
 
-/** Returns the error for an error response. Reads its body. */
 export async function errorOf(response: Response): Promise<PosthornError> {
   const text = await response.text().catch(() => '');
   const { type, message, request_id: requestId, details } = envelopeOf(text);

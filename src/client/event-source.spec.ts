@@ -2,7 +2,6 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { EventSourceParser, type ServerSentEvent } from './event-source.js';
 
-/** Returns the events that the reference parser finds in the same text. */
 function reference(text: string): { event: string; data: string }[] {
   const told: { event: string; data: string }[] = [];
   const parser = createParser({ onEvent: ({ event = 'message', data }) => void told.push({ event, data }) });

@@ -1,4 +1,3 @@
-/** One message of a stream of server-sent events. */
 export interface ServerSentEvent {
   event: string;
   /** Last id received on the stream. */
@@ -7,8 +6,8 @@ export interface ServerSentEvent {
 }
 
 /**
- * Parses server-sent events as defined in the HTML standard (section 9.2.6). Lines end with CR, LF or both, and a
- * comment begins with a colon. An empty line dispatches the event before it; an event without one is dropped.
+ * Parses server-sent events (HTML standard, section 9.2.6). Lines end with CR, LF or both; a colon begins a comment. An
+ * empty line dispatches the event before it; an event without one is dropped.
  */
 export class EventSourceParser {
   private rest = '';
@@ -19,7 +18,6 @@ export class EventSourceParser {
   /** Reconnection delay in milliseconds that the service requests. */
   retryMs: number | null = null;
 
-  /** Returns the events completed by this piece of text. */
   take(text: string): ServerSentEvent[] {
     const told: ServerSentEvent[] = [];
     this.rest += this.isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;

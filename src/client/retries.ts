@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { errorOf, PosthornConnectionError, type PosthornError, PosthornTimeoutError, redirectOf } from './errors.js';
 
-/** Retry options of requests. */
 export interface Tries {
   /** Maximum number of attempts, including the first. */
   triesMax: number;
@@ -31,9 +30,8 @@ export const DEFAULT_TRIES: Tries = {
 };
 
 /**
- * Sends a request and retries on 429, 5xx and broken connections. Waits as long as the service asks, or uses
- * exponential backoff with full jitter. All attempts of a POST have the same idempotency key, so that it takes effect
- * once. Throws the error of the last attempt.
+ * Retries 429, 5xx and broken connections, after the wait that the service asks for or exponential backoff with full
+ * jitter. All attempts of a POST have one idempotency key, so that it takes effect once. Throws the last error.
  */
 export async function send(given: Request, tries: Tries): Promise<Response> {
   const request =

@@ -1,7 +1,4 @@
-/**
- * Validates an API key. Errors of `fetch` quote an invalid header, which contains the key. Therefore an invalid key is
- * rejected here, without its value.
- */
+/** Rejects an invalid key here, without its value: errors of `fetch` quote an invalid header, which has the key. */
 export function usableApiKey(given: unknown): string {
   if (typeof given !== 'string' || given.trim() === '') throw new TypeError('apiKey is missing.');
   const key = given.trim();

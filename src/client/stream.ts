@@ -10,7 +10,6 @@ import {
 import { EventSourceParser } from './event-source.js';
 import { reasonOf } from './retries.js';
 
-/** State of an event at the time of the message. */
 export interface StreamedEvent {
   id: string;
   event_type: string;
@@ -24,7 +23,6 @@ export interface StreamedEvent {
   payload_erased_at?: string;
 }
 
-/** One attempt in the form of the stream. */
 export interface StreamedAttempt {
   destination: string | null;
   number: number;
@@ -35,7 +33,6 @@ export interface StreamedAttempt {
   next_attempt_at: string | null;
 }
 
-/** Final result of one delivery. */
 export interface StreamedDelivery {
   destination: string | null;
   status: string;
@@ -54,7 +51,6 @@ export type StreamMessage =
   /** The connection broke. A new one is opened after `retryMs` and continues where this one ended. */
   | { kind: 'lost'; id: string; reason: string; retryMs: number };
 
-/** Filters and start position of a stream. */
 export interface StreamOptions {
   status?: string;
   event_type?: string;
@@ -67,7 +63,6 @@ export interface StreamOptions {
   signal?: AbortSignal;
 }
 
-/** Connection settings of a stream. */
 export interface StreamConnection {
   baseUrl: string;
   apiKey: string;
@@ -80,9 +75,8 @@ const BACKOFF_MS_FIRST = 500;
 const BACKOFF_MS_MAX = 15_000;
 
 /**
- * Streams events until the signal is aborted. Opens as many connections as needed; each continues where the previous
- * one ended. Throws `PosthornError` if a new connection cannot help: the key is no longer valid, the request is
- * invalid, or the first response is not a stream.
+ * Streams events until the signal is aborted. Each connection continues where the previous one ended. Throws
+ * `PosthornError` if a new one cannot help: an invalid key or request, or a first response that is not a stream.
  */
 export async function* streamEvents(
   connection: StreamConnection,
@@ -120,10 +114,7 @@ export async function* streamEvents(
   }
 }
 
-/**
- * Returns whether a new connection may succeed. After the first stream, an unexpected response is treated as an outage,
- * for example a captive portal. Before the first stream it means that the URL is wrong.
- */
+/** An unexpected response, as of a captive portal, is an outage after the first stream; before it, a wrong URL. */
 function mayPass({ status, type }: PosthornError, hasListened: boolean): boolean {
   return status >= 500 || status === 429 || (type === UNEXPECTED_ANSWER && hasListened);
 }

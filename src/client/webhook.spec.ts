@@ -7,7 +7,6 @@ const OTHER = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 const NOW = new Date('2026-11-21T09:30:00Z');
 const BODY = '{"amount":12345678901234567890, "é":1}';
 
-/** Returns the headers as the reference implementation signs them. */
 function signedBy(secret: string, { body = BODY, at = NOW, id = 'msg_1' } = {}): Record<string, string> {
   return {
     'webhook-id': id,

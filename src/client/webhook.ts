@@ -2,14 +2,10 @@ import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } 
 
 /** A verified webhook: signed with a shared secret, and recent. */
 export interface VerifiedWebhook {
-  /**
-   * The `webhook-id`, which is the same for every attempt and replay. Ignore a webhook whose id you have already
-   * processed.
-   */
+  /** The `webhook-id`, the same for every attempt and replay. Ignore a webhook whose id you have already processed. */
   id: string;
   /** Time at which this attempt was signed. */
   at: Date;
-  /** Whether a replay sent it again. */
   isReplay: boolean;
   /** The body as text, for `JSON.parse`. */
   body: string;
@@ -20,7 +16,6 @@ export class WebhookVerificationError extends Error {
   override readonly name: string = 'WebhookVerificationError';
 }
 
-/** Options of the verification. */
 export interface VerifyOptions {
   /** Maximum difference between the timestamp and the receiver's clock, in seconds. */
   toleranceSeconds?: number;
@@ -33,9 +28,9 @@ type HeaderBag = Headers | Readonly<Record<string, string | readonly string[] | 
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies deliveries according to Standard Webhooks: against the raw bytes of the body, in constant time, and with a
- * recent timestamp. Takes one or more secrets (`whsec_…`, or the public key `whpk_…` of an asymmetric secret). Accepts
- * any of the signatures that a delivery has while a secret is rotated.
+ * Verifies Standard Webhooks: against the raw body, in constant time, with a recent timestamp. Takes one or more
+ * secrets (`whsec_…`, or the public key `whpk_…` of an asymmetric secret). Accepts any of the signatures that a
+ * delivery has while a secret is rotated.
  */
 export class WebhookVerifier {
   private readonly keys: (Buffer | KeyObject)[];

@@ -9,15 +9,9 @@ import { type RequestHead, requestHead } from './request-head.js';
 export type { EgressAnswer, EgressRequest } from './exchange.js';
 
 export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'resolve' | 'ca'> {
-  /**
-   * Maximum number of connections per origin. Further exchanges wait in order of arrival. Fairness among the tenants
-   * that send to the origin is decided before this queue. Default: 2048.
-   */
+  /** Further exchanges wait in order of arrival; fairness among tenants is decided before this. Default: 2048. */
   maxConnectionsPerOrigin?: number;
-  /**
-   * Maximum number of origins. Above it the origin that has been idle longest is closed. Origins in use are never
-   * closed. Default: 1000.
-   */
+  /** Above it the origin idle longest is closed. Origins in use are never closed. Default: 1000. */
   maxOrigins?: number;
   /** Time that an idle connection is kept, in milliseconds. An origin without connections is removed. Default: 15 s. */
   idleOriginMs?: number;
@@ -30,8 +24,8 @@ export interface EgressStats {
 }
 
 /**
- * The only outgoing HTTP client: HTTP/1.1 over connections that the policy has checked. Never follows redirects, never
- * decompresses responses and ignores proxy environment variables. Every exchange ends by its deadline.
+ * The only outgoing HTTP client: HTTP/1.1 over checked connections. Never follows redirects or decompresses, and
+ * ignores proxy environment variables. Every exchange ends by its deadline.
  */
 export class EgressAgent {
   private readonly connect: Connect;
@@ -49,10 +43,7 @@ export class EgressAgent {
     this.idleMs = options.idleOriginMs ?? 15_000;
   }
 
-  /**
-   * Sends a request and resolves with its result. Never rejects. Does not send the URL's user, password and fragment.
-   * Store only URLs that `checkUrl` returned.
-   */
+  /** Never rejects. Does not send the URL's user, password and fragment. Store only URLs that `checkUrl` returned. */
   exchange(request: EgressRequest): Promise<EgressAnswer> {
     return new Promise((resolve) => this.begin(request, resolve));
   }

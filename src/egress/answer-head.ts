@@ -1,7 +1,6 @@
 import type { AnswerFault } from './answer-faults.js';
 import { BadAnswer } from './failure.js';
 
-/** Status line and headers of one response. */
 export interface AnswerHead {
   readonly status: number;
   /** Names in lower case. Values of a repeated header are joined with ", ". */
@@ -18,10 +17,7 @@ export interface Fields {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/**
- * RFC 9112, section 4, allows a client to split at any run of spaces. curl and Go's net/http do so, and treat versions
- * 1.2 and 2.0 as 1.1.
- */
+/** RFC 9112, section 4, allows any run of spaces. curl and Go allow it too, and treat 1.2 and 2.0 as 1.1. */
 const TOLERABLE_STATUS_LINE = /^HTTP\/(?:1\.\d|2\.0) +([1-9]\d\d)(?: [^\0\r\n]*)?$/;
 const KNOWN_VERSION = /^HTTP\/(?:1\.\d|2\.0)(?![^ \t])/;
 const FIELD_LINES = /^(?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
@@ -74,10 +70,7 @@ export function checkFields(text: string): Fields {
   return { text: text.replace(OBS_FOLD, ' ').split('\r\n').slice(0, -1).map(repairLine).join(''), isStrict: false };
 }
 
-/**
- * Returns whether the bytes contain an LF without a preceding CR. `from`: index to start at. The byte before it is
- * considered.
- */
+/** Finds an LF without a preceding CR. `from` is the index to start at; the byte before it is considered. */
 export function hasBareLineFeed(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf(LF, from); at !== -1; at = bytes.indexOf(LF, at + 1)) {
     if (at === 0 || bytes[at - 1] !== CR) return true;

@@ -8,7 +8,6 @@ import { ANSWER_FAULTS, type AnswerFault } from './answer-faults.js';
 import { AnswerReader } from './answer-reader.js';
 import { BadAnswer } from './failure.js';
 
-/** Result of parsing some bytes: a response, complete or not, or a fault. */
 interface Read {
   status?: number;
   headers?: Record<string, string>;
@@ -441,7 +440,6 @@ describe('AnswerReader', () => {
 describe('beside undici', () => {
   afterEach(cleanUp);
 
-  /** A receiver that responds to every request with these bytes in the given pieces, and then closes the connection. */
   async function answering(): Promise<{ origin: string; answer: { bytes: Buffer; cuts: readonly number[] } }> {
     const answer = { bytes: Buffer.alloc(0), cuts: [] as readonly number[] };
     const server = net.createServer((socket) => {

@@ -1,27 +1,19 @@
 import { type AnswerHead, checkFields, checkStatusLine, hasBareLineFeed, parseHead } from './answer-head.js';
 import { BadAnswer } from './failure.js';
 
-/** Receives a response piece by piece. */
 export interface AnswerSink {
-  /**
-   * Receives the final head, never an informational one. Names are in lower case. Values of repeated headers are joined
-   * with ", ".
-   */
+  /** The final head, never an informational one. Names in lower case; repeated values joined with ", ". */
   onHead(status: number, headers: Record<string, string>): void;
   /** Receives a piece of the body. Returns false to stop reading. */
   onBody(bytes: Buffer): boolean;
 }
 
-/** Part of the response that the next byte belongs to. */
 type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-end' | 'complete';
 
 /** For comparison: Go's net/http accepts 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
 const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
-/**
- * Stops reusing a connection this long before the server's announced idle `timeout`, because the server may already be
- * closing it.
- */
+/** Stops reusing a connection this long before the announced idle `timeout`: the server may already close it. */
 const TIMEOUT_MARGIN_MS = 2_000;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -36,36 +28,27 @@ const FRAMING = /^(?:content-length|transfer-encoding):/im;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 
 /**
- * Parses consecutive HTTP/1.1 responses (RFC 9112) from bytes that may come from a hostile server.
- *
- * Accepts a response if the RFC allows it, or if two of undici, curl, Go and Python accept it. If clients could
- * disagree about the end of a response, its connection is not reused. Leftover bytes can then never become the response
- * to another request. Throws `BadAnswer` for ambiguous input: bare LF or CR, conflicting lengths, sizes that are not
- * numbers. Skips informational responses (RFC 9110, section 15.2), except 101, which changes the protocol.
+ * Parses consecutive HTTP/1.1 responses (RFC 9112) from bytes that may come from a hostile server. Accepts a response
+ * if the RFC allows it, or if two of undici, curl, Go and Python accept it. If clients could disagree about its end,
+ * the connection is not reused: leftover bytes never become the response to another request. Throws `BadAnswer` for
+ * ambiguous input: bare LF or CR, conflicting lengths, sizes that are not numbers. Skips informational responses (RFC
+ * 9110, section 15.2), except 101, which changes the protocol.
  */
 export class AnswerReader {
   /** Whether the connection may be reused for another request. Valid once a response is complete. */
   isPersistent = false;
-  /**
-   * How long the server keeps an idle connection, in milliseconds, minus a margin. Null if the server did not announce
-   * it.
-   */
+  /** The server's idle timeout minus a margin. Null if the server did not announce it. */
   keepAliveMs: number | null = null;
   private stage: Stage = 'complete';
-  /** Beginning of a head or a line that is not complete yet. */
   private held: Buffer | null = null;
   /** Buffer behind `held` if it arrived in several pieces, with spare capacity. */
   private room: Buffer | null = null;
-  /** Number of bytes of `held` that were already searched. */
   private searched = 0;
   /** Remaining bytes of the body or of the chunk. */
   private left = 0;
   private isOfHead = false;
 
-  /**
-   * Prepares for the response to the next request. `isOfHead`: the request is a HEAD, whose response has no body
-   * regardless of its headers.
-   */
+  /** `isOfHead`: the request is a HEAD, whose response has no body regardless of its headers. */
   expect(isOfHead: boolean): void {
     this.stage = 'head';
     this.held = null;
@@ -73,10 +56,7 @@ export class AnswerReader {
     this.isOfHead = isOfHead;
   }
 
-  /**
-   * Returns true once the response is complete. Extra bytes after it belong to no request, and the connection must not
-   * be reused then. Throws `BadAnswer`.
-   */
+  /** True once complete. Extra bytes belong to no request and forbid reusing the connection. Throws `BadAnswer`. */
   read(chunk: Buffer, sink: AnswerSink): boolean {
     let bytes: Buffer | null = this.held === null ? chunk : this.appended(this.held, chunk);
     this.searched = this.held?.length ?? 0;
@@ -89,7 +69,7 @@ export class AnswerReader {
     return this.stage === 'complete';
   }
 
-  /** Handles the end of the connection. Returns true if the end of the connection completes the response. */
+  /** Returns true if the end of the connection completes the response. */
   end(): boolean {
     if (this.stage !== 'until-end') return false;
     this.stage = 'complete';
@@ -145,8 +125,7 @@ export class AnswerReader {
   }
 
   /**
-   * Handles responses that have no body regardless of their headers (RFC 9112, section 6.3). If the headers announce a
-   * body, the server may send it, so the connection is not reused.
+   * For responses without a body (RFC 9112, section 6.3). If headers announce one, the server may send it: no reuse.
    */
   private skipBody({ 'content-length': length, 'transfer-encoding': coding }: Record<string, string>): void {
     if (coding !== undefined || (length !== undefined && length !== '0')) this.isPersistent = false;
@@ -203,10 +182,7 @@ export class AnswerReader {
     return bytes.subarray(LINE_END.length);
   }
 
-  /**
-   * Ignores trailers (RFC 9110, section 6.5.1). Trailers that describe the framing are too late, but other clients may
-   * use them. The connection is not reused then.
-   */
+  /** Ignores trailers (RFC 9110, section 6.5.1). Clients may use those about framing: then no reuse. */
   private trailers(bytes: Buffer): Buffer | null {
     const isEmpty = bytes[0] === CR && (bytes.length === 1 || bytes[1] === LF);
     const end = isEmpty ? bytes.indexOf(LINE_END) : bytes.indexOf(HEAD_END, this.searchedBut(HEAD_END.length));
@@ -280,10 +256,7 @@ function lengthOf(value: string): string {
   return first;
 }
 
-/**
- * Returns the elements of a list, in lower case. Uses `trim`, because a regular expression for commas between blanks
- * takes quadratic time for 64 KB of blanks.
- */
+/** In lower case. Uses `trim`: a regular expression takes quadratic time for 64 KB of blanks. */
 const elementsOf = (value: string): string[] =>
   value
     .toLowerCase()

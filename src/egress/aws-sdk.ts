@@ -14,7 +14,6 @@ export class ExchangeFailed extends Error {
   }
 }
 
-/** A request that an AWS SDK client has signed. */
 interface SignedRequest {
   method: string;
   protocol: string;
@@ -36,7 +35,6 @@ export interface SdkLimits {
   answerBytesMax: number;
 }
 
-/** Region and credentials of an AWS SDK client. */
 export interface SdkAccount {
   region: string;
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
@@ -47,9 +45,8 @@ interface RequestHandler {
 }
 
 /**
- * Returns the common settings of every AWS SDK client. They set every option that the SDK would otherwise read from the
- * environment, from files or from metadata services. The SDK signs requests and implements the protocol. All bytes are
- * sent through `agent`. The caller sets the number of attempts and service-specific options.
+ * Sets every option that an AWS SDK client would read from the environment, files or metadata services. All bytes go
+ * through `agent`. The caller sets the number of attempts and service-specific options.
  */
 export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAgent, limits: SdkLimits) {
   return {
@@ -76,10 +73,7 @@ export function outsideOfLambda<Client extends { middlewareStack: { remove(name:
   return client;
 }
 
-/**
- * Sends every request through `agent`, and therefore through the policy. A response longer than the limit counts as a
- * failure.
- */
+/** Sends through `agent`, and so through the policy. A response longer than the limit counts as a failure. */
 function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBytesMax }: SdkLimits): RequestHandler {
   return {
     handle: async (request, options) => {

@@ -4,21 +4,15 @@ import type { Connect } from './dial.js';
 import { BadAnswer, ConnectionLost } from './failure.js';
 import type { RequestHead } from './request-head.js';
 
-/** One request and the callbacks for its response, from the connection's view. */
 export interface Carried extends AnswerSink {
   readonly method: string;
   readonly head: RequestHead;
   readonly body: string | Buffer | null;
-  /**
-   * Called when the connection is open and before anything is sent. Returns null to send the request, or the reason not
-   * to.
-   */
+  /** Called when open, before anything is sent. Returns null to send the request, or the reason not to. */
   begins(): Error | null;
   /** Called when bytes arrive, even if they never become a status line. */
   onBytes(): void;
-  /** Called when the response is complete. */
   onEnd(): void;
-  /** Called when the response fails before it is complete. */
   onFailed(error: Error): void;
 }
 
@@ -41,14 +35,10 @@ function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): s
 const LOST = new ConnectionLost('The receiver closed the connection.');
 
 /**
- * A connection to one origin that carries one request at a time. It opens its socket on demand and reopens it after a
- * close.
- *
- * Posthorn uses its own implementation because every delivery pays this cost: a request is one write, a response is one
- * parse, and neither needs a timer or a promise.
+ * Carries one request at a time. Opens its socket on demand and reopens it after a close. An own implementation because
+ * every delivery pays this cost: a request is one write, a response one parse, without a timer or a promise.
  */
 export class Connection {
-  /** Number of complete responses on the current socket. */
   served = 0;
   /** Monotonic clock, in milliseconds. */
   openedAt = 0;
@@ -70,10 +60,7 @@ export class Connection {
     return this.reader.keepAliveMs;
   }
 
-  /**
-   * Sends the request once the connection is open. One request at a time. Reports failures asynchronously, never within
-   * the call.
-   */
+  /** One request at a time. Reports failures asynchronously, never within the call. */
   begin(carried: Carried): void {
     this.carried = carried;
     if (this.ended !== null) this.failLater(this.ended);

@@ -303,7 +303,6 @@ describe('stopping the agent', () => {
   });
 });
 
-/** Responds with the body of the request, in chunks and in separate packets, one event loop iteration apart. */
 async function drip(socket: Socket, { text }: ReceivedRequest): Promise<void> {
   const body = text.split('\r\n\r\n')[1] ?? '';
   const half = Math.floor(body.length / 2);

@@ -28,7 +28,6 @@ const answers = (...sets: string[][]): Resolver => {
 
 const bySystem = new Names({ servers: [] }).resolve;
 
-/** Connects once and returns the open socket or the error. */
 function dial(url: string, resolve: Resolver = bySystem, policy: EgressPolicy = CLOSED): Promise<Socket | Error> {
   const connector = createConnector({ policy: () => policy, resolve, connectTimeoutMs: 5000 });
   const { hostname, port, protocol } = new URL(url);

@@ -38,10 +38,7 @@ export type Connect = (
   opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ) => void;
 
-/**
- * Returns a function that opens sockets only to addresses that the policy allows. It connects to the very address that
- * was checked. A DNS rebinding attack gets no second resolution in between.
- */
+/** Connects only to allowed addresses, to the very one that was checked: DNS rebinding gets no second resolution. */
 export function createConnector(options: ConnectorOptions): Connect {
   const sessions = new Map<string, Buffer>();
   return (origin, opened) => {
@@ -110,10 +107,7 @@ function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: M
   });
 }
 
-/**
- * Returns a lookup that checks all addresses of a name. Node.js requests all of them because of `autoSelectFamily`, and
- * connects to the returned ones.
- */
+/** Checks all addresses of a name: Node.js requests all (`autoSelectFamily`) and connects to the returned ones. */
 export function checkedLookup(
   { policy, resolve }: Pick<ConnectorOptions, 'policy' | 'resolve'>,
   port: number,

@@ -6,14 +6,10 @@ import { type EgressFailure, ExchangeEnded, explain } from './failure.js';
 import { EgressGate } from './gate.js';
 import { Names } from './names/names.js';
 
-/** Destination of a connection for a protocol other than HTTP. */
 export interface DialTarget {
   hostname: string;
   port: number;
-  /**
-   * Whether the protocol will encrypt the connection. Plain text is rejected unless the operator sets
-   * EGRESS_ALLOW_HTTP=true.
-   */
+  /** Whether the protocol will encrypt. Plain text is rejected unless EGRESS_ALLOW_HTTP=true. */
   isEncrypted: boolean;
   /** Default port of the protocol. It is allowed for this protocol, although it is blocked for webhooks. */
   protocolPort?: number;
@@ -42,17 +38,14 @@ export class Dialer {
     private readonly names: Names,
   ) {}
 
-  /**
-   * Returns why a target must not be contacted, or null if it may be. Checks only what is possible without resolving
-   * the name.
-   */
+  /** Null if the target may be contacted. Checks only what is possible without resolving the name. */
   refusal(target: DialTarget): string | null {
     return refusalOf(target, policyFor(target, this.gate.policy()));
   }
 
   /**
-   * Opens a TCP socket. The client encrypts it and verifies the certificate for `hostname`. Connects to the very
-   * address that was checked. To reconnect, a client must call this again. Rejects with `DialFailed`.
+   * Opens a TCP socket to the very address that was checked. The client encrypts, verifies the certificate for
+   * `hostname`, and calls this again to reconnect. Rejects with `DialFailed`.
    */
   open(target: DialTarget, { timeoutMs }: DialOptions): Promise<Socket> {
     const policy = (): EgressPolicy => policyFor(target, this.gate.policy());

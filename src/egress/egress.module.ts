@@ -10,10 +10,7 @@ import { ServerRecords } from './names/server-records.js';
 import { OwnServices } from './own-services.js';
 import { RememberedRecords } from './remembered-records.js';
 
-/**
- * Limit for the DNS records of incoming mail. A sender that uses this many domains within 30 seconds fills a few
- * megabytes.
- */
+/** For the records of incoming mail. A sender with this many domains in 30 seconds fills a few megabytes. */
 const REMEMBERED_NAMES_MAX = 5_000;
 
 /** The only way out of the process for network connections, used by every context and adapter. */

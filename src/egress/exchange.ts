@@ -7,10 +7,7 @@ import type { RequestHead } from './request-head.js';
 export interface EgressRequest {
   method: string;
   url: URL;
-  /**
-   * `host` and `accept-encoding` are not sent. The host comes from the URL, and `accept-encoding` would invite
-   * compressed bodies.
-   */
+  /** `host` comes from the URL. `accept-encoding` is not sent, since it would invite compressed bodies. */
   headers: Record<string, string>;
   body: string | Buffer | null;
   /**
@@ -20,10 +17,7 @@ export interface EgressRequest {
   /** A longer body is truncated here and its connection closed. */
   bodyBytesMax: number;
   signal?: AbortSignal;
-  /**
-   * Called when a connection is ready and before anything is sent. Returning false ends the exchange unsent. The
-   * caller's permission to send may expire during the wait.
-   */
+  /** Called when connected, before sending. False ends the exchange unsent: permission may expire in the wait. */
   mayBegin?: () => boolean;
 }
 
@@ -44,7 +38,6 @@ export class Exchange implements Carried, PooledExchange {
   isSettled = false;
   private readonly timer: NodeJS.Timeout;
   private connection: Connection | null = null;
-  /** True once the request is being sent. */
   private isSent = false;
   private isAnswering = false;
   private status = 0;
@@ -77,10 +70,7 @@ export class Exchange implements Carried, PooledExchange {
     return this.request.body;
   }
 
-  /**
-   * Resolves now with this error. If the connection is still being opened for this exchange, it is released once it is
-   * open.
-   */
+  /** Resolves now. A connection still being opened for this exchange is released once it is open. */
   end(error: Error): void {
     this.fail(error);
     if (this.isSent) this.connection?.abort(error);
@@ -155,9 +145,8 @@ export class Exchange implements Carried, PooledExchange {
   }
 
   /**
-   * Returns whether the request may be sent again. A server may close a kept-alive connection while a request is in
-   * flight to it. No response arrived, and delivery is at least once, so a retry is allowed. It happens once: the
-   * second socket is new and has served nothing. If it breaks too, the failure is real.
+   * A server may close a kept-alive connection while a request is in flight. No response arrived, and delivery is at
+   * least once, so one retry is allowed. The second socket is new: if it breaks too, the failure is real.
    */
   private mayRetry(error: Error): boolean {
     return (

@@ -2,15 +2,11 @@ import { ANSWER_FAULTS, type AnswerFault } from './answer-faults.js';
 import { EgressBlocked } from './dial.js';
 import { LookupFailed } from './names/lookup-failed.js';
 
-/** Stage at which an exchange failed. */
 export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol';
 
 /** Thrown when Posthorn itself ends an exchange: at the deadline, on the caller's signal, or at shutdown. */
 export class ExchangeEnded extends Error {
-  /**
-   * No stack trace: this error is created for every receiver that hangs, nothing reads the trace, and capturing it
-   * would cost more than the rest.
-   */
+  /** No stack trace: created for every receiver that hangs, read by nothing, costing more than the rest. */
   override stack = undefined;
 
   constructor(
@@ -31,16 +27,12 @@ export class BadAnswer extends Error {
   }
 }
 
-/** The remote side ended the connection unexpectedly. */
 export class ConnectionLost extends Error {
   /** No stack trace: this error is created for every receiver that hangs up. */
   override stack = undefined;
 }
 
-/**
- * Returns the kind of a transport error and one sentence for the owner of the target. The sentence does not use the
- * error's message: messages of sockets contain addresses of Posthorn's network.
- */
+/** One sentence for the target's owner. It omits the error's message, which has addresses of Posthorn's network. */
 export function explain(error: Error): { error: EgressFailure; detail: string } {
   if (error instanceof ExchangeEnded) return { error: error.failure, detail: error.message };
   if (error instanceof EgressBlocked) return { error: 'blocked', detail: error.message };
@@ -59,10 +51,7 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
 
-/**
- * Returns whether the error is typical for a server that has just closed a kept-alive connection while the next request
- * arrived.
- */
+/** Typical for a server that closed a kept-alive connection just as the next request arrived. */
 export function isBrokenConnection(error: Error): boolean {
   return (
     error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))

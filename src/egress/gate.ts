@@ -7,7 +7,6 @@ import { ownListeners } from './own-listeners.js';
 /** Network interfaces change, but querying the system for every connection would cost more than the connection. */
 const REFRESH_MS = 10_000;
 
-/** Decides which destinations this process may connect to, according to its configuration. */
 @Injectable()
 export class EgressGate {
   private current: EgressPolicy | null = null;
@@ -31,7 +30,6 @@ export class EgressGate {
     return this.current;
   }
 
-  /** Returns whether a URL from a user may be called. */
   check(url: string): UrlVerdict {
     return checkUrl(url, this.policy());
   }

@@ -8,9 +8,8 @@ export interface MxRecord {
 export type FoundRecords<T> = { found: T[] } | { unanswered: string };
 
 /**
- * Queries DNS records of names that callers supply. Queries the name servers every time, without a cache. Never
- * rejects, and resolves within four seconds. `share` groups queries for fairness: the number of concurrent queries per
- * share is limited.
+ * Queries DNS without a cache. Never rejects, and resolves within four seconds. `share` groups queries for fairness:
+ * each share has a limit of concurrent queries.
  */
 export abstract class NameRecords {
   /** TXT records, each with its strings joined. */

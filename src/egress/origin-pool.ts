@@ -10,7 +10,6 @@ export interface PooledExchange {
 }
 
 export interface OriginPoolOptions {
-  /** Only the origin of the URL is used. */
   url: URL;
   connect: Connect;
   connectionsMax: number;
@@ -20,9 +19,8 @@ export interface OriginPoolOptions {
 }
 
 /**
- * Connection pool of one origin, with at most `connectionsMax` connections. Reuses the most recently used connection
- * first, so that surplus connections become idle and close. The maximum also holds if connects fail. A retry uses a new
- * connection instead of another stale one.
+ * Prefers the most recently used connection, so that surplus ones become idle and close. `connectionsMax` also holds if
+ * connects fail. A retry uses a new connection instead of another stale one.
  */
 export class OriginPool {
   /** Monotonic clock, in milliseconds. */
@@ -31,7 +29,6 @@ export class OriginPool {
   private readonly all = new Set<Connection>();
   private readonly waiting: PooledExchange[] = [];
   private isClosed = false;
-  /** Timer for the next check of idle connections. */
   private look: NodeJS.Timeout | null = null;
   private looksAt = Infinity;
   readonly origin: string;
@@ -50,10 +47,7 @@ export class OriginPool {
     return this.all.size - this.free.length + this.waiting.length;
   }
 
-  /**
-   * Assigns a connection to the exchange, immediately or when one becomes free. The exchange must return it with
-   * `release`.
-   */
+  /** Assigns a connection now or when one is free. The exchange must return it with `release`. */
   admit(pooledExchange: PooledExchange, now: number): void {
     this.usedAt = now;
     const connection = this.free.pop() ?? this.open();
@@ -98,10 +92,7 @@ export class OriginPool {
     return connection;
   }
 
-  /**
-   * Caps the server's keep-alive time at the pool's own: an idle socket keeps using an address that was checked long
-   * ago.
-   */
+  /** Caps the server's keep-alive: an idle socket keeps using an address that was checked long ago. */
   private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
     return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);
   }
@@ -143,9 +134,6 @@ export class OriginPool {
   }
 }
 
-/**
- * A busy connection never becomes idle. This therefore limits how long a receiver that moved (DNS) is called at its old
- * address.
- */
+/** A busy connection never becomes idle. Limits how long a receiver that moved is called at its old address. */
 const CONNECTION_AGE_MAX_MS = 60_000;
 const RETIRED = new ExchangeEnded('connection', 'The connection is retired.');

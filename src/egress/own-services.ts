@@ -3,19 +3,16 @@ import { request as tlsRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 
-/** A request to a service that the operator runs. */
 export interface OwnRequest {
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** Time limit of the whole request. */
   timeoutMs: number;
   answerBytesMax: number;
 }
 
 /**
- * Connections to services that the operator runs next to Posthorn and names in its configuration, such as mail
- * scanners. Tenants cannot influence the destination. The egress policy, which blocks private networks, therefore does
- * not apply.
+ * Connections to services that the operator runs and configures, such as mail scanners. Tenants cannot influence the
+ * destination, so the egress policy, which blocks private networks, does not apply.
  */
 @Injectable()
 export class OwnServices {

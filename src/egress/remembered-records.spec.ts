@@ -1,7 +1,6 @@
 import { type FoundRecords, NameRecords } from './name-records.js';
 import { RememberedRecords } from './remembered-records.js';
 
-/** Name servers with responses that the test sets, and a count of queries. */
 class Servers {
   asked: string[] = [];
   answer: (name: string, share: string) => Promise<FoundRecords<string>> = async (name) => ({ found: [`of ${name}`] });

@@ -6,10 +6,7 @@ export interface RememberedRecordsOptions {
   nowMs: () => number;
 }
 
-/**
- * The TTL is not available here, and most are longer. Owners who change a record have to wait for their zone's TTL
- * anyway.
- */
+/** The TTL is not available here; most are longer. Owners have to wait for their zone's TTL anyway. */
 const FOUND_MS = 30_000;
 /** Short, so that a record published just after a query becomes visible soon. */
 const NONE_MS = 5_000;
@@ -26,8 +23,8 @@ interface Entry {
 }
 
 /**
- * Caches DNS results for 30 seconds, because a flood of mail queries the same few names thousands of times. Use it only
- * where results may be that old. Pending queries are shared within one share. Results are shared by all.
+ * Caches results for 30 seconds, because a flood of mail repeats the same few names. Use only where results may be that
+ * old. Pending queries are shared within one share, results by all.
  */
 export class RememberedRecords extends NameRecords {
   private readonly entries = new Map<string, Entry>();

@@ -1,13 +1,9 @@
 import { FIELD_VALUE, TOKEN } from '#engine/headers.js';
 import { ExchangeEnded } from './failure.js';
 
-/** Request line and headers. */
 export interface RequestHead {
   readonly text: string;
-  /**
-   * Whether head and body can use one encoding. Headers may contain Latin-1 characters, which are one byte each in the
-   * head.
-   */
+  /** Whether head and body can share an encoding. Latin-1 characters of headers are one byte each in the head. */
   readonly isAscii: boolean;
 }
 
@@ -32,16 +28,12 @@ const WELL_KNOWN = new Set([
   'webhook-signature',
   'traceparent',
 ]);
-/**
- * Methods whose requests always carry a content-length, even without a body. Other methods get none for an empty body
- * (RFC 9110, section 8.6).
- */
+/** Always with a content-length. Other methods get none for an empty body (RFC 9110, section 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 /**
- * Returns the head of an HTTP/1.1 request (RFC 9112, section 3) for a persistent connection. Omits the URL's user,
- * password and fragment, and the caller's `host` and `accept-encoding`. Throws `ExchangeEnded` of kind `protocol` with
- * the name of a header that cannot be sent.
+ * For HTTP/1.1 (RFC 9112, section 3), persistent. Omits the URL's user, password and fragment, and the caller's `host`
+ * and `accept-encoding`. Throws `ExchangeEnded` of kind `protocol` that names a header that cannot be sent.
  */
 export function requestHead({ method, url, headers, body }: Request): RequestHead {
   if (!TOKEN.test(method))

@@ -1,4 +1,3 @@
-/** Replacement for a secret in the audit log. */
 export const MASKED = '[secret]';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -13,16 +12,12 @@ const HEADERS_NAME = /(?:^|_)headers$|[a-z]Headers$/;
 const DEPTH_MAX = 12;
 const BYTES_MAX = 16_384;
 
-/**
- * Returns a resource as the audit log stores it. Secrets are masked and passwords are removed from URLs. A resource
- * that is too large is reduced to its identity with `truncated: true`.
- */
+/** Masks secrets, and passwords in URLs. A too large resource becomes its identity and `truncated: true`. */
 export function auditView(resource: Fields): Fields {
   const masked = maskedValue(resource, 0) as Fields;
   return JSON.stringify(masked).length <= BYTES_MAX ? masked : { ...identityOf(masked), truncated: true };
 }
 
-/** Returns the fields that differ between two views, with the values before and after. */
 export function auditDiff(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
@@ -49,17 +44,13 @@ function maskedValue(value: unknown, depth: number): unknown {
   );
 }
 
-/** Returns the header names with masked values. */
 function namesOf(headers: object): unknown {
   return Array.isArray(headers)
     ? headers.map(() => MASKED)
     : Object.fromEntries(Object.keys(headers).map((name) => [withoutSecrets(name), MASKED]));
 }
 
-/**
- * Returns whether a field holds a secret. `has_secret: true` and `key: null` only say whether a secret exists, so they
- * are not masked.
- */
+/** `has_secret: true` and `key: null` only say whether a secret exists, so they are not masked. */
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === undefined || typeof value === 'boolean' || /^has_/.test(name)) return false;
   return (

@@ -1,4 +1,3 @@
-/** Load measured since the rate was last set. */
 export interface BackgroundLoad {
   /** Foreground work per second. */
   urgentPerSecond: number;

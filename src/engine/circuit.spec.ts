@@ -88,7 +88,6 @@ describe('mayProbe and probing', () => {
   });
 });
 
-/** An event of a target: the answer of an ordinary attempt, or a probe that is answered or dies. */
 type Move = { kind: 'answer'; outcome: Outcome } | { kind: 'probe'; outcome: Outcome | 'dies' };
 
 const outcome = fc.constantFrom<Outcome>('success', 'gone', 'throttled', 'failed', 'failed', 'failed', 'failed');

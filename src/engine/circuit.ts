@@ -1,30 +1,23 @@
 import { isHardFailure, type Outcome } from './outcome.js';
 
 /**
- * The circuit breaker of one target. The value is immutable.
- *
- * `openedAt` and `probeAt` are set exactly while the state is not `closed`. `openedAt` is the start of the outage and
- * survives failed probes. `probes` counts failed probes.
+ * An immutable value. `openedAt` and `probeAt` are set exactly while the state is not `closed`. `openedAt` is the start
+ * of the outage and survives failed probes. `probes` counts failed probes.
  */
 export interface Circuit {
   state: 'closed' | 'open' | 'half_open';
   consecutiveFailures: number;
   openedAt: Date | null;
-  /**
-   * Open: time from which a probe may be sent. Half open: time from which the prober counts as dead and another probe
-   * may start.
-   */
+  /** Open: a probe may be sent from then on. Half open: the prober counts as dead, and another may start. */
   probeAt: Date | null;
   probes: number;
 }
 
-/** Conditions under which a circuit opens. */
 export interface CircuitPolicy {
   /** Consecutive hard failures that open the circuit. At least 1. */
   failureThreshold: number;
 }
 
-/** The circuit of a target without any recorded failures. */
 export const CLOSED: Circuit = Object.freeze({
   state: 'closed',
   consecutiveFailures: 0,
@@ -33,7 +26,6 @@ export const CLOSED: Circuit = Object.freeze({
   probes: 0,
 });
 
-/** Opens the circuit after ten consecutive hard failures. */
 export const DEFAULT_CIRCUIT_POLICY: CircuitPolicy = Object.freeze({ failureThreshold: 10 });
 
 const FIRST_PROBE_DELAY_MS = 30_000;
@@ -58,26 +50,20 @@ export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: Cir
   return { state: 'open', consecutiveFailures, openedAt: now, probeAt: later(now, FIRST_PROBE_DELAY_MS), probes: 0 };
 }
 
-/** Returns whether one attempt may test an open target now. A closed circuit needs no probe. */
 export function mayProbe(circuit: Circuit, now: Date): boolean {
   return circuit.state !== 'closed' && circuit.probeAt !== null && circuit.probeAt <= now;
 }
 
 /**
- * Returns the circuit with its probe claimed. Returns the same object when no probe is due, so that only one of two
- * callers gets to probe.
- *
- * The claim lasts `leaseMs`. A prober that dies without a result does not block the target forever.
+ * Claims the probe. Returns the same object when none is due, so that only one of two callers gets to probe. The claim
+ * lasts `leaseMs`: a prober that dies without a result does not block the target forever.
  */
 export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {
   if (!mayProbe(circuit, now)) return circuit;
   return { ...circuit, state: 'half_open', probeAt: later(now, leaseMs) };
 }
 
-/**
- * Reopens the circuit after a failed or throttled probe. A throttling target is alive but asks for less traffic, so its
- * backlog must not be drained now.
- */
+/** A throttling target is alive but asks for less traffic, so its backlog must not be drained now. */
 function reopened(circuit: Circuit, consecutiveFailures: number, now: Date): Circuit {
   const delayMs = NEXT_PROBE_DELAYS_MS[circuit.probes] ?? LAST_PROBE_DELAY_MS;
   return { ...circuit, state: 'open', consecutiveFailures, probeAt: later(now, delayMs), probes: circuit.probes + 1 };

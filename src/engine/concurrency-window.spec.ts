@@ -10,7 +10,6 @@ import {
 } from './concurrency-window.js';
 import type { Outcome } from './outcome.js';
 
-/** A window. Its ceiling is 512 by default. */
 type Sizes = Omit<ConcurrencyWindow, 'ceiling'> & Partial<ConcurrencyWindow>;
 
 describe('a concurrency window', () => {

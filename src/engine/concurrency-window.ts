@@ -1,10 +1,8 @@
 import type { Outcome } from './outcome.js';
 
 /**
- * Limit of concurrent attempts against one target.
- *
- * Unlike other engine values, a window is mutated in place because each attempt changes it twice. It has a single owner
- * and is never shared or stored.
+ * Limit of concurrent attempts against one target. Unlike other engine values it is mutated in place, because each
+ * attempt changes it twice. It has a single owner and is never shared or stored.
  */
 export interface ConcurrencyWindow {
   limit: number;
@@ -31,34 +29,26 @@ export function setCeiling(w: ConcurrencyWindow, concurrency: number | null): vo
   w.limit = Math.min(w.limit, w.ceiling);
 }
 
-/** Returns whether one more attempt may start. */
 export function hasRoom(w: ConcurrencyWindow): boolean {
   return w.inFlight - (w.lingering ?? 0) < w.limit;
 }
 
-/** Returns whether the owner of the target configured a concurrency limit. */
 export function isBounded(w: ConcurrencyWindow): boolean {
   return w.ceiling < LIMIT_MAX;
 }
 
-/** Records the start of an attempt. Mutates `w`. */
 export function onStart(w: ConcurrencyWindow): void {
   w.inFlight += 1;
 }
 
-/**
- * Records that an attempt takes long, which says nothing about the capacity of the target. Frees the attempt's slot.
- * Mutates `w`.
- */
+/** A long attempt says nothing about the capacity of the target. Frees the attempt's slot. Mutates `w`. */
 export function onLinger(w: ConcurrencyWindow): void {
   w.lingering = (w.lingering ?? 0) + 1;
 }
 
 /**
- * Records the end of an attempt. `throttled` halves the limit (not below 1). A success raises it by one (not above the
- * ceiling). Other outcomes leave it unchanged. Mutates `w`.
- *
- * A success counts only when the window was exactly full. Below that, the limit did not hold the target back. Above it,
+ * `throttled` halves the limit (not below 1). A success raises it by one (not above the ceiling). Mutates `w`. A
+ * success counts only when the window was exactly full. Below that, the limit did not hold the target back. Above it,
  * the limit has just been halved and the success started before that.
  */
 export function onSettle(w: ConcurrencyWindow, outcome: Outcome, wasLingering = false): void {

@@ -1,7 +1,4 @@
-/**
- * Returns the factor by which a count has decayed: 1 at once, 1/e after `memoryMs`, and never below 0. A clock that
- * steps back causes no decay.
- */
+/** 1 at once, 1/e after `memoryMs`, and never below 0. A clock that steps back causes no decay. */
 export function decay(elapsedMs: number, memoryMs: number): number {
   return Math.exp(-Math.max(0, elapsedMs) / memoryMs);
 }

@@ -4,16 +4,12 @@ export const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 /** Maximum number of digits that a JavaScript number holds exactly. */
 const EXACT_DIGITS = 15;
 
-/** Returns whether a text is a decimal number. */
 export function isDecimal(text: string): boolean {
   const [, , whole, fraction] = DECIMAL.exec(text) ?? [];
   return whole !== undefined && whole + (fraction ?? '') !== '';
 }
 
-/**
- * Compares two decimal numbers to the last digit: 9007199254740993 differs from 9007199254740992. Returns a negative
- * number, 0 or a positive number.
- */
+/** Compares to the last digit: 9007199254740993 differs from 9007199254740992. Negative, 0 or positive. */
 export function compareDecimals(left: string, right: string): number {
   if (left.length <= EXACT_DIGITS && right.length <= EXACT_DIGITS && !hasExponent(left) && !hasExponent(right))
     return Number(left) - Number(right);
@@ -27,10 +23,7 @@ export function compareDecimals(left: string, right: string): number {
 
 const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45];
 
-/**
- * Returns the integer that a short text of digits, optionally with a minus, denotes exactly. Returns NaN for every
- * other text. Optimized for millions of comparisons.
- */
+/** NaN for anything but a short text of digits, with or without a minus. Optimized for millions of comparisons. */
 export function exactWhole(text: string): number {
   const start = text.charCodeAt(0) === MINUS_CODE ? 1 : 0;
   if (text.length === start || text.length > EXACT_DIGITS) return NaN;

@@ -3,13 +3,10 @@ import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, trans
 
 /**
  * The destinations that Posthorn may connect to. Checked when a URL is stored, and again for every address at every
- * connect.
- *
- * `allow` (EGRESS_ALLOW_CIDRS) opens addresses: an address in it may be reached on any port. It also decides which
- * names are worth resolving. Loopback in it opens `localhost` and `*.localhost`. Any other network opens the names of
- * private networks (one label, `.internal`, `.local` …). Such names are then checked at connect by their addresses
- * alone. Names of metadata services and Posthorn's own listeners stay closed in any case. Plain http: has a separate
- * switch (`allowHttp`).
+ * connect. `allow` (EGRESS_ALLOW_CIDRS) opens its addresses on any port, and decides which names are worth resolving.
+ * Loopback in it opens `localhost` and `*.localhost`. Any other network opens the names of private networks (one label,
+ * `.internal`, `.local` …), checked at connect by their addresses alone. Names of metadata services and Posthorn's own
+ * listeners stay closed in any case. Plain http: has a separate switch (`allowHttp`).
  */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
@@ -27,18 +24,12 @@ export interface EgressPolicyOptions {
   ownListeners?: readonly { address: string; port: number }[];
 }
 
-/**
- * `check` says whether a URL is malformed or has parts that no webhook URL has (`schema`), or whether Posthorn may not
- * connect to it (`connectivity`).
- */
+/** `schema`: malformed, or with parts that no webhook URL has. `connectivity`: Posthorn may not connect to it. */
 export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string; check: 'schema' | 'connectivity' };
 
 export const URL_LENGTH_MAX = 2048;
 
-/**
- * Creates a policy.
- * @throws TypeError naming the entry of `allowCidrs` that is no network
- */
+/** @throws TypeError naming the entry of `allowCidrs` that is no network */
 export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
   const listeners = options.ownListeners ?? [];
   return {
@@ -50,8 +41,8 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 }
 
 /**
- * Returns whether a URL given by a user may be called. Store and call `url`, never the raw text: `url` is the WHATWG
- * reading without the trailing dot of the host. The reason says what to change.
+ * Store and call `url`, never the raw text: `url` is the WHATWG reading without the trailing dot of the host. The
+ * reason says what to change.
  */
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
@@ -71,10 +62,7 @@ export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   return { ok: true, url };
 }
 
-/**
- * Returns why no connection may be opened to this scheme, host and port, or `null`. A host name is still to be resolved
- * and its addresses checked.
- */
+/** Null if a connection may be opened. A host name is still to be resolved and its addresses checked. */
 export function originRefusal(
   origin: Pick<URL, 'protocol' | 'hostname' | 'port'>,
   policy: EgressPolicy,
@@ -95,8 +83,8 @@ export function originRefusal(
 }
 
 /**
- * Returns why no connection may be opened to this address and port, or `null`. The text does not repeat the address.
- * Otherwise callers could guess names and read the answers of the internal resolver.
+ * Null if a connection may be opened. The text does not repeat the address: otherwise callers could guess names and
+ * read the answers of the internal resolver.
  */
 export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
   const ip = ipAddress(address);
@@ -195,10 +183,7 @@ const METADATA_NAMES = new Set([
 /** RFC 6762 and its appendix G, ICANN's `.internal`, Kubernetes' `.svc` (`.cluster.local` is under `.local`). */
 const PRIVATE_SUFFIXES = new Set(['local', 'internal', 'svc', 'lan', 'intranet', 'corp', 'home', 'private']);
 
-/**
- * Ports from 1024 on of services that a POST request could control: the bad ports of the Fetch standard, and common
- * data stores and consoles.
- */
+/** From 1024 on: the bad ports of the Fetch standard, and common data stores and consoles that a POST could control. */
 const SERVICE_PORTS = new Set([
   1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128,
   3268, 3269, 3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985,

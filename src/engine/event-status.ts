@@ -1,9 +1,7 @@
-/** The status of one delivery. */
 export type DeliveryStatus = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 /**
- * Derives the status of an event from its deliveries: the first of retrying, dlq, failed that any delivery has, else
- * delivered.
+ * The first of retrying, dlq, failed that any delivery has, else delivered.
  * @throws RangeError without any delivery: the status of such an event is not derived.
  */
 export function foldStatus(statuses: readonly DeliveryStatus[]): DeliveryStatus {

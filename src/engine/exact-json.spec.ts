@@ -4,7 +4,6 @@ import { ExactNumber, parseExact, writeExact } from './exact-json.js';
 
 const digits = (min: number, max: number): fc.Arbitrary<string> =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((all) => all.join(''));
-/** Integers as PostgreSQL and Java send them. */
 const long = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 
 describe('parseExact and writeExact', () => {

@@ -1,9 +1,6 @@
 import { compareDecimals } from './decimals.js';
 
-/**
- * A JSON number that a JavaScript number cannot hold: integers beyond 2^53, and numbers with more digits than a double
- * keeps.
- */
+/** JSON numbers beyond a JavaScript number: integers over 2^53, and more digits than a double keeps. */
 export class ExactNumber {
   readonly #text: string;
 
@@ -11,7 +8,6 @@ export class ExactNumber {
     this.#text = text;
   }
 
-  /** Returns the number in its original spelling. */
   toString(): string {
     return this.#text;
   }
@@ -19,7 +15,6 @@ export class ExactNumber {
 
 /** Matches texts that may hold such a number. All other texts go to `JSON.parse`, which is ten times as fast. */
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
-/** Matches one JSON number at `lastIndex`. */
 export const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean | null]>> = {
   t: ['true', true],
@@ -28,8 +23,8 @@ const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean |
 };
 
 /**
- * Like `JSON.parse`, but returns an `ExactNumber` wherever a number would lose digits. It recurses as deeply as the
- * text nests.
+ * Like `JSON.parse`, but a number that would lose digits becomes an `ExactNumber`. Recurses as deeply as the text
+ * nests.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
@@ -50,7 +45,6 @@ export function writeExact(value: unknown): string {
     .join(',')}}`;
 }
 
-/** Returns the number of a text: a JavaScript number if that is exact, else an `ExactNumber`. */
 export function numberOf(text: string): number | ExactNumber {
   const value = Number(text);
   const isExact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
@@ -81,7 +75,6 @@ class Reader {
     while (this.goesOn('}')) {
       const name = this.string();
       this.skipSpace();
-      // Skips the colon.
       this.at += 1;
       members.push([name, this.read()]);
     }

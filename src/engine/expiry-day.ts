@@ -1,19 +1,13 @@
-/**
- * Steps that expiry days are rounded up to, in days, longest first. Each is a multiple of the next, so that different
- * retentions share their days.
- */
+/** In days, longest first. Each is a multiple of the next, so that different retentions share their days. */
 const STEPS = [12, 6, 3];
 /** Days of retention that allow a step to extend the retention by one day. */
 const DAYS_FOR_ONE = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the day on which something expires that was created on `madeDay` and is kept for `retentionDays`. Days are
- * counted since the epoch.
- *
- * Each such day is a partition of every table with a retention. Long retentions share partitions, so that about thirty
- * exist at a time whether the retention is a month or a year. A lookup by id searches all of them. Nothing is kept
- * shorter than its retention, and nothing longer by more than a thirtieth of it.
+ * Days are counted since the epoch. Each expiry day is a partition of every table with a retention. Long retentions
+ * share partitions, so that about thirty exist at a time for a month or a year; a lookup by id searches all of them.
+ * Nothing is kept shorter than its retention, or longer by more than a thirtieth of it.
  */
 export function expiryDay(madeDay: number, retentionDays: number): number {
   const step = stepOf(retentionDays);

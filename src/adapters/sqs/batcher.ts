@@ -1,4 +1,3 @@
-/** Size limits of a batch, and its linger time. */
 export interface BatchLimits {
   entriesMax: number;
   /** Sum over all entries. An entry above this limit is sent alone. */
@@ -15,9 +14,8 @@ interface Waiting<E, A> {
 }
 
 /**
- * Collects entries for a few milliseconds and sends them as one batch. Each entry gets exactly one answer: the element
- * at its index in the result of `send`, or the error of `send`. Holds no timers or memory while no entry is waiting or
- * in flight.
+ * Batches entries of a few milliseconds. Each gets one answer: the element at its index from `send`, or its error.
+ * Holds no timers or memory while no entry is waiting or in flight.
  */
 export class Batcher<E extends { bytes: number }, A> {
   private waiting: Waiting<E, A>[] = [];

@@ -3,10 +3,7 @@ import { agentWith, cleanUp, receiverWith } from '../../../test/support/egress.j
 import { queueClient } from './client.js';
 
 const OF_THE_SDK = /^(_X_|AWS_|HOME|USERPROFILE|HTTPS?_PROXY)/i;
-/**
- * Environment variables that the SDK may read: a warning about old versions of Node.js, and a default for the transport
- * that it does not use.
- */
+/** Variables that the SDK may read: a warning about old Node.js versions, and an unused transport default. */
 const HARMLESS = ['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED', 'AWS_ENABLE_DEFAULT_SOCKET_TIMEOUT_2026'];
 
 const MISLEADING = {

@@ -5,13 +5,9 @@ import type { QueueSettings } from './settings.js';
 
 const LIMITS = { timeoutMs: 15_000, answerBytesMax: 256 * 1024 };
 
-/** The part of the AWS SDK that queues use. */
 export type Sdk = typeof import('@aws-sdk/client-sqs');
 
-/**
- * Creates the AWS SDK client for one queue, without SDK retries. The SDK is loaded on first use, because most
- * installations have no queue.
- */
+/** Makes no SDK retries. Loads the SDK on first use, because most installations have no queue. */
 export async function queueClient(
   { endpoint, ...account }: Pick<QueueSettings, 'endpoint' | 'region' | 'credentials'>,
   agent: EgressAgent,

@@ -7,7 +7,6 @@ const CREDENTIALS = {
   sessionToken: 'IQoJb3JpZ2lu',
 };
 
-/** Returns an error as the SDK throws it. */
 const sdkError = (name: string, status: number | undefined, message = 'Told by SQS.'): Error =>
   Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
 

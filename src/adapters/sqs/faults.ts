@@ -5,7 +5,6 @@ import { excerptOf } from '#engine/excerpt.js';
 import type { Answer, Outcome } from '#engine/outcome.js';
 import type { QueueSettings } from './settings.js';
 
-/** The failure of a request, or of one entry of a batch. */
 export interface QueueFault {
   answer: Answer;
   /** Code and message from SQS or from Posthorn, without credentials. */
@@ -54,10 +53,7 @@ const THROTTLE_CODES: ReadonlySet<string> = new Set([
 ]);
 const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const REFUSAL_CODES: ReadonlySet<string> = new Set(['BatchRequestTooLong', 'InvalidMessageContents', 'MessageTooLong']);
-/**
- * `InvalidParameterValue` has many causes. These messages concern the payload size or content, which a retry cannot
- * fix.
- */
+/** `InvalidParameterValue` has many causes. These concern size or content, which a retry cannot fix. */
 const ABOUT_PAYLOAD = /shorter than|too (?:long|large)|invalid (?:binary )?character|longer than/i;
 const ENTRY_CODES: ReadonlySet<string> = new Set([
   'InvalidParameterValue',
@@ -66,7 +62,6 @@ const ENTRY_CODES: ReadonlySet<string> = new Set([
   'InvalidAttributeName',
 ]);
 
-/** Returns the failure of a request from an error of the SDK, of SQS, or of the HTTP exchange. */
 export function requestFault(error: unknown, credentials: QueueSettings['credentials']): QueueFault {
   if (error instanceof ExchangeFailed)
     return {
@@ -92,7 +87,6 @@ export function requestFault(error: unknown, credentials: QueueSettings['credent
   return faultOf(shortCode(name), message, status, credentials);
 }
 
-/** Returns the failure of one entry in a batch that succeeded. */
 export function entryFault(
   { Code = 'Unknown', Message = '', SenderFault }: Partial<BatchResultErrorEntry>,
   credentials: QueueSettings['credentials'],
@@ -133,10 +127,7 @@ function sdkError(error: unknown): { name: string; message: string; status: numb
     : { name: error.name, message: error.message, status };
 }
 
-/**
- * Strips the prefix of codes such as `AWS.SimpleQueueService.NonExistentQueue` and
- * `com.amazonaws.sqs#QueueDoesNotExist`.
- */
+/** Strips prefixes as of `AWS.SimpleQueueService.NonExistentQueue` and `com.amazonaws.sqs#QueueDoesNotExist`. */
 function shortCode(code: string): string {
   return code.slice(code.lastIndexOf('#') + 1).replace(/^AWS\.SimpleQueueService\./, '');
 }

@@ -6,7 +6,6 @@ import type { QueueSettings } from './settings.js';
 
 type Names = Readonly<Record<string, string>>;
 
-/** One message as sent to a queue. */
 export interface QueueMessage {
   body: string;
   attributes: Record<string, MessageAttributeValue>;
@@ -35,13 +34,9 @@ const OURS = [
   'traceparent',
   'content-type',
 ];
-/** Headers that only make sense in an HTTP request. */
 const HTTP_ONLY = ['user-agent'];
 
-/**
- * Characters that the XML of SQS cannot represent (#x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF is
- * allowed).
- */
+/** Not in the XML of SQS: #x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF is allowed. */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ATTRIBUTE_NAME = /^(?!aws\.|amazon\.)(?!\.)(?!.*\.\.)(?!.*\.$)[\w.-]+$/i;
 const NOT_IN_GROUP_ID = /[^!-~]/g;
@@ -76,7 +71,6 @@ function bodyOf(body: string | Buffer): { text: string; isEncoded: boolean } {
   return { text: Buffer.from(body as Buffer).toString('base64'), isEncoded: true };
 }
 
-/** Returns the headers of an HTTP delivery and those that a queue needs in addition. */
 function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map<string, string> {
   const headers = new Map(Object.entries(headersOf(outgoing, target)).filter(([name]) => !HTTP_ONLY.includes(name)));
   // A sent event is always JSON, so its content type is omitted. A received event can have any type.
@@ -86,8 +80,7 @@ function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map
 }
 
 /**
- * Returns at most ten attributes: Posthorn's own, then the other signature headers, the destination's headers, and the
- * message's headers. Names and values that SQS does not accept are omitted.
+ * At most ten: Posthorn's own, then other signatures, the destination's, the message's. Skips what SQS does not accept.
  */
 function attributesOf(
   headers: ReadonlyMap<string, string>,
@@ -121,10 +114,7 @@ function groupOf(eventType: string): string {
   return eventType.replace(NOT_IN_GROUP_ID, '_').slice(0, GROUP_ID_MAX) || 'none';
 }
 
-/**
- * A repeated attempt is the same message for the queue. A replay within the queue's five-minute deduplication interval
- * is a different message.
- */
+/** A repeated attempt is the same message; a replay within the five-minute deduplication interval is not. */
 function deduplicationIdOf({ webhookId, replayed, atMs }: Outgoing): string {
   return replayed ? `${webhookId}-replayed-${atMs}` : webhookId;
 }

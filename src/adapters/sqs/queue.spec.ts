@@ -11,7 +11,6 @@ interface SentEntry {
   MessageGroupId?: string;
 }
 
-/** Answer of the server to one request: takes entries, returns status and body. */
 type Answer = (entries: SentEntry[]) => { status?: number; body: unknown; headers?: Record<string, string> } | null;
 
 interface Scene {

@@ -14,7 +14,6 @@ const ENTRIES_MAX = 10;
 const LINGER_MS = 4;
 const OK = 200;
 
-/** A message to send, and the deadline for its answer. */
 interface Pending {
   message: QueueMessage;
   bytes: number;
@@ -23,10 +22,8 @@ interface Pending {
   deadlineAt: number;
 }
 
-/** An answer without its duration. */
 type Said = Pick<DeliveryAnswer, 'answer' | 'excerpt'>;
 
-/** One queue with fixed settings. */
 export class Queue {
   private readonly open: () => ReturnType<typeof queueClient>;
   private readonly batcher: Batcher<Pending, DeliveryAnswer>;
@@ -40,10 +37,7 @@ export class Queue {
     this.batcher = new Batcher(limits, (batch) => this.send(batch));
   }
 
-  /**
-   * Sends a message in a batch with messages that arrive within the linger time. Resolves within `timeoutMs` and never
-   * rejects.
-   */
+  /** Batches messages that arrive within the linger time. Resolves within `timeoutMs` and never rejects. */
   add(message: QueueMessage, timeoutMs: number): Promise<DeliveryAnswer> {
     const startedAt = performance.now();
     return this.batcher.add({ message, bytes: message.bytes, startedAt, deadlineAt: startedAt + timeoutMs });

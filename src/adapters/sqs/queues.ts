@@ -14,10 +14,7 @@ export class Queues {
 
   constructor(private readonly agent: EgressAgent) {}
 
-  /**
-   * Returns null if the settings are invalid. Changed settings create a new queue; messages in flight finish on the old
-   * one.
-   */
+  /** Null if the settings are invalid. Changed settings make a new queue; the old one finishes its messages. */
   forTarget(target: Target): Queue | null {
     const key = `${target.environmentId}:${target.targetId}`;
     const known = this.queues.get(key);

@@ -16,10 +16,7 @@ export interface QueueSettings {
 }
 
 const CONFIG_KEYS = ['queueUrl', 'region', 'endpoint', 'messageGroupId'];
-/**
- * A region is a DNS label. The SDK would map `fips-` and `-fips` to another endpoint, which must be set explicitly with
- * `endpoint`.
- */
+/** A DNS label. The SDK would map `fips-` and `-fips` to another endpoint, which `endpoint` must set. */
 const REGION = /^(?!fips-)(?!.*-fips$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** "The length of MessageGroupId is 128 characters. Valid values: alphanumeric characters and punctuation." */
 const GROUP_ID = /^[!-~]{1,128}$/;
@@ -31,7 +28,7 @@ const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOp
   sessionToken: { form: /^[!-~]{1,8192}$/, message: 'must be 1 to 8192 visible ASCII characters', isOptional: true },
 };
 
-/** Returns the faults of `config` and `credentials`. `admit` returns whether a URL may be called. */
+/** `admit` returns whether a URL may be called. */
 export function settingsFaults(
   { config, credentials }: Pick<Draft, 'config' | 'credentials'>,
   admit: (url: string) => UrlVerdict,
@@ -54,10 +51,7 @@ export function settingsFaults(
   return [...faults, ...credentialFaults(credentials)];
 }
 
-/**
- * Returns the settings of a destination, or null if they have faults. Settings that were never validated may have
- * faults.
- */
+/** Returns null if the settings have faults, which is possible if they were never validated. */
 export function queueSettings({ config, credentials }: Pick<Target, 'config' | 'credentials'>): QueueSettings | null {
   const faults = settingsFaults({ config, credentials }, (url) => ({ ok: true, url: new URL(url) }));
   if (faults.length > 0 || credentials === null) return null;

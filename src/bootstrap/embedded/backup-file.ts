@@ -31,7 +31,6 @@ export const DESCRIPTION = `${OWN_FOLDER}backup.json`;
 /** Files in DATA_DIR that hold the master key. The second one exists only if a key rotation was interrupted. */
 export const MASTER_KEY_FILES = ['master.key', 'master.key.next'];
 
-/** Content of the first file in a backup. */
 export interface BackupDescription {
   format: number;
   /** Major version of PostgreSQL that the cluster's files require. */
@@ -41,7 +40,6 @@ export interface BackupDescription {
   hasMasterKey: boolean;
 }
 
-/** Result of writing a backup. */
 export interface WrittenBackup {
   file: string;
   bytes: number;
@@ -52,10 +50,9 @@ export interface WrittenBackup {
 const GZIP_LEVEL = 1;
 
 /**
- * Writes a backup of the server at `url`, which runs in `dataDir`. The backup is one gzipped tar file with the whole
- * cluster, its password and, with `withKey`, the master key. The service may keep running. The file appears only when
- * it is complete and fsynced, and is readable by its owner only. Never replaces an existing file.
- *
+ * Writes a backup of the running server at `url` in `dataDir`: one gzipped tar file with the whole cluster, its
+ * password and, with `withKey`, the master key. The file appears only when complete and fsynced, for its owner only.
+ * Never replaces a file.
  * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function writeBackup({

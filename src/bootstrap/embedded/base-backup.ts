@@ -3,16 +3,12 @@ import pg from 'pg';
 import { EmbeddedPostgresError } from './failure.js';
 
 /**
- * Command of PostgreSQL's replication protocol. It copies every file, plus the WAL that makes the copy consistent, as a
- * tar file while the server keeps running. CHECKPOINT 'fast' starts immediately instead of waiting for the next
- * checkpoint.
+ * Command of PostgreSQL's replication protocol. Copies every file, plus the WAL that makes the copy consistent, from a
+ * running server. CHECKPOINT 'fast' starts at once instead of waiting for the next checkpoint.
  */
 const BASE_BACKUP = `BASE_BACKUP (LABEL 'posthorn', CHECKPOINT 'fast', WAL true, MANIFEST 'no')`;
 
-/**
- * Temporary slot that lives as long as the connection. Without it a busy server may remove WAL that the copy still
- * needs.
- */
+/** A temporary slot: without it a busy server may remove WAL that the copy still needs. */
 const KEEP_WAL = `CREATE_REPLICATION_SLOT posthorn_backup_${process.pid} TEMPORARY PHYSICAL RESERVE_WAL`;
 
 /**

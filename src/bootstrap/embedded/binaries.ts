@@ -15,13 +15,9 @@ import type { Account } from './account.js';
 import { canReach } from './account.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/**
- * Directory for files that another account must read when the project's directory is not accessible to it. Used only as
- * root.
- */
+/** For files that another account must read when it cannot access the project's directory. Only used as root. */
 export const SYSTEM_DIR = '/var/lib/posthorn';
 
-/** Absolute paths of the two PostgreSQL programs. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
@@ -63,10 +59,7 @@ async function packagedPostgres(platform: string): Promise<string> {
   );
 }
 
-/**
- * Creates the symbolic links that the package's install script would create. `npm ci --ignore-scripts` skips that
- * script.
- */
+/** Creates the links of the package's install script, which `npm ci --ignore-scripts` skips. */
 function hydrateSymlinks(packageDir: string): void {
   const list = path.join(packageDir, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -81,10 +74,7 @@ function hydrateSymlinks(packageDir: string): void {
   }
 }
 
-/**
- * Makes a copy that every account can run, for projects in a closed directory such as /root. The copy is not under
- * /tmp, where any user could plant another program at the same path first.
- */
+/** For projects in a closed directory such as /root. Not under /tmp, where any user could plant a program first. */
 function copyForOthers(packageDir: string, platform: string): string {
   const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(SYSTEM_DIR, `postgres-${version}-${platform}`);

@@ -23,13 +23,9 @@ import type { Binaries } from './binaries.js';
 import { SYSTEM_DIR } from './binaries.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/**
- * Environment variables of the PostgreSQL server. The locale keeps its messages in English, because the supervisor
- * parses them.
- */
+/** The locale keeps the server's messages in English, because the supervisor parses them. */
 export const SERVER_ENV: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin', TZ: 'UTC', LC_ALL: 'C' };
 
-/** Files of one embedded database. */
 export interface Cluster {
   /** Cluster directory, with every symbolic link resolved. */
   readonly dir: string;
@@ -37,7 +33,6 @@ export interface Cluster {
   readonly password: string;
 }
 
-/** First lines of postmaster.pid. */
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
@@ -63,17 +58,14 @@ export function makeDataDir(dataDir: string): string {
   }
 }
 
-/**
- * Returns the path of the cluster in DATA_DIR. It is a directory, or a link to a directory elsewhere if PostgreSQL's
- * account cannot reach DATA_DIR.
- */
+/** A directory, or a link to one elsewhere if PostgreSQL's account cannot reach DATA_DIR. */
 export function clusterLink(dataDir: string): string {
   return path.join(dataDir, 'postgres');
 }
 
 /**
- * Opens the cluster of DATA_DIR and creates it at the first start. The cluster is created under a temporary name and
- * then renamed. An interrupted start therefore leaves nothing that looks like a cluster.
+ * Creates the cluster at the first start: made under a temporary name and renamed, so that an interrupted start leaves
+ * nothing that looks like a cluster.
  */
 export function openCluster(dataDir: string, account: Account, binaries: Binaries): Cluster {
   const link = clusterLink(dataDir);
@@ -100,12 +92,10 @@ export function openCluster(dataDir: string, account: Account, binaries: Binarie
   return { dir, logFile, password: passwordOf(dataDir) };
 }
 
-/** Returns the password of the database in a DATA_DIR. */
 export function passwordOf(dataDir: string): string {
   return readFileSync(passwordFile(dataDir), 'utf8').trim();
 }
 
-/** Returns the path of the file that holds the password. */
 export function passwordFile(dataDir: string): string {
   return path.join(dataDir, 'postgres.password');
 }
@@ -123,9 +113,9 @@ export function readPidFile(clusterDir: string): PidFile | null {
 }
 
 /**
- * Marks postmaster.pid as stale after its server is gone, even if the process id is reused or still belongs to a
- * zombie. PostgreSQL treats a file that names its own parent process as stale. Deleting the file would also disable the
- * shared memory check. That check keeps a new server away from the files while processes of the old one still write.
+ * Marks postmaster.pid as stale after its server is gone, even if a reused id or a zombie has its pid: PostgreSQL
+ * treats a file that names its own parent as stale. Deleting the file would disable the shared memory check, which
+ * keeps a new server away while processes of the old one still write.
  */
 export function disownPidFile(clusterDir: string): void {
   const file = pidFilePath(clusterDir);
@@ -150,10 +140,7 @@ export function placeFor(dataDir: string, account: Account): string {
   return place;
 }
 
-/**
- * Gives the account permission to traverse DATA_DIR, if that is the only missing permission. Everything in DATA_DIR has
- * its own restrictive mode.
- */
+/** Lets the account traverse DATA_DIR, if only that is missing. Everything in it has its own restrictive mode. */
 function admit(dataDir: string, account: Account): void {
   if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;
   chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);

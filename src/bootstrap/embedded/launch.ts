@@ -7,7 +7,6 @@ import type { Binaries } from './binaries.js';
 import type { Cluster } from './cluster.js';
 import { disownPidFile, readPidFile, SERVER_ENV } from './cluster.js';
 
-/** Everything that a server needs to start. It does not change between starts. */
 export interface LaunchPlan {
   readonly cluster: Cluster;
   readonly binaries: Binaries;
@@ -32,9 +31,8 @@ const POLL_MS = 15;
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Starts a server and resolves once it accepts connections, however long it replays its WAL. `onSpawn` receives the
- * process id immediately, so that a concurrent stop can signal the process.
- *
+ * Resolves once the server accepts connections, however long it replays its WAL. `onSpawn` gets the process id at once,
+ * so that a concurrent stop can signal it.
  * @throws LaunchFailure if the server exits first.
  */
 export async function launch(plan: LaunchPlan, port: number, onSpawn: (pid: number) => void): Promise<ChildProcess> {

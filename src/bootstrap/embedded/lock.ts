@@ -9,9 +9,7 @@ interface Holder {
 }
 
 /**
- * Locks the directory for this process. Takes over a lock whose process is gone. Returns the function that releases the
- * lock.
- *
+ * Takes over a lock whose process is gone. Returns the function that releases the lock.
  * @throws EmbeddedPostgresError that names the process which holds the lock.
  */
 export function lockDirectory(directory: string): () => void {

@@ -3,17 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from './failure.js';
 
-/*
- * Below the ephemeral ports for outgoing connections (from 32768 on Linux, 49152 on macOS): a delivery must not occupy
- * the port while the server is being restarted.
- */
+/* Below the ephemeral ports (from 32768 on Linux, 49152 on macOS): a delivery must not take it in a restart. */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_767;
 
-/**
- * Returns a random port. It may be in use: PostgreSQL finds out when it binds the port. An earlier check would be
- * outdated by then.
- */
+/** The port may be in use: PostgreSQL finds out when it binds. An earlier check would be outdated by then. */
 export function anyPort(): number {
   return randomInt(PORT_MIN, PORT_MAX);
 }

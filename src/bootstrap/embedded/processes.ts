@@ -2,10 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { errorCode } from './failure.js';
 
-/**
- * Returns whether a process with this id is running. Zombies do not count: in a container without an init process they
- * stay forever.
- */
+/** Zombies do not count as running: in a container without an init process they stay forever. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -16,8 +13,7 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * Returns an identity that distinguishes two processes with a reused process id, such as process 1 of a restarted
- * container. It consists of the start time and, on Linux, the boot id.
+ * Distinguishes processes with a reused id, as process 1 of a restarted container: start time and, on Linux, boot id.
  */
 export function processIdentity(pid: number): string {
   if (!existsSync('/proc/self/stat')) return ps(pid, 'lstart');
@@ -25,10 +21,7 @@ export function processIdentity(pid: number): string {
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${startedTicks}`;
 }
 
-/**
- * Returns whether the process is the PostgreSQL server of this cluster, according to its command line. The working
- * directory would show it too, but root in a container may not be allowed to read that of another user.
- */
+/** Decides by the command line: root in a container may not be allowed to read another user's working directory. */
 export function isServerOf(pid: number, clusterDir: string): boolean {
   if (!isRunning(pid)) return false;
   if (!existsSync('/proc/self/stat')) return ps(pid, 'command').includes(` -D ${clusterDir} `);
@@ -39,10 +32,7 @@ export function isServerOf(pid: number, clusterDir: string): boolean {
   }
 }
 
-/**
- * Returns the fields of /proc/PID/stat that follow the command's name: [0] is the state, [19] the start time in ticks
- * since boot.
- */
+/** Fields of /proc/PID/stat after the command's name: [0] is the state, [19] the start time in ticks since boot. */
 function statFields(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -28,7 +28,6 @@ import { EmbeddedPostgresError, errorCode } from './failure.js';
 import { lockDirectory } from './lock.js';
 import { readTar, type TarEntry } from './tar.js';
 
-/** Result of a restore. */
 export interface RestoredBackup {
   dataDir: string;
   createdAt: string;
@@ -39,16 +38,14 @@ export interface RestoredBackup {
 const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 
 /**
- * Makes PostgreSQL start a new timeline. Data written after the backup is lost. Pull cursors and similar values issued
- * in that time must therefore not count as valid. PostgreSQL starts a new timeline at the end of an archive recovery.
- * The archive is empty here.
+ * Makes PostgreSQL start a new timeline, as it does at the end of an archive recovery; this archive is empty. Data
+ * written after the backup is lost, so pull cursors and similar values issued then must not count as valid.
  */
 const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WAL of the backup.\nrestore_command = 'false'\n`;
 
 /**
- * Restores a backup into a DATA_DIR without a database. Everything is unpacked under temporary names and renamed at the
- * end. An interrupted restore therefore leaves nothing that looks like a database.
- *
+ * Needs a DATA_DIR without a database. Unpacks under temporary names and renames at the end: an interrupted restore
+ * leaves nothing that looks like a database.
  * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function restoreBackup({
@@ -96,10 +93,7 @@ export async function restoreBackup({
   }
 }
 
-/**
- * Throws if DATA_DIR contains a database or keys. A restore never replaces them. The operator has to move them away
- * first.
- */
+/** Throws if DATA_DIR has a database or keys. A restore never replaces them: the operator moves them away. */
 function refuseToReplace(dataDir: string): void {
   const there = [clusterLink(dataDir), ...MASTER_KEY_FILES.map((name) => path.join(dataDir, name))].find((name) =>
     existsSync(name),
@@ -195,10 +189,7 @@ async function place(entry: TarEntry, draft: string, account: Account): Promise<
   if (account !== null) chownSync(target, account.uid, account.gid);
 }
 
-/**
- * Moves the cluster to its final path last, because its presence means that a database exists. PostgreSQL fsyncs its
- * files at its first start.
- */
+/** Moves the cluster last: its presence means that a database exists. PostgreSQL fsyncs it at its first start. */
 function settle(draft: string, cluster: string, link: string): void {
   renameSync(draft, cluster);
   if (cluster !== link) symlinkSync(cluster, link);

@@ -8,7 +8,6 @@ import { launch, LaunchFailure } from './launch.js';
 import { anyPort, portOfLastStart } from './ports.js';
 import { isRunning, isServerOf } from './processes.js';
 
-/** Writes one line to the service's log. */
 export type Log = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 const ADOPTED_POLL_MS = 250;
@@ -21,10 +20,7 @@ const ADOPTION_MS_MAX = 120_000;
 const FAST_STOP_MS_MAX = 30_000;
 const IMMEDIATE_STOP_MS_MAX = 5000;
 
-/**
- * Keeps one PostgreSQL server running until `stop`. Adopts a server that a killed parent left, or starts one. Restarts
- * it on the same port whenever it dies.
- */
+/** Keeps one server running until `stop`: adopts one that a killed parent left, restarts on the same port. */
 export class Supervisor {
   private serverPid = 0;
   private serverPort = 0;
@@ -166,7 +162,6 @@ export class Supervisor {
   }
 }
 
-/** Returns whether a process received the signal. */
 function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return pid > 0 && isRunning(pid) && process.kill(pid, signal);

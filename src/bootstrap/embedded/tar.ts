@@ -2,12 +2,10 @@ import { EmbeddedPostgresError } from './failure.js';
 
 const BLOCK = 512;
 
-/** A file or a directory in a tar file. */
 export interface TarEntry {
   /** Path as stored in the tar file: relative, with slashes. */
   name: string;
   kind: 'file' | 'directory';
-  /** Permission bits. */
   mode: number;
   bytes: number;
   /** Must be read completely, or not at all, before the next entry is requested. */
@@ -51,7 +49,6 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
   }
 }
 
-/** Reads a stream in blocks of the requested lengths. */
 class ByteReader {
   private readonly source: AsyncIterator<Buffer>;
   private rest: Buffer = Buffer.alloc(0);
@@ -70,10 +67,7 @@ class ByteReader {
     return Buffer.concat(parts);
   }
 
-  /**
-   * Returns the next `bytes` bytes, in pieces of the source's size. Consumed pieces are gone: a second iteration
-   * continues where the first one stopped.
-   */
+  /** Pieces have the source's size. A second iteration continues where the first one stopped. */
   stream(bytes: number): AsyncIterable<Buffer> {
     let missing = bytes;
     const next = async (): Promise<IteratorResult<Buffer>> => {
@@ -122,10 +116,7 @@ function octal(header: Buffer, at: number, length: number, value: number): void 
   header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at, length, 'latin1');
 }
 
-/**
- * Parses an octal number, the ustar format. Sizes above 8 GiB would need another format. PostgreSQL never writes files
- * that large.
- */
+/** Octal, the ustar format. Sizes above 8 GiB need another one; PostgreSQL never writes files that large. */
 function numberAt(header: Buffer, at: number, length: number): number {
   const digits = text(header, at, length).trim();
   if (!/^[0-7]*$/.test(digits)) throw new EmbeddedPostgresError('it is damaged, or not a tar file');

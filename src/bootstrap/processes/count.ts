@@ -1,6 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
 
-/** Resources of a machine or a container. */
 export interface Machine {
   readonly cores: number;
   readonly memoryBytes: number;
@@ -9,15 +8,11 @@ export interface Machine {
 /** Maximum memory of one process with the options of `npm start`, in bytes. */
 const MEMORY_BYTES = 1024 ** 3;
 
-/**
- * Connections of a process besides the ordinary pool: the ledger, reads, heartbeat, LISTEN, the queues, and the
- * connection watch.
- */
+/** Besides the pool: the ledger, reads, heartbeat, LISTEN, the queues, and the connection watch. */
 const CONNECTIONS_BESIDE_POOL = 24;
 /** Reserved for `posthorn backup`, psql and similar clients. */
 const CONNECTIONS_SPARE = 20;
 
-/** Returns the resources of this machine, within the limits of its container. */
 export function thisMachine(): Machine {
   return { cores: availableParallelism(), memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Infinity) };
 }
@@ -30,15 +25,11 @@ export function processCount(asked: number | 'auto', { cores, memoryBytes }: Mac
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / MEMORY_BYTES)));
 }
 
-/**
- * Returns the maximum number of PostgreSQL connections that `processes` processes open, each with an ordinary pool of
- * `poolSize`.
- */
+/** The maximum, with an ordinary pool of `poolSize` in each process. */
 export function connectionsOf(processes: number, poolSize: number): number {
   return processes * (poolSize + CONNECTIONS_BESIDE_POOL);
 }
 
-/** Returns `max_connections` for the embedded server. */
 export function connectionsFor(processes: number, poolSize: number): number {
   return connectionsOf(processes, poolSize) + CONNECTIONS_SPARE;
 }

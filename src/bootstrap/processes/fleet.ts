@@ -5,15 +5,14 @@ import type { ListeningAddress } from './listening.js';
 import { mergedFigures } from './merged-figures.js';
 import type { Beginning, Errand, Word } from './messages.js';
 
-/** Writes one line to the service's log. */
 type Log = (level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /** Time limit for one process's part of a scrape. Slower processes are missing from it. */
 const TELL_MS_MAX = 5_000;
 
 /**
- * Runs several processes of the service behind shared ports. This parent process holds the ports and distributes
- * connections round-robin (docs/adr/0026). Restarts a process that dies while the others continue, until `retire`.
+ * Runs the service's processes behind shared ports. This parent holds the ports and distributes connections round-robin
+ * (docs/adr/0026). Until `retire` it restarts a process that dies.
  */
 export class Fleet {
   private readonly running = new Map<number, Worker>();
@@ -139,7 +138,6 @@ export class Fleet {
     }
   }
 
-  /** Sends the metrics of all processes to the process that received the scrape. */
   private async answer(asking: Worker, scrape: number): Promise<void> {
     const round = ++this.scrapes;
     const pages = await Promise.all([...this.up].sort((a, b) => a - b).map((number) => this.pageOf(number, round)));
@@ -161,10 +159,7 @@ export class Fleet {
   }
 }
 
-/**
- * A process ended before it served and without reporting a reason. It was killed, for example by the kernel's
- * out-of-memory killer.
- */
+/** The process ended before it served, without a reason: killed, for example by the out-of-memory killer. */
 class EndedWithoutReason extends Error {
   constructor(
     number: number,

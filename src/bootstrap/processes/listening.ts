@@ -1,4 +1,3 @@
-/** An address that the server of a process listens on. */
 export interface ListeningAddress {
   readonly address: string;
   readonly port: number;
@@ -7,10 +6,7 @@ export interface ListeningAddress {
 /** Addresses that `localhost` resolves to on this machine: the loopback addresses and the two wildcard addresses. */
 const OF_LOCALHOST: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '0.0.0.0', '::']);
 
-/**
- * Returns the lines that a start prints: the listening addresses, the base URL that the API returns (`Config.baseUrl`),
- * and an address of the Swagger UI that works on this machine.
- */
+/** The listening addresses, the base URL of the API (`Config.baseUrl`), and a Swagger UI that works locally. */
 export function listeningLines(addresses: readonly ListeningAddress[], configuredBaseUrl: string | null): string[] {
   const isLocalhost = addresses.some(({ address }) => OF_LOCALHOST.has(address));
   const [first] = addresses;

@@ -5,7 +5,7 @@ import type { Errand, Word } from './messages.js';
 /** Longer than the parent waits for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;
 
-/** This process as one of several behind shared ports. Exchanges messages with the parent process. */
+/** This process as one of several behind shared ports. */
 export class Member {
   private readonly scrapes = new Map<number, (text: string) => void>();
   private lastScrape = 0;
@@ -13,7 +13,6 @@ export class Member {
 
   private constructor(
     private readonly worker: Worker,
-    /** First message of the parent. */
     readonly beginning: Extract<Errand, { kind: 'begin' }>,
   ) {
     // Send errors after the parent has died. The `disconnect` event reports its death.
@@ -36,10 +35,7 @@ export class Member {
     return this.beginning.number;
   }
 
-  /**
-   * Calls `end` when the parent, which holds the port, is gone. Without this handler Node.js would end the process in
-   * the middle of its work.
-   */
+  /** Calls `end` when the parent, which holds the port, is gone. Otherwise Node.js would end amid work. */
   orphaned(end: () => void): void {
     this.worker.once('disconnect', () => {
       this.worker.exitedAfterDisconnect = true;
@@ -56,7 +52,6 @@ export class Member {
     await new Promise<void>((resolve) => this.say({ kind: 'failed', line }, resolve));
   }
 
-  /** Registers the function that returns this process's metrics as Prometheus text. */
   tells(own: () => Promise<string>): void {
     this.own = own;
   }

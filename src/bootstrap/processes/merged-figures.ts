@@ -1,4 +1,3 @@
-/** One metric: its `# HELP` and `# TYPE` lines, and the samples of every process. */
 interface Family {
   readonly head: string[];
   readonly samples: string[];
@@ -7,9 +6,8 @@ interface Family {
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})?( .+)$/;
 
 /**
- * Merges the metrics of several processes into one page of Prometheus text. The label `process` of each sample
- * identifies the process. Each metric appears once with all of its samples, as the format requires.
- *
+ * Makes one page of Prometheus text. The label `process` identifies the process. Each metric appears once with all of
+ * its samples, as the format requires.
  * @param pages pages by process number, as prom-client writes them: the header of a metric, then its samples
  */
 export function mergedFigures(pages: ReadonlyMap<number, string>): string {

@@ -1,8 +1,6 @@
 import type { ListeningAddress } from './listening.js';
 
-/** Values that the parent determined or started, and that a process needs to begin. */
 export interface Beginning {
-  /** Number of processes. */
   readonly count: number;
   readonly databaseUrl: string;
   /** Hexadecimal. Sent over the channel, because other programs of this user can read the environment. */
@@ -11,16 +9,12 @@ export interface Beginning {
   readonly ownPorts: readonly number[];
 }
 
-/** Message from the parent to one of its processes. */
 export type Errand =
   /** `number`: position of the process among PROCESSES, starting at 1. */
   | ({ readonly kind: 'begin'; readonly number: number } & Beginning)
-  /** Requests the metrics of the process. */
   | { readonly kind: 'tell'; readonly scrape: number }
-  /** The merged metrics of all processes, as requested. */
   | { readonly kind: 'scraped'; readonly scrape: number; readonly text: string };
 
-/** Message from one of the processes to the parent. */
 export type Word =
   /** The process receives messages from now on. Earlier messages are lost. */
   | { readonly kind: 'joined' }

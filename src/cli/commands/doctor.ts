@@ -16,14 +16,12 @@ import {
 import { accessOf } from '../sessions.js';
 import { line } from '../terminal.js';
 
-/** Result of one check. */
 export interface Finding extends Found {
   check: string;
 }
 
 const SKEW_SECONDS_MAX = 60;
 
-/** Adds the command `doctor`. */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
@@ -132,7 +130,6 @@ async function examine({
   return findings;
 }
 
-/** Returns the version of the package that contains this file. */
 export function ownVersion(): string {
   return (JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string })
     .version;

@@ -6,7 +6,6 @@ import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { harmless, line, statusStyle, type Terminal } from '../terminal.js';
 
-/** Adds the commands `events list | get | attempts | payload | tail`. */
 export function addEventCommands(program: Command): void {
   const events = program.command('events').description('list events and their deliveries');
   withEventFilters(events.command('list', { isDefault: true }).description('list events, newest first'))
@@ -96,7 +95,6 @@ export function addEventCommands(program: Command): void {
     });
 }
 
-/** Prints a stream message as text or JSON. Heartbeats are not printed. */
 function tell(terminal: Terminal, message: StreamMessage): void {
   if (message.kind === 'heartbeat') return;
   if (message.kind === 'ready') return terminal.progress('Listening.');

@@ -4,7 +4,6 @@ import { follow, tellJob } from '../jobs.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 
-/** Adds the commands `jobs list | get | stop`. */
 export function addJobCommands(program: Command): void {
   const jobs = program.command('jobs').description('replays, recoveries and cancellations of many events');
   jobs

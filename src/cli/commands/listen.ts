@@ -11,7 +11,6 @@ import { gapText } from './events.js';
 
 const CONCURRENCY_MAX = 100;
 
-/** Adds the command `listen`. */
 export function addListenCommand(program: Command): void {
   program
     .command('listen')

@@ -6,7 +6,6 @@ import { CommandFailure, EXIT } from '../failure.js';
 import type { Globals } from '../globals.js';
 import { accessOf } from '../sessions.js';
 
-/** Adds the command `mcp`. */
 export function addMcpCommand(program: Command): void {
   program
     .command('mcp')

@@ -22,13 +22,9 @@ const WOULD: Readonly<Record<Action, string>> = {
   recover: 'delivered again where they failed',
   cancel: 'cancelled',
 };
-/** Options that can limit a replay of an endpoint's requests. */
 const OF_A_RANGE: ReadonlySet<string> = new Set(['since', 'until', 'status']);
 
-/**
- * Adds the commands `replay`, `recover` and `cancel`. Each acts on one event, or starts a job for the events that match
- * the filters of `events`.
- */
+/** Each command acts on one event, or starts a job for the events that match the filters of `events`. */
 export function addReplayCommands(program: Command): void {
   withJob(
     program

@@ -11,7 +11,6 @@ const LIMIT: [string, string, typeof wholeNumber, number] = [
   50,
 ];
 
-/** Adds the commands `destinations list | get | create | test | delete`. */
 export function addDestinationCommands(program: Command): void {
   const destinations = program.command('destinations').description('where events are delivered');
   destinations
@@ -98,7 +97,6 @@ export function addDestinationCommands(program: Command): void {
     });
 }
 
-/** Adds the commands `endpoints list | get | create | requests | delete`. */
 export function addEndpointCommands(program: Command): void {
   const endpoints = program.command('endpoints').description('manage URLs that providers send to');
   endpoints
@@ -183,7 +181,6 @@ export function addEndpointCommands(program: Command): void {
     });
 }
 
-/** Adds the commands `keys list | create | rotate | revoke`. */
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('manage keys of the organization (scope admin)');
   keys

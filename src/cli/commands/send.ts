@@ -5,7 +5,6 @@ import { CommandFailure, EXIT } from '../failure.js';
 import { collectPairs, type Globals, terminalOf } from '../globals.js';
 import { clientOf } from '../sessions.js';
 
-/** Adds the command `send`. */
 export function addSendCommand(program: Command): void {
   program
     .command('send')

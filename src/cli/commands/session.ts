@@ -10,7 +10,6 @@ import type { Terminal } from '../terminal.js';
 
 const SCOPES: readonly string[] = ['read', 'write', 'admin'];
 
-/** Adds the commands `login`, `logout` and `whoami`. */
 export function addSessionCommands(program: Command): void {
   program
     .command('login')
@@ -109,7 +108,6 @@ async function givenSession(url: string): Promise<Session> {
   return { api_key: apiKey, scope: null, created_at: new Date().toISOString(), is_granted: false };
 }
 
-/** Returns a key that the user grants in the browser. */
 async function grantedSession(url: string, asked: string, terminal: Terminal): Promise<Session> {
   const grant = await DeviceGrant.request(url);
   const { clientId, code } = await grant.begin(asked, hostname());

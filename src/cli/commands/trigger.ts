@@ -5,7 +5,6 @@ import { type Globals, terminalOf } from '../globals.js';
 import { clientOf } from '../sessions.js';
 import { textOf } from './send.js';
 
-/** Adds the command `trigger`. */
 export function addTriggerCommand(program: Command): void {
   program
     .command('trigger')

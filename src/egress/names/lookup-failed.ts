@@ -1,7 +1,4 @@
-/**
- * The name has no address, or the name servers did not respond in time. `reason` is the resolver's code, such as
- * ENOTFOUND.
- */
+/** No address, or no response in time. `reason` is the resolver's code, such as ENOTFOUND. */
 export class LookupFailed extends Error {
   readonly code = 'EGRESS_LOOKUP_FAILED';
   constructor(readonly reason: string) {

@@ -2,7 +2,6 @@ import { LookupTurns, shareOf } from './lookup-turns.js';
 
 const TURNS = { runningMax: 4, runningOfOneMax: 2, waitingMax: 6, waitingOfOneMax: 5 };
 
-/** LookupTurns with a few shares, and a record of what was started. */
 function arrange() {
   const turns = new LookupTurns(TURNS);
   const started: string[] = [];

@@ -1,9 +1,7 @@
 import { LookupFailed } from './lookup-failed.js';
 
 export interface LookupTurnsOptions {
-  /** Maximum number of concurrent lookups. */
   runningMax: number;
-  /** Maximum number of concurrent lookups of one share. */
   runningOfOneMax: number;
   /** Maximum number of waiting lookups. Further ones fail immediately. */
   waitingMax: number;
@@ -20,10 +18,7 @@ interface Share {
   waiting: Set<Waiter>;
 }
 
-/**
- * Limits concurrent lookups. Slots are assigned round-robin by share, and each share has a maximum. A client that
- * invents hundreds of names delays only its own lookups.
- */
+/** Limits lookups, round-robin by share, each with a maximum: hundreds of invented names delay only their share. */
 export class LookupTurns {
   private running = 0;
   private waiting = 0;
@@ -96,7 +91,6 @@ export class LookupTurns {
     }
   }
 
-  /** Updates the share's position in the queue, and removes the share if it has no lookups. */
   private settle(key: string, share: Share): void {
     if (share.waiting.size > 0 && share.running < this.options.runningOfOneMax) this.ready.add(key);
     else this.ready.delete(key);
@@ -104,10 +98,7 @@ export class LookupTurns {
   }
 }
 
-/**
- * Returns the share of a name: the last two labels, or three if the second-to-last label is as short as `co` in
- * `co.uk`. An approximation is enough: names of one share only wait for each other.
- */
+/** Last two labels, or three if the second-to-last is as short as `co`. Names of a share only wait, so it may err. */
 export function shareOf(name: string): string {
   const labels = name.split('.').filter((label) => label !== '');
   const second = labels.at(-2) ?? '';

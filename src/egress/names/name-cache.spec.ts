@@ -1,7 +1,6 @@
 import { LookupFailed } from './lookup-failed.js';
 import { type Found, NameCache } from './name-cache.js';
 
-/** A cache with a clock that the test controls, and lookups that it counts. */
 function arrange(entriesMax = 100) {
   const world = { nowMs: 0, asked: [] as string[], ttlSeconds: 60, fails: false };
   const cache = new NameCache({ entriesMax, nowMs: () => world.nowMs });

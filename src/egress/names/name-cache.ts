@@ -1,6 +1,5 @@
 import type { Address } from './address.js';
 
-/** Addresses of a name, and how long they may be used. */
 export interface Found {
   addresses: readonly Address[];
   ttlSeconds: number;

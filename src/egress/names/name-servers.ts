@@ -8,23 +8,18 @@ import type { Found } from './name-cache.js';
 /** Initial time to wait for one server before trying the next. */
 const SERVER_TIMEOUT_MS = 1_000;
 const TRIES = 3;
-/**
- * Some servers never respond for an address family without records. The lookup waits only this long for the other
- * family.
- */
+/** Some servers never respond for a family without records. The lookup waits only this long for the other. */
 const OTHER_FAMILY_MS = 500;
 /** TTL of a partial result, which may be complete on the next lookup. */
 const PARTIAL_TTL_SECONDS = 5;
-/** Maximum number of addresses that are kept and tried. */
 const ADDRESSES_MAX = 64;
 
-/** Result of the query for one address family. */
 type Reply = { records: readonly RecordWithTtl[] } | { code: string };
 
 /**
- * Queries the A and AAAA records of one complete name in parallel, on separate sockets. Unlike `getaddrinfo` this
- * blocks no thread. `servers` are addresses with an optional port. If empty, the servers of the current
- * /etc/resolv.conf are used. Rejects with `LookupFailed`, or with the signal's reason.
+ * Queries A and AAAA in parallel, on separate sockets. Unlike `getaddrinfo` this blocks no thread. `servers` are
+ * addresses with an optional port; if empty, those of /etc/resolv.conf. Rejects with `LookupFailed`, or with the
+ * signal's reason.
  */
 export async function askServers(name: string, servers: readonly string[], signal: AbortSignal): Promise<Found> {
   // One resolver per lookup: it can be cancelled separately, and uses an unpredictable source port.
@@ -92,7 +87,6 @@ function failureOf(replies: readonly (Reply | null)[]): string {
   return codes.find((code) => !SAYS_NO.has(code)) ?? codes.find((code) => code === 'ENODATA') ?? 'ENOTFOUND';
 }
 
-/** Returns the code of a system error, or `unknown` if it has none. */
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code

@@ -13,7 +13,6 @@ let zone: Record<string, NameAnswer>;
 let nowMs: number;
 const opened: Names[] = [];
 
-/** Names of the zone, with files in the test's folder and the test's clock. */
 function names(options: Partial<NamesOptions> = {}): Names {
   const made = new Names({
     servers: [server.address],

@@ -21,10 +21,7 @@ export interface NamesOptions {
 }
 
 const DEADLINE_MS = 5_000;
-/**
- * After this time a lookup continues without holding its slot. Names with slow servers therefore do not delay names
- * with healthy servers for long.
- */
+/** Afterwards a lookup runs on without its slot, so that slow servers do not delay names with healthy ones. */
 const PLACE_MS = 1_000;
 const TURNS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
 const CACHED_MAX = 10_000;
@@ -32,9 +29,8 @@ const CACHED_MAX = 10_000;
 const FAMILIES_FRESH_MS = 10_000;
 
 /**
- * Resolves names from the hosts file or name servers, with the system's search domains. Time and number of lookups are
- * limited. Other sources of the system (mDNS, LDAP, NIS) are not used. Only `getaddrinfo` reaches them, and it needs
- * the threads that PostgreSQL and Redis clients use.
+ * Uses the hosts file, name servers and the system's search domains, with limits on time and number. Other sources
+ * (mDNS, LDAP, NIS) need `getaddrinfo`, and with it the threads that PostgreSQL and Redis clients use.
  */
 export class Names {
   private readonly nowMs: () => number;
@@ -72,7 +68,6 @@ export class Names {
     return { running: this.underWay.size - this.turns.figures().waiting, waiting: this.turns.figures().waiting };
   }
 
-  /** Cancels every lookup. */
   close(): void {
     for (const ending of this.underWay) ending.abort(new LookupFailed('ECANCELLED'));
   }
@@ -106,10 +101,7 @@ export class Names {
     }
   }
 
-  /**
-   * Tries the names in order, like glibc. Continues if a name does not exist or its servers fail, but not after a
-   * timeout.
-   */
+  /** Tries the names like glibc: continues if one does not exist or its servers fail, but not after a timeout. */
   private async ask(complete: readonly string[], signal: AbortSignal): Promise<Found> {
     const reasons: string[] = [];
     for (const name of complete) {

@@ -1,6 +1,4 @@
-/** Settings of resolv.conf(5) for incomplete names. */
 export interface SearchSettings {
-  /** Domains to try an incomplete name in. */
   readonly domains: readonly string[];
   /** Names with fewer dots are tried in the search domains first. Other names are first tried unchanged. */
   readonly ndots: number;
@@ -10,10 +8,7 @@ export interface SearchSettings {
 const NDOTS_MAX = 15;
 const DOMAINS_MAX = 6;
 
-/**
- * Parses the search settings of resolv.conf. `ownName` is the host's name. Its domain is searched if the file specifies
- * none.
- */
+/** If the file specifies no domain, the one of `ownName`, the host's name, is searched. */
 export function parseSearch(text: string, ownName: string): SearchSettings {
   let domains = ownName.split('.').slice(1).join('.').split(' ');
   let ndots = 1;

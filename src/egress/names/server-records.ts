@@ -16,20 +16,15 @@ const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
 /** Limits per share, so that unresponsive name servers delay only the queries of their own share. */
 const TURNS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
-/**
- * Creating a resolver costs more than a query. A resolver is reused only for this number of queries and this time, so
- * that its source port stays hard to predict.
- */
+/** A resolver costs more than a query. Its reuse is limited, so that its source port stays hard to predict. */
 const QUESTIONS_OF_ONE = 64;
 const RESOLVER_MS_MAX = 1_000;
 /** Maximum number of returned records, since a name may have thousands. */
 const RECORDS_MAX = 100;
 
-/** Queries DNS records from name servers, without a cache. */
 export class ServerRecords extends NameRecords {
   private readonly turns = new LookupTurns(TURNS);
   private readonly underWay = new Set<AbortController>();
-  /** Resolvers with pending queries, and the number of those queries. */
   private readonly asking = new Map<Resolver, number>();
   private fresh: { resolver: Resolver; left: number; untilMs: number } | null = null;
 
@@ -63,7 +58,6 @@ export class ServerRecords extends NameRecords {
     return this.ask(share, (resolver) => resolver.reverse(address));
   }
 
-  /** Cancels every query. */
   close(): void {
     for (const ending of this.underWay) ending.abort(new LookupFailed('ECANCELLED'));
     for (const resolver of this.asking.keys()) resolver.cancel();
@@ -89,10 +83,7 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /**
-   * After an abort the query stays with its resolver, which ends it soon. The resolver cannot be cancelled, because it
-   * is shared with other queries.
-   */
+  /** An aborted query stays with its resolver, which ends it soon and is shared, so it cannot be cancelled. */
   private async answer<T>(question: (resolver: Resolver) => Promise<T[]>, signal: AbortSignal): Promise<T[]> {
     signal.throwIfAborted();
     const resolver = this.resolver();

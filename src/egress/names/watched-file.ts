@@ -1,14 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** Minimum interval between checks of the file. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Parsed content of a small system file, read again when the file has changed. A file that is missing or not readable
- * counts as empty.
- *
- * The file is read synchronously: asynchronous reads need the thread pool, whose threads may be blocked by
- * `getaddrinfo` calls of other clients.
+ * Parsed content of a small system file, read again when changed. A missing or unreadable file counts as empty. Reads
+ * synchronously: the thread pool may be blocked by `getaddrinfo` calls of other clients.
  */
 export class WatchedFile<T> {
   private value: T | null = null;

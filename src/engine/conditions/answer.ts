@@ -4,7 +4,6 @@ import { type Faults, isObject } from './faults.js';
 import type { RequestView } from './request-view.js';
 import { compileTemplate, type Encoding, type Template } from './template.js';
 
-/** A compiled `respond`. */
 export interface AnswerTemplate {
   of(view: RequestView): SynchronousAnswer;
 }
@@ -49,10 +48,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ]);
 
-/**
- * Headers that may not contain request values: a sender could redirect the browser or change how it interprets the
- * body.
- */
+/** No request values: a sender could redirect the browser or change how it interprets the body. */
 const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', 'refresh', 'link']);
 
 /** Keeps a browser from executing echoed content in the origin of Posthorn. */
@@ -140,10 +136,7 @@ function valueFault(lowerName: string, value: unknown): string | null {
     : null;
 }
 
-/**
- * Returns the content type to send and the encoding for values in such a body. The encoding is null if no encoding is
- * safe for the content type.
- */
+/** Returns the type to send and the encoding for values in such a body; null if none is safe. */
 function contentType(
   given: string | null,
   body: string,

@@ -59,7 +59,6 @@ const json = (path: string, op: string, value?: string): object => ({
 });
 
 describe('a leaf by type', () => {
-  // Per type: its value in the request above.
   const types: [name: string, leaf: object, value: string, on: () => RequestView][] = [
     ['json', { type: 'json', path: '$.type' }, 'order.paid', view],
     ['body', { type: 'body' }, JSON_BODY, view],

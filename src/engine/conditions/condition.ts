@@ -2,12 +2,8 @@ import { type Fault, Faults, isObject } from './faults.js';
 import { compileLeaf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
-/** A compiled `when` or filter. */
 export interface Condition {
-  /**
-   * Returns whether the request matches. Never throws. Returns false if the view is exhausted afterwards; the result is
-   * unknown then.
-   */
+  /** Never throws. Returns false if the view is exhausted afterwards; the result is unknown then. */
   matches(view: RequestView): boolean;
   /** The JSON that the condition was compiled from, for compiling it again on another thread. */
   readonly source: unknown;
@@ -37,8 +33,8 @@ export function compileCondition(
 }
 
 /**
- * Compiles the filter of a route. The grammar is the one of `when`, but a leaf without a type has the type `json`. A
- * filter with a `json` leaf never matches a body that is over 128 KB or not JSON, not even through a `not`.
+ * Like `when`, but a leaf without a type has the type `json`. A filter with a `json` leaf never matches a body that is
+ * over 128 KB or not JSON, not even through a `not`.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');
@@ -59,7 +55,6 @@ class Compiler {
 
   constructor(private readonly defaultType: 'json' | undefined) {}
 
-  /** Compiles one node. Returns null after a fault. */
   node(value: unknown, at: string, depth: number): Node | null {
     if (this.faults.isFull || this.leaves > LEAVES_MAX) return null;
     if (depth > DEPTH_MAX) return this.fault(at, `is nested too deeply: at most ${DEPTH_MAX} levels`);

@@ -21,10 +21,7 @@ export class Faults {
     if (!this.isFull) this.list.push({ path, message });
   }
 
-  /**
-   * Returns the value as an object and adds a fault for every unknown key. Returns null and adds a fault when the value
-   * is no object.
-   */
+  /** Adds a fault for every unknown key. Null, with a fault, when the value is no object. */
   object(value: unknown, path: string, known: readonly string[]): Record<string, unknown> | null {
     if (!isObject(value)) {
       this.add(path, 'must be an object');

@@ -5,7 +5,6 @@ import { networksOf } from './networks.js';
 import { compileOperator, isUnary, listOf, type Op, type Operator, OPS } from './operators.js';
 import type { RequestView } from './request-view.js';
 
-/** A single test of a request. */
 export interface Leaf {
   readonly readsJson: boolean;
   holds(view: RequestView): boolean;
@@ -15,11 +14,9 @@ export interface Leaf {
 type Read = (view: RequestView) => readonly string[];
 
 interface LeafType {
-  /** The key that selects one of many values. */
   selector?: 'name' | 'path';
   /** Normalizes the configured `value` to the spelling of the read value. */
   normal?: (value: string) => string;
-  /** All possible values, if they are limited. */
   values?: readonly string[];
   ops?: readonly Op[];
   read: (view: RequestView, selector: string) => string | undefined;
@@ -156,10 +153,7 @@ function paidTextOf(value: unknown, view: RequestView): string {
   return text;
 }
 
-/**
- * Returns a JSON value as a text to compare: a string as it is, a number in its original spelling, anything else as
- * JSON. Returns undefined for undefined.
- */
+/** A string as it is, a number in its original spelling, anything else as JSON. Undefined for undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || value === undefined ? value : writeExact(value);
 }

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { compareDecimals, exactWhole, isDecimal } from '../decimals.js';
 
-/** The test that an `op` with its `value` makes on a text. Undefined stands for a missing value. */
+/** Undefined stands for a missing value. */
 export interface Operator {
   holds(text: string | undefined): boolean;
   /** Maximum cost of testing a text of `length` characters, in steps of `Allowance`. */
@@ -32,8 +32,8 @@ export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' ||
 /** Maximum number of instructions of a compiled pattern. The time to match grows with it as with the text. */
 const PATTERN_SIZE_MAX = 500;
 /**
- * Cost per character of a pattern that creates a new state for each character: at least 3 µs, and more with its size.
- * Ordinary patterns on ordinary texts cost a hundredth of it, but the pattern alone does not reveal which case applies.
+ * Per character, for a pattern with a new state for each: at least 3 µs, more with its size. Ordinary patterns cost a
+ * hundredth, but the pattern alone does not reveal which case applies.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;
@@ -78,7 +78,6 @@ export function compileOperator(op: Op, value: string): Operator | string {
   }
 }
 
-/** Returns the entries of a comma-separated list, trimmed and without empty entries. */
 export function listOf(value: string): string[] {
   return value
     .split(',')

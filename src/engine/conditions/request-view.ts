@@ -7,10 +7,7 @@ import { type IpAddress, ipAddress } from '../ip-ranges.js';
 export const VISIBLE_BYTES_MAX = 128 * 1024;
 /** Maximum nesting of a body that is parsed as JSON. It allows all later code to recurse. */
 const JSON_DEPTH_MAX = 512;
-/**
- * Limits the work of evaluating conditions. A step takes about 8 ns, the cost of reading one character. Once a request
- * for steps exceeds the rest, all further requests are refused too.
- */
+/** A step takes about 8 ns, the cost of reading one character. After one refusal all requests are refused. */
 export interface Allowance {
   /** Deducts `steps` and returns whether the allowance covers them. */
   spend(steps: number): boolean;
@@ -22,7 +19,6 @@ export interface Allowance {
 /** Maximum cost of the conditions on one request when they run on the event loop: about 2 ms. */
 export const STEPS_AT_ONCE = 250_000;
 
-/** An allowance of a fixed number of steps. */
 export class StepAllowance implements Allowance {
   private stepsLeft: number;
 
@@ -64,15 +60,11 @@ export class RequestView {
     if (isUnpacked) parsed.set('body', request.body);
   }
 
-  /**
-   * Returns a view of the same request that shares the parsed parts but has a new allowance. The conditions of one
-   * route must not use up the allowance of another.
-   */
+  /** Shares the parsed parts with a new allowance: routes must not use up each other's. */
   fresh(): RequestView {
     return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
 
-  /** Cost of all conditions on this view so far, in steps. */
   get stepsSpent(): number {
     return this.allowance.spent;
   }
@@ -86,7 +78,6 @@ export class RequestView {
     return this.once('path', () => decoded(this.request.path));
   }
 
-  /** The address of the client, or undefined if it is not a valid address. */
   get ip(): IpAddress | undefined {
     return this.once('ip', () => ipAddress(this.request.ip) ?? undefined);
   }
@@ -116,15 +107,12 @@ export class RequestView {
     );
   }
 
-  /**
-   * The body as JSON whatever its content type says, with numbers in their original spelling. Undefined if it is over
-   * 128 KB or not JSON in UTF-8.
-   */
+  /** Whatever its content type says, with original numbers. Undefined if over 128 KB or not JSON in UTF-8. */
   get json(): unknown {
     return this.once('json', () => jsonOf(this.body));
   }
 
-  /** Returns the value of a header. `name` is in lower case. */
+  /** `name` is in lower case. */
   header(name: string): string | undefined {
     return headerOf(this.request, name);
   }
@@ -142,10 +130,7 @@ export class RequestView {
     }).get(name);
   }
 
-  /**
-   * Deducts `steps` and returns whether the allowance covers them. Once it is exhausted, no condition matches any more.
-   * Otherwise a `not` would turn an unread value into a match.
-   */
+  /** Once exhausted, no condition matches. Otherwise a `not` would turn an unread value into a match. */
   spend(steps: number): boolean {
     return this.allowance.spend(steps);
   }
@@ -154,10 +139,7 @@ export class RequestView {
     return this.allowance.isExhausted;
   }
 
-  /**
-   * Returns the cached result for `name`, or computes it. Results of an exhausted view are not cached because they may
-   * be incomplete.
-   */
+  /** Computes once per `name`. Results of an exhausted view are not cached: they may be incomplete. */
   found<T>(name: string, find: () => T): T {
     const key = `found ${name}`;
     if (this.parsed.has(key)) return this.parsed.get(key) as T;

@@ -4,12 +4,8 @@ import { compileCondition, type Condition } from './condition.js';
 import { type Fault, Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
 
-/** Compiled `responseRules`. */
 export interface CompiledRules {
-  /**
-   * Returns the index of the first matching rule, or -1. The result is unknown if the view is exhausted afterwards.
-   * Never throws.
-   */
+  /** -1 if no rule matches. The result is unknown if the view is exhausted afterwards. Never throws. */
   first(view: RequestView): number;
   /** Returns the answer of the rule at this index, else the default answer, else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;

@@ -6,13 +6,11 @@ import type { RequestView } from './request-view.js';
 
 /** A text with placeholders for request values: `{{body.path}}`, `{{query.name}}`, `{{headers.name}}`. */
 export interface Template {
-  /** Number of placeholders. */
   readonly places: number;
   /** Returns the text in at most `bytesMax` bytes. A value that does not fit is left out like a missing one. */
   render(view: RequestView, bytesMax: number): string;
 }
 
-/** How a value is escaped where it is inserted. */
 export type Encoding =
   | 'plain'
   /**
@@ -25,7 +23,6 @@ export type Encoding =
   /** The value is printable ASCII on one line, at most 1 KB. */
   | 'header';
 
-/** Reads the value of a placeholder. Undefined when it is missing. */
 type Lookup = (view: RequestView) => unknown;
 
 interface Place {
@@ -36,7 +33,6 @@ interface Place {
 const HEADER_VALUE_LENGTH_MAX = 1024;
 const NAMES = '{{body.path}}, {{query.name}} and {{headers.name}}';
 
-/** Compiles a template. Returns null after a fault. */
 export function compileTemplate(text: string, at: string, faults: Faults, encoding: Encoding): Template | null {
   const split = splitAtPlaces(text);
   if (split === null) {
@@ -55,10 +51,7 @@ export function compileTemplate(text: string, at: string, faults: Faults, encodi
   return { places: places.length, render: (view, bytesMax) => render(literals, places, view, bytesMax) };
 }
 
-/**
- * Splits a text at its placeholders: one literal more than expressions. Returns null when the last placeholder is not
- * closed.
- */
+/** Returns one literal more than expressions, or null when the last placeholder is not closed. */
 function splitAtPlaces(text: string): { literals: string[]; expressions: string[] } | null {
   const literals: string[] = [];
   const expressions: string[] = [];
