@@ -1,4 +1,4 @@
-/** One fault of a header. `path` points into the request body, as in `details.fields` of an error. */
+/** `path` points into the request body, as in `details.fields` of an error. */
 export interface HeaderFault {
   path: string;
   message: string;
@@ -10,10 +10,7 @@ const TOTAL_BYTES_MAX = 32 * 1024;
 
 /** Token of RFC 9110, section 5.6.2: a header name or a method. */
 export const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/**
- * Field value of RFC 9110, section 5.5: visible ASCII, obs-text, space and tab. It excludes CR, LF and NUL, and each
- * character is one byte.
- */
+/** Field value of RFC 9110, section 5.5, one byte per character. Excludes CR, LF and NUL. */
 export const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
 
@@ -28,7 +25,6 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'upgrade',
   'http2-settings',
   'expect',
-  // Destination and sender of the request.
   'host',
   'user-agent',
   'cookie',
@@ -50,10 +46,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'tracestate',
 ]);
 
-/**
- * `proxy-` also covers Proxy-Connection and Proxy-Authorization. Services behind a cloud's load balancer trust the
- * headers of that cloud.
- */
+/** `proxy-` covers Proxy-Authorization. Services behind a cloud's load balancer trust its headers. */
 const FORBIDDEN_PREFIXES = [
   'webhook-',
   'svix-',
@@ -68,18 +61,12 @@ const FORBIDDEN_PREFIXES = [
   'x-fd-',
 ] as const;
 
-/** The rule below in words, for the documentation of fields that take such headers. */
 export const FORWARDED_HEADERS_RULE =
   `At most ${HEADERS_MAX} headers, of ${VALUE_BYTES_MAX / 1024} KB each and ${TOTAL_BYTES_MAX / 1024} KB together, in visible Latin-1 characters. ` +
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. All other headers are accepted, including \`authorization\`.`;
 
-/**
- * Returns every reason why extra headers of a caller can't be forwarded with a delivery. Empty if there is none.
- *
- * `authorization` is allowed here. The caller of this function checks whether the destination has an `authorization`
- * header itself.
- */
+/** Returns every fault. `authorization` is allowed: the caller checks whether the destination has one. */
 export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
   const entries = Object.entries(headers);
   if (entries.length > HEADERS_MAX)
@@ -101,16 +88,16 @@ export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFa
   return faults;
 }
 
-/** Returns the headers with lower-case names. Only for headers without faults. */
+/** Only for headers without faults. */
 export function normalizeForwardedHeaders(headers: Record<string, string>): Record<string, string> {
   // Unlike an assignment, fromEntries treats "__proto__" like any other name.
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /**
- * Returns the received headers without those that the destination configures as static headers. The sender of a
- * received request is untrusted, so a static header always wins. `_` and `-` count as the same character, because CGI
- * and WSGI map both names to one variable (RFC 3875, section 4.1.18). Static names are in lower case.
+ * Returns the received headers without the destination's static ones (in lower case), which always win because the
+ * sender is untrusted. `_` and `-` count as the same character: CGI and WSGI map both to one variable (RFC 3875,
+ * section 4.1.18).
  */
 export function withoutConfigured(
   received: Readonly<Record<string, string>>,
@@ -126,9 +113,7 @@ function comparable(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
 
-/**
- * Returns whether users may set a header of this lower-case name. All others belong to the service or the connection.
- */
+/** All other names belong to the service or the connection. */
 export function isForwardable(lowerName: string): boolean {
   return (
     TOKEN.test(lowerName) &&

@@ -1,7 +1,6 @@
 /**
- * Counts of whole milliseconds in log-linear buckets. There are 16 buckets per power of two, so a bucket is never wider
- * than a sixteenth of its values, and one millisecond wide below 32. Two histograms merge by adding their counts.
- * Trailing zeros may be omitted.
+ * Counts of whole milliseconds in log-linear buckets, 16 per power of two: never wider than a sixteenth of their
+ * values, and 1 ms below 32. Two histograms merge by adding their counts. Trailing zeros may be omitted.
  */
 export type Histogram = readonly number[];
 
@@ -12,14 +11,11 @@ const OCTAVES = 14;
 const BUCKETS = (OCTAVES - PER_OCTAVE_BITS + 1) * PER_OCTAVE;
 const VALUE_MAX = 2 ** OCTAVES - 1;
 
-/** Lowest value of each bucket, in milliseconds. */
 export const BUCKET_FLOORS_MS: readonly number[] = Object.freeze(
   Array.from({ length: BUCKETS }, (_, bucket) => floorOf(bucket)),
 );
 
-/**
- * Returns the bucket of a duration. Negative durations count as 0. The last bucket includes everything above 16,383 ms.
- */
+/** Negative durations count as 0. The last bucket includes everything above 16,383 ms. */
 export function bucketOf(ms: number): number {
   const value = Math.trunc(Math.min(Math.max(ms, 0), VALUE_MAX));
   if (value < PER_OCTAVE) return value;
@@ -28,9 +24,8 @@ export function bucketOf(ms: number): number {
 }
 
 /**
- * Returns the quantile `q` (0 to 1) in whole milliseconds: of n values, the one of rank ⌈q·n⌉. Returns null for an
- * empty histogram. The values of a bucket are assumed to be evenly distributed. The result is therefore off by less
- * than a sixteenth of the true value, and exact below 32 ms.
+ * Returns the quantile `q` (0 to 1) in whole ms (the value of rank ⌈q·n⌉), or null for an empty histogram. Assumes even
+ * distribution within a bucket: off by less than a sixteenth, and exact below 32 ms.
  */
 export function quantile(histogram: Histogram, q: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);
@@ -43,7 +38,6 @@ export function quantile(histogram: Histogram, q: number): number | null {
   return null;
 }
 
-/** Returns the value at a fraction of a bucket, from its lowest to its highest value. */
 function within(bucket: number, share: number): number {
   const lowest = floorOf(bucket);
   return lowest + Math.round((floorOf(bucket + 1) - 1 - lowest) * share);

@@ -4,10 +4,7 @@ import { createHmac, hash } from 'node:crypto';
 /** SHA-256 reads blocks of 64 bytes and returns 32 bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
-/**
- * Maximum length, in bytes or in characters of at most three bytes, that is copied into the shared buffer. Longer
- * messages are hashed in place.
- */
+/** Maximum bytes, or characters of up to 3 bytes, that the shared buffer takes. Longer messages hash in place. */
 const COPIED_MAX = 16_384;
 
 /** Blocks that precede the message and its hash (RFC 2104, section 2). */
@@ -22,8 +19,8 @@ const message = Buffer.allocUnsafe(BLOCK + 3 * COPIED_MAX);
 const result = Buffer.allocUnsafe(BLOCK + DIGEST);
 
 /**
- * Returns the HMAC-SHA-256 of `prefix` and `body` in base64 (RFC 2104). Strings are hashed as UTF-8. A key is prepared
- * once per Buffer object. `createHmac` would prepare it for each message, and would allocate an object for each.
+ * Returns the HMAC-SHA-256 of `prefix` and `body` in base64 (RFC 2104). Strings are UTF-8. A key is prepared once per
+ * Buffer object, while `createHmac` would prepare it and allocate an object for each message.
  */
 export function hmacSha256(key: Buffer, prefix: string, body: string | Buffer): string {
   if (key.length > BLOCK || prefix.length + body.length > COPIED_MAX) {

@@ -4,22 +4,22 @@ export type IpFamily = 4 | 6;
 
 const REMEMBERED_MAX = 1_000;
 
-/** An IP address in its canonical spelling. An IPv4-mapped IPv6 address becomes the IPv4 address. */
+/** In canonical spelling. An IPv4-mapped IPv6 address becomes the IPv4 address. */
 export interface IpAddress {
   text: string;
   family: IpFamily;
   hextets: readonly number[];
 }
 
-/** A set of networks. `reachesLoopback` and `reachesNetworks` say which kinds of host names are worth resolving. */
+/** `reachesLoopback` and `reachesNetworks` say which kinds of host names are worth resolving. */
 export interface AddressSet {
   has(ip: IpAddress): boolean;
   readonly reachesLoopback: boolean;
-  /** Whether the set contains a network other than loopback. */
+  /** True for any network other than loopback. */
   readonly reachesNetworks: boolean;
 }
 
-/** Parses an address. Returns `null` when the text is no IP address or has a zone. */
+/** Returns `null` when the text is no IP address or has a zone. */
 export function ipAddress(text: string): IpAddress | null {
   const family = isIP(text);
   if (family === 0 || text.includes('%')) return null;
@@ -32,9 +32,8 @@ export function ipAddress(text: string): IpAddress | null {
 }
 
 /**
- * Returns the set of these networks in CIDR notation. A bare address is a network of one address. 127.0.0.1 and ::1 are
- * in the set together or not at all, because `localhost` resolves to both.
- * @throws TypeError naming the entry that is no network
+ * A bare address is a network of one. 127.0.0.1 and ::1 are in the set together or not at all, because `localhost`
+ * resolves to both. @throws TypeError naming the entry that is no network
  */
 export function addressSet(cidrs: readonly string[]): AddressSet {
   // One list per family: in a shared list, ::/0 would also match every IPv4 address.
@@ -55,7 +54,7 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
   };
 }
 
-/** Describes the kind of a special-purpose address in words. Returns `null` for an address of the public internet. */
+/** Describes the kind of address in words. Returns `null` for an address of the public internet. */
 export const specialPurpose = remembered((ip): string | null => {
   // Created once: given text, each list would create it again, which is most of the work.
   const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
@@ -74,8 +73,8 @@ export function isUnspecified(ip: IpAddress): boolean {
 }
 
 /**
- * Returns the IPv4 addresses that a translator or tunnel would reach for this IPv6 address: IPv4-compatible (RFC 4291
- * 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
+ * Addresses that a translator or tunnel would reach: IPv4-compatible (RFC 4291 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC
+ * 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
  */
 export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (ip.family === 4 || isLoopback(ip) || isUnspecified(ip)) return [];
@@ -95,10 +94,7 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   return [];
 }
 
-/**
- * Caches results per address. Most connections go to the same few addresses, and one lookup in a Node BlockList takes
- * 15 µs.
- */
+/** Most connections go to the same few addresses, and one lookup in a Node BlockList takes 15 µs. */
 function remembered<T>(judge: (ip: IpAddress) => T): (ip: IpAddress) => T {
   const known = new Map<string, T>();
   return (ip) => {
@@ -162,10 +158,7 @@ function special(family: IpFamily, label: string, ...cidrs: string[]): SpecialRa
   return { label, list };
 }
 
-/**
- * IANA IPv4 Special-Purpose Address Registry (RFC 6890 and successors), and Azure's wire server, which has a public
- * address.
- */
+/** IANA IPv4 Special-Purpose Address Registry (RFC 6890 ff.), and Azure's wire server, a public address. */
 const SPECIAL_V4: readonly SpecialRange[] = [
   special(4, 'a loopback address', '127.0.0.0/8'),
   special(4, 'a link-local or metadata address', '169.254.0.0/16', '168.63.129.16/32'),

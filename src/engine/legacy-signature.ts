@@ -2,7 +2,6 @@ import type { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { forwardedHeaderFaults, type HeaderFault } from './headers.js';
 
-/** Hash functions that webhook senders have used with HMAC. */
 export const LEGACY_ALGORITHMS = ['sha256', 'sha1', 'sha512', 'sha384', 'md5'] as const;
 export const LEGACY_ENCODINGS = ['hex', 'base64'] as const;
 
@@ -15,12 +14,11 @@ export interface LegacyScheme {
   content: string;
   /** Template of the header value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
   format: string;
-  /** Names of headers that carry the timestamp and the id, or null. */
+  /** Null for no header. */
   timestampHeader: string | null;
   idHeader: string | null;
 }
 
-/** A scheme with its signing key. */
 export interface LegacySignature extends LegacyScheme {
   key: Buffer;
 }
@@ -37,13 +35,9 @@ export const DEFAULT_LEGACY_SCHEME: Readonly<Omit<LegacyScheme, 'header'>> = Obj
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const BODY = '{body}';
-/** Allowed text of a header value: visible ASCII with inner spaces. */
 const VALUE_TEXT = /^(?! )[\x20-\x7e]*(?<! )$/;
 
-/**
- * Returns the faults of a scheme in combination with the static headers. Empty if there are none. Paths start with
- * `legacy_signature` and use the field names of the API.
- */
+/** Faults together with the static headers. Paths start with `legacy_signature` and use the API's field names. */
 export function legacySchemeFaults(
   scheme: LegacyScheme,
   staticHeaders: Readonly<Record<string, string>>,
@@ -72,10 +66,7 @@ export function legacySchemeFaults(
   return faults;
 }
 
-/**
- * Returns the headers of one attempt, with lower-case names. Only for a scheme without faults. A string body is signed
- * as UTF-8.
- */
+/** Lower-case names. Only for a scheme without faults. A string body is signed as UTF-8. */
 export function legacyHeaders(
   legacy: LegacySignature,
   id: string,

@@ -1,4 +1,4 @@
-/** A range of UTF-16 units: `text.slice(start, end)`. */
+/** In UTF-16 units: `text.slice(start, end)`. */
 export interface MemberRange {
   start: number;
   end: number;
@@ -17,13 +17,11 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Returns the range of the value of the top-level member `name` in the text of a JSON object. Returns `null` when there
- * is none, or the text is no object. The last of several equal names wins, as in `JSON.parse`. The range excludes
- * surrounding white space.
- *
- * A payload is signed and delivered with exactly the characters that the caller sent, because parsing and serializing
- * would change numbers and spacing. `text` must be accepted by `JSON.parse`; it is not validated again.
- * @throws SyntaxError when the text ends inside a string, an array or an object.
+ * Returns the range of the value of a JSON object's top-level member, without surrounding white space. `null` when
+ * there is none, or the text is no object. The last of several equal names wins, as in `JSON.parse`. A payload is
+ * signed and delivered with exactly the characters that the caller sent, because serializing would change numbers and
+ * spacing. `text` must be accepted by `JSON.parse`. @throws SyntaxError when it ends inside a string, an array or an
+ * object.
  */
 export function findMemberRange(text: string, name: string): MemberRange | null {
   let at = skipSpace(text, 0);
@@ -42,7 +40,6 @@ export function findMemberRange(text: string, name: string): MemberRange | null 
   return memberRange;
 }
 
-/** Returns whether the characters from `start` to `end`, between the quotes, spell `name`. */
 function isKey(text: string, start: number, end: number, name: string): boolean {
   // An escape is never shorter than the character it encodes.
   if (end - start < name.length) return false;
@@ -78,7 +75,6 @@ function nestedEnd(text: string, start: number): number {
   throw new SyntaxError('The JSON text ends inside an array or an object.');
 }
 
-/** Returns the index after the closing quote of the string that starts at `start`. */
 function stringEnd(text: string, start: number): number {
   let close = text.indexOf('"', start + 1);
   while (close !== -1 && isEscaped(text, close)) close = text.indexOf('"', close + 1);
@@ -86,7 +82,7 @@ function stringEnd(text: string, start: number): number {
   return close + 1;
 }
 
-/** Returns whether an odd number of backslashes precedes the quote, which escapes it. */
+/** An odd number of backslashes precedes the quote. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;

@@ -1,8 +1,8 @@
 import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
 
 /**
- * Why an attempt got no answer. `blocked`: rejected by the SSRF protection. `protocol`: no valid answer. `refused`: not
- * sent, because targets of this type cannot accept the payload. `adapter`: a fault of the adapter for this type.
+ * `blocked`: by the SSRF protection. `protocol`: no valid answer. `refused`: not sent, because targets of this type
+ * cannot accept the payload. `adapter`: a fault of the adapter for this type.
  */
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
@@ -17,55 +17,46 @@ export const ATTEMPT_ERRORS = [
   'adapter',
 ] as const;
 
-/**
- * Result of calling a target: a status within the timeout, or the stage that failed. `outcome` is set by protocols that
- * do not express the result by the status.
- */
+/** `outcome` is set by protocols that do not express the result by the status. */
 export type Answer =
   | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };
 
 /**
- * Meaning of an answer. `throttled`: the receiver asks for less traffic. `refused`: this payload will never be
- * accepted. `deferred`: this payload should be retried later, which says nothing about others (an email with a
- * greylisted recipient).
+ * `throttled`: the receiver asks for less traffic. `refused`: this payload will never be accepted. `deferred`: retry
+ * this payload later, which says nothing about others (a greylisted recipient).
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
 export const OUTCOMES = ['success', 'gone', 'refused', 'throttled', 'deferred', 'failed'] as const;
 
-/** What happens next with the delivery. */
 export type Decision =
   | { status: 'delivered' }
   | { status: 'failed'; reason: 'gone' | 'refused' }
   | { status: 'dlq' }
   | { status: 'retrying'; dueAt: Date };
 
-/** Progress of a delivery. */
 export interface Progress {
-  /** Number of attempts so far, including the current one. */
+  /** Including the current one. */
   attemptsUsed: number;
   firstAttemptAt: Date;
 }
 
-/** An attempt that did not deliver, as input of a retry policy. */
 export interface FailedAttempt {
-  /** Number of the attempt within the delivery, starting at 1. */
+  /** Within the delivery, starting at 1. */
   number: number;
   /** `throttled`: the target asks for less traffic. `deferred`: a recipient of an email is to be tried again. */
   outcome: 'failed' | 'throttled' | 'deferred';
-  /** HTTP status of the answer. Null when there was none. */
+  /** Null when there was no answer. */
   status: number | null;
-  /** Why there was no answer. */
   error: AttemptError | null;
 }
 
-/** A delay that replaces the one of the schedule, or a stop of all attempts. */
+/** Replaces the delay of the schedule, or stops all attempts. */
 export type RetryRuling = { delaySeconds: number } | 'never';
 
-/** A schedule with an optional rule for exceptions. */
 export interface RuledRetryPolicy extends RetryPolicy {
-  /** Returns the exception for a failed attempt, or null for none. Never throws. */
+  /** Returns null for no exception. Never throws. */
   rule?: (failed: FailedAttempt) => RetryRuling | null;
 }
 
@@ -73,10 +64,7 @@ const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000;
 const FIFTY_YEARS = 50;
 
-/**
- * Returns the meaning of an answer. Unless the answer has an `outcome`: 2xx is success, 410 is gone, 429, 502, 503 and
- * 504 are throttled, and all others, including 3xx, have failed.
- */
+/** Without `outcome`: 2xx success, 410 gone, 429, 502, 503 and 504 throttled, others (also 3xx) failed. */
 export function classify(answer: Answer): Outcome {
   if (answer.kind === 'error') return answer.error === 'refused' ? 'refused' : 'failed';
   const { status, outcome } = answer;
@@ -86,16 +74,13 @@ export function classify(answer: Answer): Outcome {
   return THROTTLE_STATUSES.has(status) ? 'throttled' : 'failed';
 }
 
-/** Returns whether the circuit breaker counts this outcome. */
 export function isHardFailure(outcome: Outcome): boolean {
   return outcome === 'failed';
 }
 
 /**
- * Decides what follows after an attempt. `random` is in [0, 1).
- *
- * `Retry-After` is honored only on throttled (429, 502, 503, 504) and deferred answers. On other statuses, a broken
- * receiver could stretch the schedule. It can delay an attempt, but never advance or add one.
+ * `random` is in [0, 1). `Retry-After` counts only on throttled and deferred answers: on others, a broken receiver
+ * could stretch the schedule. It can delay an attempt, but never advance or add one.
  */
 export function decide(
   outcome: Outcome,
@@ -124,12 +109,7 @@ function failedAttempt(outcome: FailedAttempt['outcome'], answer: Answer, number
   return { number, outcome, status: isAnswered ? answer.status : null, error: isAnswered ? null : answer.error };
 }
 
-/**
- * Returns the delay in milliseconds that a `Retry-After` value requests, from 0 to 24 h. Returns `null` when it is
- * missing or invalid.
- *
- * RFC 9110 section 10.2.3: whole seconds or an HTTP-date. A negative number or a past date is 0.
- */
+/** From 0 to 24 h; `null` if missing or invalid. RFC 9110 section 10.2.3. Negative or past values are 0. */
 export function retryAfterMs(value: string | null, now: Date): number | null {
   if (value === null) return null;
   const text = value.trim();

@@ -1,4 +1,4 @@
-/** Request of one attempt without its body, and the headers of the answer. Names are in lower case. */
+/** Without the body of the request. Names are in lower case. */
 export interface RedactedExchange {
   method: string;
   /** Without user, password and fragment, which are not sent. */
@@ -8,10 +8,7 @@ export interface RedactedExchange {
   answered: Readonly<Record<string, string>> | null;
 }
 
-/**
- * The exchange as stored. A null value stands for a header of the event, which is stored with the event and erased with
- * it.
- */
+/** As stored. Null stands for a header of the event, which is stored with the event and erased with it. */
 export interface KeptExchange {
   method: string;
   url: string;
@@ -23,10 +20,7 @@ export interface KeptExchange {
 const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
-/**
- * Returns the storable part of an exchange. `own` are the headers of the event. Values for which `isHidden` returns
- * true are replaced by `hidden`.
- */
+/** `own` are the headers of the event. `hidden` replaces values for which `isHidden` returns true. */
 export function storableExchange(
   { method, url, headers, answered }: RedactedExchange,
   own: Readonly<Record<string, string>> | null,
@@ -43,7 +37,7 @@ export function storableExchange(
   return { method, url: url.slice(0, URL_MAX), headers: bounded(sent), answered: answers && bounded(answers) };
 }
 
-/** Returns the sent request with the current headers of the event, which are empty after an erasure. */
+/** With the current headers of the event, which are empty after an erasure. */
 export function redactExchange(
   { headers, ...rest }: KeptExchange,
   own: Readonly<Record<string, string>> | null,

@@ -1,11 +1,7 @@
-/** Maximum number of attempts of a delivery, and the nominal delay before each attempt. */
 export interface RetryPolicy {
-  /** Number of attempts, including the first one. At least 1. */
+  /** Including the first one. At least 1. */
   maxAttempts: number;
-  /**
-   * Attempt k (1-based) waits at most `scheduleSeconds[k - 1]`. The last step repeats. An empty schedule means no
-   * delay.
-   */
+  /** Attempt k (1-based) waits at most `scheduleSeconds[k - 1]`. The last step repeats. Empty: no delay. */
   scheduleSeconds: readonly number[];
 }
 
@@ -16,12 +12,10 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
 });
 
 /**
- * Returns when attempt `next` (1-based) is due, or `null` when no attempts are left. `random` is in [0, 1).
- *
- * The step of attempt k is `scheduleSeconds[k - 1]`. The earlier steps are `scheduleSeconds[0 … k - 2]`. Their sum is
- * anchored to the first attempt, not to the last one. With the last attempt as the anchor, full jitter would halve the
- * 28 hours that a receiver has to recover. After a downtime of the service, deliveries resume at `now` with the jitter
- * of the step, so that the backlog does not hit the receiver at once.
+ * Returns when attempt `next` (1-based) is due, or `null` when no attempts are left. `random` is in [0, 1). The earlier
+ * steps are anchored to the first attempt: anchored to the last one, full jitter would halve the 28 hours that a
+ * receiver has to recover. After a downtime of the service, deliveries resume at `now` with the jitter of the step, so
+ * that the backlog does not hit the receiver at once.
  */
 export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, now: Date, random: number): Date | null {
   if (next > policy.maxAttempts) return null;
@@ -32,20 +26,17 @@ export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, n
   return new Date(Math.max(nominalStart, now.getTime()) + jitterMs);
 }
 
-/**
- * Returns when an attempt is due whose delay comes from a retry policy. Without jitter, because the policy decides
- * about it.
- */
+/** For a delay from a retry policy. Without jitter, because the policy decides about it. */
 export function dueAfter(delaySeconds: number, now: Date): Date {
   return new Date(now.getTime() + Math.round(delaySeconds * 1000));
 }
 
-/** Returns the maximum delay before attempt `attempt` (1-based). */
+/** The maximum delay before attempt `attempt` (1-based). */
 export function stepSeconds({ scheduleSeconds }: RetryPolicy, attempt: number): number {
   return scheduleSeconds[Math.min(attempt, scheduleSeconds.length) - 1] ?? 0;
 }
 
-/** Returns the maximum number of seconds between the first and the last attempt of a delivery. */
+/** Between the first and the last attempt of a delivery. */
 export function longestSeconds(policy: RetryPolicy): number {
   let seconds = 0;
   for (let attempt = 1; attempt <= policy.maxAttempts; attempt += 1) seconds += stepSeconds(policy, attempt);

@@ -9,21 +9,15 @@ const KEY_BYTES_MAX = 64;
 
 /** Size of the seed of an ed25519 key pair. Any bytes are valid. */
 export const SEED_BYTES = 32;
-/**
- * RFC 8410, section 7: bytes before the seed in the PKCS #8 encoding of an ed25519 key. `SPKI_PREFIX_BYTES` is the
- * length of the prefix in the public encoding.
- */
+/** RFC 8410, section 7: bytes before an ed25519 seed in PKCS #8. `SPKI_PREFIX_BYTES` is for the public encoding. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX_BYTES = 12;
 
-/** No asymmetric signatures. */
 const NO_PRIVATE_KEYS: readonly KeyObject[] = Object.freeze([]);
 
 /**
- * Returns the key in a Standard Webhooks secret: `whsec_` and the padded standard base64 of 24 to 64 bytes.
- *
- * Only the canonical spelling is accepted, because the libraries of receivers decode other spellings differently.
- * @throws TypeError for anything else; the message never quotes the secret.
+ * Parses `whsec_` and the padded standard base64 of 24 to 64 bytes. Only this canonical spelling, because the libraries
+ * of receivers decode others differently. @throws TypeError for anything else; the message never quotes the secret.
  */
 export function parseSecret(secret: string): Buffer {
   if (!secret.startsWith(SECRET_PREFIX)) throw new TypeError('A signing secret starts with "whsec_".');
@@ -35,25 +29,19 @@ export function parseSecret(secret: string): Buffer {
   return key;
 }
 
-/**
- * Returns the secret that `parseSecret` parses to `key`.
- * @throws TypeError unless `key` is 24 to 64 bytes long.
- */
+/** @throws TypeError unless `key` is 24 to 64 bytes long. */
 export function formatSecret(key: Buffer): string {
   assertKeyLength(key);
   return SECRET_PREFIX + key.toString('base64');
 }
 
-/**
- * Returns the ed25519 private key of a seed.
- * @throws TypeError unless the seed has 32 bytes.
- */
+/** @throws TypeError unless the seed has 32 bytes. */
 export function privateKeyOf(seed: Buffer): KeyObject {
   if (seed.length !== SEED_BYTES) throw new TypeError(`An ed25519 seed has ${SEED_BYTES} bytes.`);
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
 }
 
-/** Returns the public key with which receivers verify `v1a` signatures: `whpk_` and the base64 of its 32 bytes. */
+/** For `v1a` signatures: `whpk_` and the base64 of its 32 bytes. */
 export function formatPublicKey(privateKey: KeyObject): string {
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX_BYTES);
   return PUBLIC_KEY_PREFIX + publicKey.toString('base64');

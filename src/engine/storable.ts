@@ -2,15 +2,14 @@
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 const REPLACEMENT = '\ufffd';
 
-/** Returns a text that PostgreSQL can store. Replaces every rejected character by U+FFFD. */
+/** Replaces every character that PostgreSQL rejects by U+FFFD. */
 export function storableText(text: string): string {
   return text.replaceAll(UNSTORABLE, REPLACEMENT);
 }
 
 /**
- * Returns a value that PostgreSQL's jsonb can store, with all texts and field names replaced as in `storableText`. It
- * operates on the value, because in serialized JSON the six characters `\u0000` are either an escape or, after another
- * backslash, text.
+ * Replaces as `storableText`, in field names too. Operates on the value, because in serialized JSON the six characters
+ * `\u0000` are either an escape or, after another backslash, text.
  */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);

@@ -4,38 +4,30 @@ const CHANNEL = /^[A-Za-z0-9._:/-]+$/;
 const LENGTH_MAX = 256;
 const WILDCARD = '.*';
 
-/**
- * Returns why a text is no event type to subscribe to, or null. Valid are an exact type, or `prefix.*` for all types
- * below `prefix.`.
- */
+/** Valid are an exact type, or `prefix.*` for all types below `prefix.`. */
 export function patternFault(pattern: string): string | null {
   if (pattern.length > LENGTH_MAX) return `has at most ${LENGTH_MAX} characters`;
   if (!PATTERN.test(pattern)) return 'must be an event type such as invoice.paid, or a prefix such as invoice.*';
   return null;
 }
 
-/** Returns why a text is no valid channel, or null. */
 export function channelFault(channel: string): string | null {
   if (channel.length > LENGTH_MAX) return `has at most ${LENGTH_MAX} characters`;
   return CHANNEL.test(channel) ? null : 'consists of letters, digits and . _ : / -';
 }
 
-/** Subscriptions of an endpoint. */
 export interface Subscription {
   matchesType(eventType: string): boolean;
-  /**
-   * Returns whether an event with these channels matches. An endpoint without channels receives all events. Otherwise,
-   * the event must have one of the endpoint's channels.
-   */
+  /** An endpoint without channels receives all events. Otherwise, the event must have one of its channels. */
   matchesChannels(channels: readonly string[]): boolean;
 }
 
-/** Returns every pattern that matches a type: the type itself, and a wildcard for each of its prefixes. */
+/** The type itself, and a wildcard for each of its prefixes. */
 export function patternsOf(type: string): string[] {
   return [type, ...[...type.matchAll(/\./g)].map(({ index }) => `${type.slice(0, index)}${WILDCARD}`)];
 }
 
-/** Compiles patterns and channels without faults. An empty list of patterns matches every type. */
+/** Only for patterns and channels without faults. An empty list of patterns matches every type. */
 export function subscription(patterns: readonly string[], channels: readonly string[]): Subscription {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith(WILDCARD)));
   const prefixes = patterns.filter((pattern) => pattern.endsWith(WILDCARD)).map((pattern) => pattern.slice(0, -1));

@@ -1,13 +1,10 @@
-/**
- * Allows `count` uses per `periodMs`, refilled evenly. The uses of a whole period may be taken at once. Both are above
- * 0.
- */
+/** Both are above 0. Refilled evenly. The uses of a whole period may be taken at once. */
 export interface Quota {
   count: number;
   periodMs: number;
 }
 
-/** Remaining tokens of a quota. Unlike other engine values, it is mutated in place by its single owner. */
+/** Unlike other engine values, it is mutated in place by its single owner. */
 export interface Bucket {
   /** From 0 to `count`. Fractions are partly refilled tokens. */
   tokens: number;
@@ -15,10 +12,9 @@ export interface Bucket {
   updatedAtMs: number;
 }
 
-/** Result of one request for tokens. */
 export interface Taken {
   allowed: boolean;
-  /** Whole tokens that are left. */
+  /** Whole tokens. */
   remaining: number;
   /** Whole seconds until the quota is full again, for `RateLimit-Reset`. */
   resetSeconds: number;
@@ -29,17 +25,14 @@ export interface Taken {
 /** Far below one token, and far above the rounding error of a day of refills. */
 const ROUNDING = 1e-6;
 
-/** Returns a bucket with all tokens. */
 export function fullBucket(quota: Quota, nowMs: number): Bucket {
   return { tokens: quota.count, updatedAtMs: nowMs };
 }
 
 /**
- * Takes `n` tokens, or none when there are fewer. Mutates `bucket`.
- *
- * A changed quota applies from the next call. A clock that goes back refills nothing, because the clocks of two
- * machines would otherwise refill in turn. Only a step back of more than a period counts as a correction of the clock.
- * The bucket is therefore never blocked for longer than a period.
+ * Takes `n` tokens, or none when there are fewer. Mutates `bucket`. A changed quota applies from the next call. A clock
+ * that goes back refills nothing, because the clocks of two machines would otherwise refill in turn. Only a step back
+ * of more than a period is a correction: the bucket is never blocked for longer.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

@@ -2,19 +2,17 @@ import type { Fault } from './conditions/faults.js';
 import { compareDecimals } from './decimals.js';
 import { NUMBER, SUSPECT } from './exact-json.js';
 
-/** An open list or object of the text, and the unsafe numbers found in it. */
 interface Level {
   readonly outer: Level | null;
-  /** Name or index within the enclosing level. */
+  /** Within the enclosing level. */
   readonly name: string | number;
   readonly isList: boolean;
-  /** Name or index of the member that is being read. */
+  /** The member that is being read. */
   member: string | number;
   /** Unsafe numbers by member. The later of two equal names replaces the earlier one. */
   lost: Map<string | number, Lost[]> | null;
 }
 
-/** An unsafe number with its level and member. */
 interface Lost {
   level: Level;
   member: string | number;
@@ -27,11 +25,9 @@ const PATH_LENGTH_MAX = 500;
 const SHOWN_LENGTH_MAX = 60;
 
 /**
- * Returns the faults of numbers in a JSON object that JavaScript would change: ids beyond 2^53, numbers with too many
- * digits, 1e400. The top-level members `kept` are ignored, and so are members that a later one of the same name
- * replaces. At most 20 faults.
- *
- * `text` must be accepted by `JSON.parse`. It is scanned without recursion, because the caller controls the depth.
+ * Numbers that JavaScript would change: ids beyond 2^53, too many digits, 1e400. Ignores the top-level members `kept`,
+ * and members that a later one of the same name replaces. At most 20 faults. `text` must be accepted by `JSON.parse`.
+ * It is scanned without recursion, because the caller controls the depth.
  */
 export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];
@@ -40,7 +36,7 @@ export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] 
     .map(({ level, member, number }) => ({ path: pathTo(level, member), message: describeUnsafe(number) }));
 }
 
-/** Returns whether a number would change when stored. `-0` and `1.0` count as equal to `0` and `1`. */
+/** `-0` and `1.0` count as equal to `0` and `1`. */
 export function isUnsafe(number: string): boolean {
   const value = Number(number);
   // The exponent is cut off: it may have a million digits, and the comparison must not depend on them.
@@ -48,7 +44,6 @@ export function isUnsafe(number: string): boolean {
   return !Number.isFinite(value) || compareDecimals(String(value), number) !== 0;
 }
 
-/** Scans a text once, from bracket to bracket. */
 class Scan {
   private at = 0;
   private level: Level | null = null;
@@ -91,7 +86,6 @@ class Scan {
     this.level = { outer: this.level, name: this.level?.member ?? '', isList, member: isList ? 0 : '', lost: null };
   }
 
-  /** Closes a level and assigns its unsafe numbers to the member of the enclosing level. */
   private close(): void {
     this.at += 1;
     const { outer, lost } = this.level as Level;
@@ -107,7 +101,6 @@ class Scan {
     else (outer.lost ??= new Map()).set(outer.member, all);
   }
 
-  /** Reads a string: a name if a colon follows, else a value. */
   private string(): void {
     const start = this.at;
     let end = this.text.indexOf('"', start + 1);
@@ -146,7 +139,7 @@ class Scan {
   }
 }
 
-/** Returns the dotted path to a number. A long path is cut at the start. */
+/** A long path is cut at the start. */
 function pathTo(last: Level, member: string | number): string {
   let path = String(member);
   for (let level = last; level.outer !== null && path.length < PATH_LENGTH_MAX; level = level.outer)
@@ -154,7 +147,6 @@ function pathTo(last: Level, member: string | number): string {
   return path.slice(-PATH_LENGTH_MAX);
 }
 
-/** Returns the message for an unsafe number. */
 export function describeUnsafe(number: string): string {
   const shown = number.length > SHOWN_LENGTH_MAX ? `${number.slice(0, SHOWN_LENGTH_MAX)}…` : number;
   const value = Number(number);

@@ -1,12 +1,11 @@
 /**
- * The complete extension API: `import { … } from 'posthorn'`. Every export is listed by name, because each name is a
- * compatibility promise. The decorators of Nest, TypeORM and BullMQ come from their own packages. An extension lists
- * these as peer dependencies, because there must be one copy of each.
+ * The complete extension API. Every export is listed by name, because each name is a compatibility promise. The
+ * decorators of Nest, TypeORM and BullMQ come from their own packages, as peer dependencies, because there must be one
+ * copy of each.
  */
 export { Extension } from './declaration.js';
 export type { ExtensionDeclaration } from './declaration.js';
 
-// Destination types.
 export { Adapter, DestinationAdapter, Withheld } from '#modules/destinations/contract.js';
 export type {
   DeliveryAnswer,
@@ -45,7 +44,6 @@ export type {
   WriteTool,
 } from '#modules/agents/contract.js';
 
-// Routes.
 export { CurrentCaller, CurrentTenant, OperatorOnly, Public, Scope } from '#http/access.js';
 export { AccessRule, ScopeRule } from '#http/access-rules.js';
 export type { Presented } from '#http/access-rules.js';
@@ -72,7 +70,6 @@ export type { FailedAttempt } from '#engine/outcome.js';
 export { DeliveryListener } from '#modules/delivery/contract.js';
 export type { AttemptReport, FailedAttemptReport } from '#modules/delivery/contract.js';
 
-// Storage and background work.
 export { Clock } from '#kernel/clock.js';
 export { Config } from '#kernel/config/config.js';
 export type { Role } from '#kernel/config/config.js';
@@ -89,7 +86,6 @@ export { Readiness } from '#kernel/observability/readiness.js';
 export type { PartReadiness } from '#kernel/observability/readiness.js';
 export { Vault } from '#kernel/crypto/vault.js';
 
-// System events.
 export { SystemEvents } from '#modules/system-events/contract.js';
 export type {
   Signal,

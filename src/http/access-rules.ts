@@ -6,20 +6,17 @@ import { type Caller, grants } from '#kernel/tenant.js';
 import { portalRefusal, type PortalRequest } from './portal-requests.js';
 import type { Access } from './request.js';
 
-/** Result of authentication in the gate: a caller with a tenant, the operator, or neither. */
 export interface Presented {
   caller: Caller | null;
   isOperator: boolean;
 }
 
 /**
- * Decides whether a request may use a route that declares its access.
- *
- * A provider of an extension that extends this class replaces the scopes. It is called before the body is read, and
- * again by the guard in front of the handler. It must be synchronous and must not throw.
+ * Decides who may use a route. A provider of an extension that extends this class replaces the scopes. Called before
+ * the body is read, and again by the guard of the handler. It must be synchronous and must not throw.
  */
 export abstract class AccessRule {
-  /** Returns the reason for a rejection, or undefined if the request is allowed. */
+  /** Returns undefined if the request is allowed. */
   abstract refusal(access: Access, presented: Presented): ApiError | undefined;
 }
 
@@ -43,7 +40,7 @@ export class ScopeRule extends AccessRule {
   }
 }
 
-/** The access rule in use: that of an extension, or the scopes. */
+/** That of an extension, or the scopes. */
 @Injectable()
 export class AccessRules implements OnModuleInit {
   private rule: AccessRule = new ScopeRule();
@@ -71,7 +68,7 @@ export class AccessRules implements OnModuleInit {
 const NO_KEY =
   'Send a valid API key as `Authorization: Bearer ek_…`. This one is missing, unknown, expired or revoked.';
 
-/** Returns a 401 error. Missing, unknown, expired and revoked keys get the same message on purpose. */
+/** Missing, unknown, expired and revoked keys get the same message on purpose. */
 export function unauthenticated(message = NO_KEY): ApiError {
   return new ApiError('unauthenticated', message);
 }

@@ -13,9 +13,7 @@ import { coalesceSocketWrites } from './coalesced-writes.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
 
-/**
- * The members of a socket that are needed to reject bytes that are not a request. `net.Socket` without importing it.
- */
+/** `net.Socket` without importing it. */
 interface ClientSocket {
   readonly writable: boolean;
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
@@ -23,7 +21,7 @@ interface ClientSocket {
   destroy(): void;
 }
 
-/** A request before it is routed. `http.IncomingMessage` without importing it. */
+/** `http.IncomingMessage` without importing it. */
 export interface HostedRequest {
   url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -54,20 +52,14 @@ export class EdgeAdapter extends FastifyAdapter {
     reply.send(error);
   };
 
-  /**
-   * Maps a request to a URL by its host instead of its path. Returns null for a request that is routed by its path. Set
-   * by the module that serves custom hosts.
-   */
+  /** Maps a request by its host, or returns null to route by the path. Set by the module of custom hosts. */
   urlByHost: ((request: HostedRequest) => string | null) | null = null;
 
   /** Nest would add parsers for JSON and forms here. `configureApp` registers Posthorn's instead. */
   override registerParserMiddleware(): void {}
 }
 
-/**
- * Creates the HTTP server. Request ids are `req_` + ULID. The client's address is that of the socket. Forwarding
- * headers count only if they come from a proxy in the networks of `trustProxy`.
- */
+/** Request ids are `req_` + ULID. Forwarding headers count only from a proxy in the networks of `trustProxy`. */
 export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly string[] = []): EdgeAdapter {
   const requestId = (): string => ids.nextShown('req');
   const adapter: EdgeAdapter = new EdgeAdapter({
@@ -96,20 +88,14 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
   return adapter;
 }
 
-/**
- * Returns a logger that does not create a child for every request, as Fastify would. Posthorn adds the request id to
- * the few lines that it logs.
- */
+/** Avoids Fastify's child logger for every request. Posthorn adds the request id to the few lines it logs. */
 function withoutChildren(logger: Logger): FastifyBaseLogger {
   const single = Object.create(logger) as FastifyBaseLogger;
   single.child = () => single;
   return single;
 }
 
-/**
- * Rejects bytes that are not an HTTP request. Like Node, it sends nothing if an answer has already begun on this
- * connection.
- */
+/** For bytes that are no HTTP request. Like Node, sends nothing if an answer has begun on this connection. */
 function refuseSocket(error: Pick<ConnectionError, 'code'>, socket: ClientSocket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy();
   const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];

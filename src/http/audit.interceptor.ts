@@ -12,7 +12,6 @@ import type { RouteHandler } from './routes.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Dependencies of an audit entry, besides the request. */
 interface Audited {
   route: RouteHandler;
   showing: Showing;
@@ -21,10 +20,9 @@ interface Audited {
 const MADE_NOTHING = 200;
 
 /**
- * Runs a route that changes data in one unit of work with its audit entry, so that PostgreSQL commits both or neither.
- *
- * An effect that cannot be part of a transaction starts after the entry is committed (`Database.commitEarly`). See ADR
- * 20. Each audited route has its own instance, so that other routes have no overhead.
+ * Commits a route's change and its audit entry in one unit of work: both or neither. An effect that cannot be part of a
+ * transaction starts after the entry is committed (`Database.commitEarly`, ADR 20). Each audited route has its own
+ * instance, so others have no overhead.
  */
 export class AuditInterceptor implements NestInterceptor {
   constructor(
@@ -49,10 +47,7 @@ export class AuditInterceptor implements NestInterceptor {
     );
   }
 
-  /**
-   * Returns true if a creating route answered 200 instead of its usual status: the resource existed already, or the
-   * call was a dry run. Nothing changed then.
-   */
+  /** A creating route answered 200: the resource existed already, or it was a dry run. Nothing changed then. */
   private hasMadeNothing(context: ExecutionContext): boolean {
     const { route, showing } = this.audited;
     if (route.method !== 'POST' || showing.about !== 'collection') return false;
@@ -97,10 +92,7 @@ export class AuditInterceptor implements NestInterceptor {
       : now;
   }
 
-  /**
-   * Returns `keys` for `/v1/keys/:id/rotate`: the last path segment that is followed by an id, or the first segment if
-   * there is none. For a route that creates, the collection.
-   */
+  /** `keys` for `/v1/keys/:id/rotate`: the last segment before an id, else the first. When creating: the collection. */
   private resourceType(): string {
     const {
       route: { method, path },
@@ -112,10 +104,7 @@ export class AuditInterceptor implements NestInterceptor {
     return (at < 0 ? words[0] : words[at]) ?? '';
   }
 
-  /**
-   * Returns the id of the created resource, or of the last resource in the path. It returns the id even if the caller
-   * used a `uid` or an address of their own.
-   */
+  /** Of the created resource, or the last one in the path, even if the caller used a `uid` or an address. */
   private resourceId({ params }: FastifyRequest, shown: Fields | null, answered: Fields | null): string | null {
     const {
       route: { method },
@@ -129,10 +118,7 @@ export class AuditInterceptor implements NestInterceptor {
   }
 }
 
-/**
- * Adds the interceptor to every route that may change data and is not traffic, inside the unit of work of an
- * `Idempotency-Key`. Must be called before the routes are created.
- */
+/** For changes except traffic, inside the `Idempotency-Key`'s unit of work. Call before the routes are created. */
 export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, database: Database): void {
   for (const route of routes) {
     if (auditModeOf(route) === 'never') continue;
@@ -168,10 +154,7 @@ function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOper
 
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/**
- * Returns only ids, counts and flags of an answer that may contain sent or received content. An erased payload must not
- * survive in the audit log.
- */
+/** Only ids, counts and flags: content in an erased payload must not survive in the audit log. */
 function outlineOf(answered: Fields): Fields {
   return Object.fromEntries(
     Object.entries(answered).filter(

@@ -2,22 +2,17 @@ import type { Access, AuditMode } from './request.js';
 import { withRouteConfig } from './route-config.js';
 import type { RouteHandler } from './routes.js';
 
-/** Sets how the audit log treats the route. Without it, every route that may change data is audited. */
+/** Without it, every route that may change data is audited. */
 export const Audit = (mode: AuditMode): MethodDecorator => withRouteConfig({ audit: mode });
 
-/**
- * The route returns content that was sent or received. It is never copied into the audit log, where it could not be
- * erased.
- */
+/** The route returns sent or received content, which could not be erased from the audit log. */
 export const HoldsContent = (): MethodDecorator => withRouteConfig({ holdsContent: true });
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OPEN: ReadonlySet<Access | undefined> = new Set<Access | undefined>([undefined, 'public']);
 
 /**
- * Returns how the audit log treats a route.
- *
- * A route whose effect the ledger commits itself is traffic, and is not audited. Its event already records the request
+ * A route whose effect the ledger commits itself is traffic, and is not audited: its event already records the request
  * id and the idempotency key, and an entry would cost a second commit for each message.
  */
 export function auditModeOf({ method, config }: Pick<RouteHandler, 'method' | 'config'>): AuditMode {

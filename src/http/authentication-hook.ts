@@ -14,10 +14,7 @@ import { leaveBodyUnread } from './unread-body.js';
 /** Longer than any token that Posthorn issues. Longer values are not examined. */
 const BEARER_LENGTH_MAX = 512;
 
-/**
- * First step of every request, before its body is read: authenticates the caller, counts the request against the quotas
- * and checks access to the route.
- */
+/** First step, before the body is read: authenticates, counts against the quotas, checks access to the route. */
 @Injectable()
 export class AuthenticationHook {
   constructor(
@@ -30,9 +27,8 @@ export class AuthenticationHook {
   ) {}
 
   /**
-   * Fastify hook. Fails with 400, 401, 403, 429 or 503, after the headers of the request id and the quota are set.
-   *
-   * It uses callbacks instead of `await`, because it runs on every request and each promise has a measurable cost.
+   * Fails with 400, 401, 403, 429 or 503, after the headers of the request id and the quota are set. Uses callbacks
+   * instead of `await`, because it runs on every request and each promise has a measurable cost.
    */
   authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('x-request-id', request.id);
@@ -66,7 +62,7 @@ export class AuthenticationHook {
     );
   }
 
-  /** Counts a request that the router itself rejects, by address, and sets the same headers. Throws 429. */
+  /** For requests that the router itself rejects: counts by address and sets the same headers. Throws 429. */
   async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
     const tooMany = limit(reply, await this.count(request));
@@ -74,21 +70,15 @@ export class AuthenticationHook {
   }
 
   /**
-   * Returns the origin of Posthorn's own pages: that of BASE_URL, or without one the origin that the request was sent
-   * to.
-   *
-   * Without BASE_URL the console therefore works on every address of the listener. This is safe, since a browser sends
-   * a cookie only to its own host.
+   * That of BASE_URL, or else the origin that the request was sent to, so that the console works on every address of
+   * the listener. This is safe, since a browser sends a cookie only to its own host.
    */
   private ownOrigin(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl } = this.config;
     return (configuredBaseUrl === null ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /**
-   * Authenticates a session instead of a key. The answer is not cacheable: unlike the Authorization header, a cookie
-   * does not prevent shared caches from storing it.
-   */
+  /** Not cacheable: unlike the Authorization header, a cookie does not keep shared caches from storing. */
   private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('cache-control', 'no-store');
     const asked = environmentAsked(request);
@@ -120,10 +110,7 @@ export class AuthenticationHook {
     }
   }
 
-  /**
-   * Returns the first problem of a request, after its headers are set. Rejecting here avoids reading the body of a
-   * caller without access. The guard in front of the handler applies the same rule.
-   */
+  /** Rejecting before the body is read saves reading it. The guard of the handler applies the same rule. */
   private check(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -139,10 +126,7 @@ export class AuthenticationHook {
     return refused;
   }
 
-  /**
-   * Returns null if no quota is configured. A request with an invalid key is counted by address, like one without a
-   * key.
-   */
+  /** Null if no quota is configured. A request with an invalid key is counted by address, as without a key. */
   private count({ caller, ip }: FastifyRequest): QuotaVerdict | Promise<QuotaVerdict> | null {
     const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;
@@ -160,10 +144,7 @@ export class AuthenticationHook {
   }
 }
 
-/**
- * Compares hashes in constant time, so that neither the length of the key nor the position of the first difference
- * leaks.
- */
+/** Compares hashes in constant time: neither the key's length nor the first difference leaks. */
 function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
   return (
     operatorKey !== null &&
@@ -171,7 +152,7 @@ function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
   );
 }
 
-/** Returns the value of `Authorization: Bearer …`, or null if it is missing or cannot be a key. */
+/** Returns null if `Authorization: Bearer …` is missing or cannot be a key. */
 export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGTH_MAX): string | null {
   if (header === undefined || header.length > lengthMax || !/^bearer +[^ ]/i.test(header)) return null;
   return header.slice(header.indexOf(' ')).trim();
@@ -187,10 +168,7 @@ function limit(reply: FastifyReply, quotaVerdict: QuotaVerdict | null): ApiError
   return new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
 }
 
-/**
- * Rejects requests without Host or with more than one, as RFC 9112, section 3.2, requires. Rejects U+0000 in a path or
- * query, which PostgreSQL's text cannot hold.
- */
+/** RFC 9112, section 3.2: exactly one Host. No U+0000 in the URL, which PostgreSQL's text cannot hold. */
 function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
   const hosts = hostCount(raw.rawHeaders);
   if (hosts === 0 && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
@@ -200,10 +178,7 @@ function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
 
 const severalHosts = (): ApiError => badRequest('Send one Host header.');
 
-/**
- * Counts Host headers in the raw headers, where names have the even indexes. Node keeps the first of several, while a
- * proxy in front may have used the last.
- */
+/** Names have even indexes. Node keeps the first of several, while a proxy in front may use the last. */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { withRouteConfig } from './route-config.js';
 
-/** The route accepts bodies of up to `bytes` bytes, instead of the default limit. */
+/** Replaces the default limit. */
 export const BodyLimit = (bytes: number): MethodDecorator => withRouteConfig({ bodyBytesMax: bytes });
 
-/** Copies the body limit of each Nest route to its Fastify route as it is created, because Nest does not pass it on. */
+/** Copies each Nest route's limit to its Fastify route as it is created, because Nest does not pass it on. */
 export function registerBodyLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const { bodyBytesMax } = route.config ?? {};

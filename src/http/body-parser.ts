@@ -8,10 +8,7 @@ const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 /** Bodies that contain escapes which PostgreSQL cannot store. Only these are searched for unstorable characters. */
 const suspects = new WeakSet<object>();
 
-/**
- * Makes JSON the only accepted body type. Every other type is rejected with 415. A module that accepts raw bodies
- * registers its own parsers inside its own Fastify plugin, which this function does not affect.
- */
+/** Others get 415. A module with raw bodies registers parsers in its own Fastify plugin, unaffected by this. */
 export function registerJsonParser(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
@@ -23,12 +20,12 @@ export function registerJsonParser(fastify: FastifyInstance): void {
   });
 }
 
-/** Returns whether a parsed body may contain U+0000 or half of a surrogate pair. */
+/** The body may contain U+0000 or half of a surrogate pair. */
 export function isSuspect(body: object): boolean {
   return suspects.has(body);
 }
 
-/** Decodes UTF-8 strictly and parses JSON. The value is undefined for an empty body. Throws 400 and 415. */
+/** Decodes UTF-8 strictly. The value is undefined for an empty body. Throws 400 and 415. */
 export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
@@ -68,10 +65,7 @@ function parse(text: string): unknown {
   }
 }
 
-/**
- * Removes own keys `__proto__`. They are harmless by themselves, but become the prototype of any object that they are
- * assigned to.
- */
+/** Own keys `__proto__` become the prototype of any object that they are assigned to. */
 function dropPrototypes(value: unknown): void {
   const rest: unknown[] = [value];
   while (rest.length > 0) {

@@ -1,7 +1,4 @@
-/**
- * Returns the network that an address is counted under: an IPv4 address itself, or the /64 of an IPv6 address, since
- * one host may use all of it. Accepts the peer address of a socket.
- */
+/** An IPv4 address itself, or the /64 of an IPv6 one, since one host may use all of it. */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The client of a request, for code that makes the client wait. */
+/** For code that makes the client wait. */
 export interface Client {
-  /** Returns true if the connection is closed, so that an answer would be lost. */
+  /** True if the connection is closed, so that an answer would be lost. */
   isGone(): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** An element of the list that a stream passes to `_writev`. */
+/** As a stream passes them to `_writev`. */
 export interface PendingChunk {
   readonly chunk: string | Uint8Array;
   readonly encoding: BufferEncoding | 'buffer';
@@ -6,21 +6,13 @@ export interface PendingChunk {
 
 type Done = (error?: Error | null) => void;
 
-/**
- * The members of a client's connection that are used here. `net.Socket` without importing it. Both methods are part of
- * the interface that implementers of `stream.Writable` provide.
- */
+/** `net.Socket` without importing it. Implementers of `stream.Writable` provide both methods. */
 export interface WritingConnection {
   _write(chunk: string | Uint8Array, encoding: BufferEncoding | 'buffer', done: Done): void;
   _writev?: ((chunks: PendingChunk[], done: Done) => void) | null;
 }
 
-/**
- * Makes a connection write directly if only one of the pending chunks is not empty.
- *
- * `node:http` ends each answer with an empty chunk after head and body. Gathering both for `writev` costs more than
- * writing the one chunk.
- */
+/** `node:http` ends an answer with an empty chunk. `writev` costs more than writing the one other chunk. */
 export function coalesceSocketWrites(connection: WritingConnection): void {
   const writev = connection._writev;
   if (!writev) return;

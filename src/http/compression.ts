@@ -5,10 +5,7 @@ import { type ContentCoding, preferredCoding } from './content-coding.js';
 
 /** Below this size the headers and the call cost more than the saved bytes. */
 const BYTES_MIN = 1_024;
-/**
- * Maximum number of concurrent compressions. They run on the thread pool that DNS lookups and file access need too, so
- * further answers are sent uncompressed.
- */
+/** Compressions share the thread pool with DNS lookups and files, so further answers are sent uncompressed. */
 const RUNNING_MAX = 2;
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
@@ -35,9 +32,7 @@ const ENCODERS: Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 type Sent = (error: null, payload: unknown) => void;
 
-/**
- * Compresses large answers for clients that accept it, before Fastify computes their length, and off the event loop.
- */
+/** Before Fastify computes the length, and off the event loop. */
 export function registerCompression(fastify: FastifyInstance): void {
   let running = 0;
   fastify.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent) => {

@@ -23,10 +23,9 @@ import { checkRoutes, listRoutes } from './routes.js';
 import { closeBodies, compileChecks } from './schemas.js';
 
 /**
- * Installs the HTTP edge on an app that was created on `createAdapter()` and imports `HttpModule`.
- *
- * Call it once, between `NestFactory.create` and `init` or `listen`. Throws if a route does not declare its access, if
- * two routes have the same name, or if the schema of a body cannot be compiled.
+ * Installs the HTTP edge on an app on `createAdapter()` with `HttpModule`. Call it once, between `NestFactory.create`
+ * and `init` or `listen`. Throws if a route does not declare its access, if two routes have the same name, or if a
+ * body's schema cannot be compiled.
  */
 export function configureApp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -49,7 +48,6 @@ export function configureApp(app: NestFastifyApplication): void {
   serveDocs(app, document);
 }
 
-/** Returns a function that creates its value on the first call and then returns the same value. */
 function once<Made extends object>(make: () => Made): () => Made {
   let made: Made | null = null;
   return () => (made ??= make());
@@ -87,17 +85,14 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
 
 const requests = new Logger('http');
 
-/** Returns the log fields that identify a caller. For a token that an extension authenticates, its subject. */
+/** Log fields of a caller. For a token that an extension authenticates, its subject. */
 function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
   if (portal !== undefined) return { portal_session_id: showId('pls', portal.id) };
   if (session !== undefined) return { session_id: showId('ses', session.id) };
   return keyId.startsWith('token:') ? { subject: keyId.slice('token:'.length) } : { key_id: showId('ek', keyId) };
 }
 
-/**
- * Logs a response, at `debug` only. The filter logs server errors at `error`. The query is never logged, because it may
- * contain secrets.
- */
+/** At `debug`: the filter logs server errors at `error`. Never the query, which may contain secrets. */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
   const fields = {

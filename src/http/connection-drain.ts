@@ -1,19 +1,18 @@
-/** The members that are used of an answer that has not begun. `http.ServerResponse` without importing it. */
+/** `http.ServerResponse` that has not begun, without importing it. */
 interface Answer {
   headersSent: boolean;
   shouldKeepAlive: boolean;
 }
 
-/** The members that are used of a client's connection. `net.Socket` without importing it. */
+/** `net.Socket` without importing it. */
 interface ClientConnection {
   readonly bytesRead: number;
-  /** The answer that is in progress on this connection. */
   readonly _httpMessage?: Answer | null;
   once(event: 'close', listener: () => void): unknown;
   destroy(): void;
 }
 
-/** The members that are used of the server. `http.Server` without importing it. */
+/** `http.Server` without importing it. */
 export interface DrainedServer {
   on(event: 'connection', listener: (connection: ClientConnection) => void): unknown;
   prependListener(event: 'request', listener: (request: unknown, answer: Answer) => void): unknown;
@@ -23,10 +22,9 @@ export interface DrainedServer {
 const SWEEP_MS = 100;
 
 /**
- * Closes clients' keep-alive connections at shutdown without interrupting a request.
- *
- * Answers carry `Connection: close`, so that clients send their next request over another connection. The connections
- * that remain are idle. Closing one immediately would break requests that are in flight.
+ * Closes keep-alive connections at shutdown without interrupting a request. Answers carry `Connection: close`, so that
+ * clients use another connection next and the remaining ones are idle. Closing one immediately would break requests in
+ * flight.
  */
 export class ConnectionDrain {
   private readonly connections = new Set<ClientConnection>();
@@ -40,10 +38,7 @@ export class ConnectionDrain {
     });
   }
 
-  /**
-   * From now on every answer ends its connection, including answers to requests that have already arrived. New
-   * connections are still accepted.
-   */
+  /** Every answer now ends its connection, also for requests already here. New connections are still accepted. */
   announce(): void {
     this.server.prependListener('request', (_request, answer) => {
       answer.shouldKeepAlive = false;
@@ -53,10 +48,7 @@ export class ConnectionDrain {
     }
   }
 
-  /**
-   * Closes idle connections repeatedly until `stop`. Otherwise a connection that stays idle would delay the server's
-   * close until the client closes it, and an unused one by a minute.
-   */
+  /** Repeats until `stop`. An idle connection would delay the server's close, an unused one by a minute. */
   closeIdle(): void {
     // `setImmediate` runs right after the sockets were read. A request that has arrived by then marks its connection as
     // busy.

@@ -1,11 +1,8 @@
-/** Supported content codings, best first. */
+/** Best first. */
 export const CONTENT_CODINGS = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
-/**
- * Returns the client's preferred coding among those offered (RFC 9110, section 12.5.3), or null for no coding. Among
- * equal weights Brotli wins, because it is smaller.
- */
+/** Null for no coding (RFC 9110, section 12.5.3). At equal weights Brotli wins, because it is smaller. */
 export function preferredCoding(
   accepted: string | undefined,
   offered: readonly ContentCoding[] = CONTENT_CODINGS,

@@ -5,7 +5,7 @@ import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 
 const ADDRESS = '198.51.100.7';
 
-/** A cache in which credentials that begin with `real` exist, and a clock that stands still. */
+/** Credentials that begin with `real` exist, and the clock stands still. */
 function scene(config: Partial<Config> = {}) {
   const time = { nowMs: 1_000_000 };
   const table = { looks: 0, isAway: false };
@@ -23,7 +23,6 @@ function scene(config: Partial<Config> = {}) {
     { nowMs: () => time.nowMs } as Clock,
   );
   const look = (key: string, from: string | null = ADDRESS): Promise<string | null> => lookups.look(cache, key, from);
-  /** Result of concurrent guesses: the numbers of lookups and of rejections. */
   const guess = async (count: number, from = ADDRESS): Promise<{ looked: number; refused: number }> => {
     const before = table.looks;
     const said = await Promise.allSettled(

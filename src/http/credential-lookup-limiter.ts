@@ -7,21 +7,16 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
-/**
- * Maximum number of unknown keys, sessions and portal tokens that one client address may look up. Lower if the
- * address's whole quota is smaller.
- */
+/** Unknown keys, sessions and portal tokens per client address. Lower if its whole quota is smaller. */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
 /** Maximum number of known credentials that are remembered, and minimum number of addresses that are counted. */
 const ENTRIES_MAX = 10_000;
 
 /**
- * Limits the cost of guessed keys and sessions.
- *
- * A credential that this process has not seen recently is looked up in PostgreSQL only while its sender has lookups
- * left. A lookup that finds a real credential is refunded. Endless guessing therefore causes no more queries. It does
- * not affect known callers who share the address. Each process counts separately.
+ * Limits guessing: a credential that this process has not seen recently is looked up in PostgreSQL only while its
+ * sender has lookups left. Finding a real one refunds the lookup, and known callers who share the address are
+ * unaffected. Each process counts separately.
  */
 @Injectable()
 export class CredentialLookupLimiter {
@@ -36,10 +31,7 @@ export class CredentialLookupLimiter {
     this.quota = whole !== null && whole.count / whole.periodMs > GUESSES.count / GUESSES.periodMs ? GUESSES : whole;
   }
 
-  /**
-   * Returns the cached credential by its hash. Rejects with 429 if the sender has looked up too many unknown
-   * credentials. `from` is the sender's address, or null to skip the limit.
-   */
+  /** Rejects with 429 after too many unknown credentials. `from` is the sender's address; null skips the limit. */
   look<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
     return cache.fresh(hashHex) ?? this.lookUpLimited(cache, hashHex, from);
   }

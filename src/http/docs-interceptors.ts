@@ -1,4 +1,3 @@
-/** The request that Swagger UI passes to its request interceptor. */
 export interface UiRequest {
   url: string;
   method: string;
@@ -19,7 +18,7 @@ export interface UiOperation {
   get(key: 'path' | 'method'): string;
 }
 
-/** State of the page: by kind, the ids that replace the placeholders of the examples, latest first. */
+/** By kind, the ids that replace the placeholders of the examples, latest first. */
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };
@@ -27,15 +26,9 @@ interface Page {
   posthornDeleting?: string;
 }
 
-/*
- * Each function below runs in the browser. The page gets only the function's source text, so a function must not use
- * any name from this module.
- */
+/* Each function below runs in the browser from its source text alone, so it uses no name of this module. */
 
-/**
- * Replaces the placeholder ids of a call with the latest ids that the page has seen, so that operations can be tried in
- * order without copying ids.
- */
+/** Fills in the latest ids that the page has seen, to try operations in order without copying ids. */
 export function fillInIds(request: UiRequest): UiRequest {
   const page = globalThis as Page;
   const known = page.posthornExamples ?? {};
@@ -58,10 +51,8 @@ export function fillInIds(request: UiRequest): UiRequest {
 }
 
 /**
- * Remembers the ids in an answer, and forgets the id that a DELETE named.
- *
- * A 200 answer adds only events, messages, requests and jobs. A placeholder must not refer to a destination or a key
- * that was only listed.
+ * Remembers the ids in an answer, and forgets the id that a DELETE named. A 200 answer adds only events, messages,
+ * requests and jobs: a placeholder must not refer to a destination or a key that was only listed.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;
@@ -97,19 +88,14 @@ export function rememberIds(response: UiResponse): UiResponse {
   return response;
 }
 
-/** Sorts the operations of a section: deletions come last, those with the longest path first. The sort is stable. */
+/** Deletions come last, those with the longest path first. The sort is stable. */
 export function deleteLast(a: UiOperation, b: UiOperation): number {
   const rank = (operation: UiOperation): number =>
     operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0;
   return rank(a) - rank(b);
 }
 
-/**
- * Opens the first section and leaves the others closed.
- *
- * With 150 visible rows, Swagger UI keeps only those in view in the page and drops the input of a row that is scrolled
- * away. Also removes the key that earlier versions stored in the browser.
- */
+/** With 150 visible rows, Swagger UI drops input of rows out of view. Also removes the key that old versions kept. */
 export function openFirst(): void {
   const page = globalThis as Page;
   page.localStorage?.removeItem('authorized');

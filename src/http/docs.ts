@@ -7,10 +7,7 @@ import { JSON_TYPE } from './envelope.js';
 import { isIngestHost } from './forwarded.js';
 import { TRY_IT_OUT, type TryItOut } from './openapi-sections.js';
 
-/**
- * Content security policy. Everything that Swagger UI needs is served from here. Its styles are inline and its icons
- * are data URLs.
- */
+/** Everything that Swagger UI needs is served from here. Its styles are inline, its icons data URLs. */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -27,17 +24,15 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Introduction that the page adds to the document's description. */
 const FIRST_STEPS = `**To try it out:** press *Authorize* and paste a key. Go through the page from top to bottom: open an operation, press
 *Try it out*, then *Execute*. The first example of every operation works as it is, unless its description names what it needs first. Ids
 that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` are placeholders: the page replaces each by the latest id of its kind that an answer on this page
 contained. The *Request URL* and the *Curl* command of an answer show what was sent. A reload forgets the key and the ids.`;
 
 /**
- * Serves the document at /openapi.json and Swagger UI at /docs, which stores no key.
- *
- * GET / redirects browsers to the console, or to Swagger UI if there is no console, and programs to the document.
- * `document` is called on the first request: most processes never serve it, and building it would delay the start.
+ * Serves the document and Swagger UI, which stores no key. GET / redirects browsers to the console (or Swagger UI) and
+ * programs to the document. `document` is called on the first request: most processes never serve it, and building it
+ * would delay the start.
  */
 export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -77,24 +72,19 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
 }
 
-/** The members of an operation that the page changes. */
 interface Operation {
   description?: string;
   parameters?: Parameter[];
   [TRY_IT_OUT]?: TryItOut;
 }
 
-/** The members of a parameter that Swagger UI reads. */
 interface Parameter {
   required?: boolean;
   description?: string;
   schema?: { default?: string | number | boolean; examples?: (string | number | boolean)[] };
 }
 
-/**
- * Returns the document for Swagger UI. Swagger UI fills in a schema's default and hides its examples, so both become
- * text for optional parameters.
- */
+/** Swagger UI fills in a schema's default and hides its examples: both become text if optional. */
 function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   copy.info.description = `${copy.info.description ?? ''}\n\n${FIRST_STEPS}`;

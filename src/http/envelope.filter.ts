@@ -12,18 +12,12 @@ import { faultPage } from './pages/fault-page.js';
 import { sendPage } from './pages/page.js';
 import { readBodyOn } from './unread-body.js';
 
-/**
- * Turns every error into an answer: errors of handlers, pipes, interceptors, hooks, parsers and the router, and unknown
- * paths.
- */
+/** For handlers, pipes, interceptors, hooks, parsers and the router, and unknown paths. */
 @Catch()
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  /**
-   * Returns additional headers for an error's answer, such as the sign-in location and CORS headers. Set by the module
-   * whose routes need them.
-   */
+  /** Such as the sign-in location and CORS headers. Set by the module whose routes need them. */
   headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
@@ -36,7 +30,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     await this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
-  /** Sends the answer to an error. Never throws. Does nothing once an answer has begun. */
+  /** Never throws. Does nothing once an answer has begun. */
   async answer(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       if (error instanceof AlreadyAnswered) replay(reply, error.answer);
@@ -99,7 +93,7 @@ export class EnvelopeFilter implements ExceptionFilter {
   }
 }
 
-/** Returns the path without the query, which may contain secrets and must not be logged. */
+/** Without the query, which may contain secrets and must not be logged. */
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
 }

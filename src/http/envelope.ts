@@ -2,10 +2,9 @@ import { HttpException } from '@nestjs/common';
 import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { ApiError, badRequest, type ErrorType, notFound, unavailable } from '#kernel/errors.js';
 
-/** Content type of every answer of the API. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A complete answer, as the exception filter sends it and an idempotency record stores it. */
+/** As the exception filter sends it and an idempotency record stores it. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
@@ -33,7 +32,6 @@ const TYPE_OF_STATUS = new Map(Object.entries(STATUS).map(([type, status]) => [s
 
 const MB = 1_048_576;
 
-/** Errors that Fastify itself raises, by error code. */
 const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (bodyBytesMax) =>
     new ApiError('payload_too_large', `The body is larger than ${Math.floor(bodyBytesMax / MB)} MB.`),
@@ -46,10 +44,7 @@ const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError
     unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
 };
 
-/**
- * Converts an error into the `ApiError` that the caller sees. An unexpected error becomes `internal`, without its
- * message. `bodyBytesMax` is the route's limit in bytes.
- */
+/** An unexpected error becomes `internal`, without its message. `bodyBytesMax` is the route's limit. */
 export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof HttpException) return fromHttpException(error, bodyBytesMax);
@@ -66,10 +61,9 @@ export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   );
 }
 
-/** Returns the HTTP status of an error. */
 export const statusOf = (error: ApiError): number => STATUS[error.type];
 
-/** Returns the answer to an error: the specification's envelope and the headers of its type. */
+/** The specification's envelope and the headers of the error's type. */
 export function answerOf(error: ApiError, requestId: string): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (error.type === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
@@ -91,7 +85,7 @@ function retryAfterOf(error: ApiError): number | undefined {
   return error.type === 'unavailable' || error.details['reason'] === 'in_flight' ? 1 : undefined;
 }
 
-/** Converts Nest's own exceptions, which the framework and guards of extensions throw. */
+/** The framework and guards of extensions throw them. */
 function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError {
   if (clientStatusOf(error.cause) !== null) return toApiError(error.cause, bodyBytesMax);
   const status = error.getStatus();
@@ -99,10 +93,7 @@ function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError
   return type === 'internal' ? toApiError(undefined) : new ApiError(type, error.message);
 }
 
-/**
- * Returns the status of an error that Fastify, its plugins or a broken connection attribute to the client. Returns null
- * for every other error.
- */
+/** For errors that Fastify, its plugins or a broken connection attribute to the client. Else null. */
 function clientStatusOf(error: unknown): number | null {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : null;

@@ -7,7 +7,7 @@ import { IdempotencyStore } from './idempotency.store.js';
 const EVERY_MS = 60_000;
 const STEP = 5_000;
 
-/** Deletes expired idempotency keys in batches. Every process does this, and none waits for another. */
+/** In batches. Every process does this, and none waits for another. */
 @Injectable()
 export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

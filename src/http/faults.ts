@@ -51,7 +51,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'an email address',
 };
 
-/** Converts Ajv's errors into messages, at most `FAULTS_MAX`, each with the path of the field. */
+/** At most `FAULTS_MAX`, each with the path of the field. */
 export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   const telling = errors.filter((error) => !isEcho(error, errors)).slice(0, FAULTS_MAX);
   return telling.map((error) => ({
@@ -61,10 +61,7 @@ export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   }));
 }
 
-/**
- * Returns `/retry/schedule/0` as `retry.schedule.0`. For a missing or unknown field, returns the field's path instead
- * of its parent's.
- */
+/** `/retry/schedule/0` is `retry.schedule.0`. A missing or unknown field gets its own path, not its parent's. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')
@@ -75,12 +72,7 @@ function pathOf({ instancePath, params }: ErrorObject): string {
   return [...names, ...(own === undefined ? [] : [own])].join('.');
 }
 
-/**
- * Returns whether an error only repeats another one.
- *
- * Nullable objects are `anyOf: [object, null]` in the document. A fault inside the object adds two more errors: the
- * value is not null either, and no alternative matches. Only the first one helps.
- */
+/** For `anyOf: [object, null]`, a fault inside the object adds two more errors. Only the first one helps. */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword === 'anyOf') {
     return errors.some((other) => other !== error && other.instancePath.startsWith(error.instancePath));

@@ -5,13 +5,13 @@ import { withRouteConfig } from './route-config.js';
 /** Much larger than any form that Posthorn accepts. */
 const FORM_BYTES_MAX = 16_384;
 
-/** Fields of a form. Each occurs once. */
+/** Each field occurs once. */
 export type FormFields = Readonly<Record<string, string>>;
 
-/** The route accepts only `application/x-www-form-urlencoded`. Its body is `FormFields`. */
+/** Accepts only `application/x-www-form-urlencoded`. The body is `FormFields`. */
 export const TakesForm = (): MethodDecorator => withRouteConfig({ takesForm: true });
 
-/** Parses forms for the routes that accept them. Every other route still rejects a form with 415. */
+/** Routes that do not accept forms still reject them with 415. */
 export function registerFormParser(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -29,8 +29,8 @@ export function registerFormParser(fastify: FastifyInstance): void {
 }
 
 /**
- * Parses a form. Throws 400 for a repeated field, since two readers might use different values. Throws 400 for U+0000,
- * which PostgreSQL rejects and OAuth does not allow in any field (RFC 6749, appendix A).
+ * Throws 400 for a repeated field, since two readers might use different values, and for U+0000, which PostgreSQL
+ * rejects and OAuth does not allow in any field (RFC 6749, appendix A).
  */
 export function parseForm(text: string): FormFields {
   const fields = Object.create(null) as Record<string, string>;

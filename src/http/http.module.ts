@@ -21,9 +21,7 @@ import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { ScopeGuard } from './scope.guard.js';
 
-/**
- * The HTTP edge. It needs the kernel's providers and a global `Authenticator`. `configureApp` installs it on an app.
- */
+/** Needs the kernel's providers and a global `Authenticator`. `configureApp` installs it on an app. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -63,7 +61,7 @@ import { ScopeGuard } from './scope.guard.js';
 })
 export class HttpModule {}
 
-/** Creates the rate limiter: shared between nodes if Redis is configured, otherwise local to this process. */
+/** Shared between nodes if Redis is configured, otherwise local to this process. */
 function makeLimiter(config: Config, clock: Clock): RateLimiter {
   const redis = redisConnection(config);
   const nowMs = (): number => clock.nowMs();

@@ -17,7 +17,7 @@ const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
   'validation_failed',
 ]);
 
-/** Parses an `Idempotency-Key` header: a UUID, with or without quotes. Throws 400 for anything else. */
+/** A UUID, with or without quotes. Throws 400 for anything else. */
 export function parseKey(header: string | string[]): string {
   const match = typeof header === 'string' ? KEY.exec(header.trim().toLowerCase()) : null;
   const key = match?.[1] ?? match?.[2];
@@ -25,7 +25,7 @@ export function parseKey(header: string | string[]): string {
   return key;
 }
 
-/** Returns the request's idempotency key with its scope, or null if it sent none. Throws 400 for a malformed key. */
+/** With its scope, or null if the request sent none. Throws 400 for a malformed key. */
 export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined || request.caller === null) return null;
@@ -37,7 +37,7 @@ export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null
   };
 }
 
-/** Returns method and path as sent, without the query. */
+/** As sent, without the query. */
 export function routeOf(method: string, url: string): string {
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
@@ -45,28 +45,24 @@ export function routeOf(method: string, url: string): string {
 }
 
 /**
- * Returns whether the key of a rejected request must be looked up.
- *
- * The first request with this key may have been accepted while its target still existed. Its answer is repeated then.
- * The rejection itself is never stored (contract, section 3).
+ * If so, the key of a rejected request must be looked up: the first request with it may have been accepted while its
+ * target still existed, and its answer is repeated. The rejection itself is never stored (contract, section 3).
  */
 export function mayHaveSucceeded(error: ApiError): boolean {
   return OF_STATE.has(error.type) && !isAboutKey(error);
 }
 
-/** Returns a 409 error: the key belongs to a request with another body. */
 export const keyReused = (): ApiError =>
   conflict('This Idempotency-Key was used with another body. Take a new key for a new request.', {
     reason: 'key_reused',
   });
 
-/** Returns a 409 error: the first request with this key has not been answered yet. */
 export const keyInFlight = (): ApiError =>
   conflict('The first request with this Idempotency-Key is still running. Send it again in a second.', {
     reason: 'in_flight',
   });
 
-/** Returns true for the two conflicts above, which say nothing about the request itself. */
+/** These two conflicts say nothing about the request itself. */
 function isAboutKey(error: ApiError): boolean {
   return error.details['reason'] === 'key_reused' || error.details['reason'] === 'in_flight';
 }

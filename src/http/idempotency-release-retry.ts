@@ -7,16 +7,11 @@ const EVERY_MS = 60_000;
 /** More than one process has in flight. Beyond this, leases simply expire. */
 const KEYS_MAX = 10_000;
 
-/**
- * Releases the idempotency keys of requests that failed during a storage outage, as soon as storage is available again.
- *
- * Clients are asked to retry such requests. Without the release, a retry would get 409 "still running" until the lease
- * expires.
- */
+/** For failures during a storage outage: a retry would get 409 "still running" until the lease expires. */
 @Injectable()
 export class IdempotencyReleaseRetry implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
-  /** Reservations to release, with the end of their leases on the monotonic clock. */
+  /** With the end of their leases on the monotonic clock. */
   private readonly waiting = new Map<Reservation, number>();
 
   constructor(
@@ -39,7 +34,6 @@ export class IdempotencyReleaseRetry implements OnApplicationBootstrap, OnApplic
     await this.loop.stop();
   }
 
-  /** Queues a reservation whose release failed. */
   enqueue(reservation: Reservation): void {
     if (this.waiting.size >= KEYS_MAX) return;
     this.waiting.set(reservation, this.clock.monotonicMs() + LEASE_MS);

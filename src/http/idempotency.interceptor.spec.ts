@@ -20,7 +20,6 @@ describe('IdempotencyInterceptor', () => {
   let end: (result: object) => void;
   let fail: (error: Error) => void;
 
-  /** The answer to a request whose handler runs until `end` or `fail`. */
   function answer(): Promise<unknown> {
     const noted = (name: string) => async (): Promise<Reservation> => {
       calls.push(name);

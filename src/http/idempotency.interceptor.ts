@@ -10,11 +10,9 @@ import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 const RENEW_MS = LEASE_MS / 3;
 
 /**
- * Runs a creating handler once per idempotency key.
- *
- * The record and the effect are one transaction, so a crash cannot leave only one of them. A crash before the commit
- * leaves a reservation, whose lease expires. Effects that the ledger stores are part of its group commit: the handler
- * passes on the request's `idempotency`, which names the reservation to complete.
+ * Runs a creating handler once per key. Record and effect are one transaction; a crash before the commit leaves only a
+ * reservation, whose lease expires. Effects that the ledger stores join its group commit: the handler passes on the
+ * request's `idempotency`, which names the reservation to complete.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -45,7 +43,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 
-  /** Runs the handler and returns the exact text that is stored, for the client. */
+  /** Returns the exact text that is stored. */
   private run(reservation: Reservation, next: CallHandler, reply: FastifyReply): Promise<string | undefined> {
     return this.database.unitOfWork(async () => {
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
@@ -57,10 +55,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     });
   }
 
-  /**
-   * Releases the key after a rollback. The caller gets the first error, and does not wait for the release while storage
-   * is unavailable.
-   */
+  /** After a rollback. The caller gets the first error, and does not wait while storage is unavailable. */
   private async release(reservation: Reservation): Promise<void> {
     try {
       await this.idempotency.release(reservation);

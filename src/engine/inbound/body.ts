@@ -15,28 +15,23 @@ export function jsonOf({ body }: Pick<ReceivedRequest, 'body'>): unknown {
   return json;
 }
 
-/** Returns whether the content type is a URL-encoded form. */
 export function isForm(request: Received): boolean {
   return (
     headerOf(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded'
   );
 }
 
-/** Returns the fields of a URL-encoded or multipart form, without files. Empty if the body is no form. */
+/** Without files. Empty if the body is no URL-encoded or multipart form. */
 export function formOf(request: Received): URLSearchParams {
   if (isForm(request)) return new URLSearchParams(request.body.toString('utf8'));
   return new URLSearchParams(multipartFields(headerOf(request, 'content-type'), request.body) ?? []);
 }
 
-/** Returns whether `json` is an object with members, not an array. */
 export function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/**
- * Returns the member of `json` at a path of names and indexes joined by dots (`entry.0.changes.0.field`), or undefined.
- * Only own members count, so that no path leads into a prototype.
- */
+/** Returns the member at a path like `entry.0.changes.0.field`. Only own members: no path enters a prototype. */
 export function memberOf(json: unknown, path: string): unknown {
   let value = json;
   for (const name of path.split('.')) {
@@ -46,7 +41,6 @@ export function memberOf(json: unknown, path: string): unknown {
   return value;
 }
 
-/** Returns a string, number or boolean as text, and undefined for everything else. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

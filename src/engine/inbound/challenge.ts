@@ -8,19 +8,15 @@ import type { ResponseSettings, ResponseType } from './response.js';
 import { snsConfirmUrl } from './sns.js';
 import { verify } from './verify.js';
 
-/** State of the endpoint and the signature of the request. */
 export interface HandshakeContext {
   verification: Verification;
-  /** Whether the endpoint has a secret. */
   hasSecret: boolean;
-  /** The secrets of the endpoint, newest first. Used by types that answer with a secret when the settings hold none. */
+  /** Newest first. Used by types that answer with a secret when the settings hold none. */
   secrets?: readonly string[];
 }
 
-/** The answer to a handshake, and its side effects. */
 export interface Handshake {
   answer: SynchronousAnswer;
-  /** The new secret of the endpoint. */
   newSecret?: string;
   /** A URL on an AWS host, to be fetched once with GET. */
   confirmUrl?: string;
@@ -32,17 +28,13 @@ type Answerer = (settings: ResponseSettings, request: Received, context: Handsha
 /** Text that may be echoed to the caller on a shared host: printable and short. */
 const ECHO = /^[\x20-\x7e]{1,1024}$/;
 /**
- * Text that may be signed with the provider's secret on request. X signs the body of its webhooks with the same secret
- * and nothing around it. Zoom puts `v0:…:` before the body. A token with a colon, a brace or a quote could therefore be
- * a forged event.
+ * Text that may be signed with the provider's secret on request. X signs the bare body with it, and Zoom puts `v0:…:`
+ * before the body, so a token with a colon, a brace or a quote could be a forged event.
  */
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
 
-/**
- * Returns the answer to a provider that checks the URL before saving it, or null when the request is more than such a
- * check.
- */
+/** Answers a provider that checks the URL before saving it. Null if the request is more than such a check. */
 export function urlCheck(
   preset: Pick<Preset, 'urlCheck'> | null,
   { method, body }: Received,
@@ -51,10 +43,7 @@ export function urlCheck(
   return isAsked ? { status: 200, headers: { ...NOSNIFF }, body: '' } : null;
 }
 
-/**
- * Returns the answer to a provider's handshake, or null when the request is not a handshake and is processed as an
- * event.
- */
+/** Returns null when the request is not a handshake and is processed as an event. */
 export function challenge(settings: ResponseSettings, request: Received, context: HandshakeContext): Handshake | null {
   return ANSWERERS[settings.type](settings, request, context);
 }
@@ -168,10 +157,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   },
 };
 
-/**
- * Returns whether a handshake has a wrong signature that the endpoint could check. The pipeline rejects it like any
- * such request.
- */
+/** A wrong signature that the endpoint could check: the pipeline rejects it like any such request. */
 function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }

@@ -11,20 +11,13 @@ const DEDUPE_ID = /^[\x20-\x7e]{1,256}$/;
 /** Usual locations of the event type for senders without a preset. */
 const USUAL: readonly Recipe[] = [[{ member: 'type' }], [{ member: 'event_type' }], [{ member: 'event' }]];
 
-/**
- * Returns the type of the event in a request: 1 to 256 of `A-Z a-z 0-9 . _ : / -`, everything else replaced by `_`.
- * Returns `webhook.received` when the request names no type.
- */
+/** Returns 1 to 256 of `A-Z a-z 0-9 . _ : / -`, others as `_`; `webhook.received` if no type is named. */
 export function eventTypeOf(preset: Pick<Preset, 'eventType'> | null, request: Received): string {
   const found = readFirst(preset?.eventType ?? USUAL, request, '.') ?? FALLBACK;
   return found.slice(0, EVENT_TYPE_LENGTH_MAX).replace(OUTSIDE_ALPHABET, '_');
 }
 
-/**
- * Returns the id that the provider repeats when it sends the same delivery again: 1 to 256 printable ASCII characters.
- * Returns null when the provider sends none. A longer id is not truncated but treated as missing, because two
- * deliveries could then look like one.
- */
+/** Null or 1 to 256 printable ASCII characters. A longer id counts as none: two cut ones could look alike. */
 export function dedupeIdOf(preset: Pick<Preset, 'dedupeId'> | null, request: Received): string | null {
   const found = readFirst(preset?.dedupeId ?? [], request, ':');
   return found !== undefined && DEDUPE_ID.test(found) ? found : null;

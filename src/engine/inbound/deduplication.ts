@@ -6,13 +6,10 @@ import type { Fault } from './fault.js';
 import type { Preset } from './preset.js';
 import { unpacked } from './unpacked.js';
 
-/** Settings of the deduplication, as the caller gave them. */
 export interface DeduplicationSettings {
   /** `provider_id` is the id that the preset defines. */
   source: (typeof DEDUPLICATION_SOURCES)[number];
-  /** Header name, for `header`. */
   name?: string;
-  /** JSONPath, for `body_path`. */
   path?: string;
   /** Hours after the first request in which another request with the same id is a duplicate. */
   window_hours?: number;
@@ -26,16 +23,14 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 /** A longer id is not truncated, because two events could then look like one. */
 const ID = /^[^\p{Cc}\p{Cs}]{1,1024}$/u;
 
-/** The compiled settings. */
 export interface Deduplication {
-  /** Returns the id of a request. Null if it has no usable id: such a request is never a duplicate. */
+  /** Null if the request has no usable id: it is never a duplicate. */
   idOf(view: RequestView): string | null;
   /** Identifies the source of the id. Equal ids of different sources are different. */
   scope: string;
   windowMs: number;
 }
 
-/** Returns the faults of the settings in combination with this preset. */
 export function deduplicationFaults(
   { source, name, path }: DeduplicationSettings,
   preset: Pick<Preset, 'dedupeId'> | null,
@@ -55,7 +50,6 @@ export function deduplicationFaults(
   return faults;
 }
 
-/** Compiles settings without faults. */
 export function compileDeduplication(
   settings: DeduplicationSettings,
   preset: Pick<Preset, 'dedupeId'> | null,
@@ -101,7 +95,7 @@ function pathFaults(text: string | undefined, path: string): Fault[] {
   return typeof compiled === 'string' ? [{ path, message: compiled }] : [];
 }
 
-/** Returns a string, or a number in its original spelling. No other value identifies an event. */
+/** Keeps a number's original spelling. No other value identifies an event. */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value instanceof ExactNumber ? String(value) : undefined;

@@ -5,7 +5,6 @@ import { verify } from './verify.js';
 
 type Received = Omit<ReceivedRequest, 'ip'>;
 
-/** The secrets and the time with which a request failed to verify. */
 export interface FailedUnder {
   secrets: readonly string[];
   nowMs: number;
@@ -13,10 +12,7 @@ export interface FailedUnder {
   published?: string | undefined;
 }
 
-/**
- * Returns why a request failed to verify, as the end of a sentence. For the owner of the endpoint, never for the
- * sender.
- */
+/** Returns the end of a sentence, for the owner of the endpoint and never for the sender. */
 export function failureReason(scheme: Scheme, request: Received, { secrets, nowMs, published }: FailedUnder): string {
   if (secrets.length === 0 && scheme.kind !== 'jwt') return 'the endpoint has no secret yet';
   const missing = missingHeader(scheme, request);
@@ -44,7 +40,6 @@ const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
   sns: 'the signature in the body is wrong, or the message is of another topic',
 };
 
-/** Returns the name of a header that the scheme needs and the request lacks, or null. */
 function missingHeader(scheme: Scheme, request: Received): string | null {
   const lacks = (name: string): boolean => (headerOf(request, name) ?? '') === '';
   return neededHeaders(scheme, lacks).find(lacks) ?? null;
@@ -95,10 +90,7 @@ function timeOfStandard(scheme: Scheme, request: Received): number {
   return Number(text) * 1000;
 }
 
-/**
- * Returns the scheme without its time limit, and the scheme with a limit on the past only. Returns null for a scheme
- * without a time limit.
- */
+/** Returns the scheme without its time limit and with a limit on the past only. Null if it has no limit. */
 function withoutLimit(scheme: Scheme): { scheme: Scheme; pastOnly: Scheme | null; seconds: number } | null {
   if (scheme.kind === 'standard-webhooks')
     return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };

@@ -1,4 +1,4 @@
-/** One fault of a setting: its path in the request (`response.headers.x-a`), and the expected value. */
+/** `path` is the path of the setting in the request (`response.headers.x-a`). */
 export interface Fault {
   path: string;
   message: string;

@@ -1,9 +1,6 @@
 import { isForwardable } from '../headers.js';
 
-/**
- * Headers that connections, proxies and browsers add. They describe the caller of Posthorn, and services behind
- * Posthorn would trust them.
- */
+/** Headers of connections, proxies and browsers: they describe the caller, and services would trust them. */
 const CONNECTION_NAMES: ReadonlySet<string> = new Set([
   'authorization',
   'forwarded',
@@ -39,15 +36,14 @@ const HEADERS_MAX = 48;
 const VALUE_LENGTH_MAX = 2_048;
 const TOTAL_LENGTH_MAX = 16 * 1024;
 
-/** Header that counts how often an event has passed through this service, for both deliveries and received requests. */
+/** Counts how often an event has passed through this service, as a delivery or a received request. */
 export const HOPS_HEADER = 'posthorn-hops';
-/** Number of hops from which a request is considered to be in a loop. */
 export const HOPS_MAX = 8;
 
 /**
- * Returns the headers that the deliveries of a received request carry: its content type and the provider's metadata
- * about the event. Excludes headers that authenticate (`secret` names further ones) or describe the connection. Keeps
- * the first 48 headers and 16 KB. Values of repeated names are joined.
+ * Returns the content type and the provider's metadata about the event, for its deliveries. Excludes headers that
+ * authenticate (also those in `secret`) or describe the connection. Keeps the first 48 and 16 KB, and joins repeated
+ * names.
  */
 export function forwardedFrom(
   headers: readonly (readonly [string, string])[],
@@ -72,7 +68,7 @@ export function forwardedFrom(
   return Object.fromEntries(forwarded);
 }
 
-/** Returns how often a request has passed through this service. Senders cannot make the number negative. */
+/** Senders cannot make the number negative. */
 export function hopsOf(value: string | undefined): number {
   return value !== undefined && /^\d{1,3}$/.test(value) ? Number(value) : 0;
 }

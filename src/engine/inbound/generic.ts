@@ -2,7 +2,6 @@ import { isObject } from './body.js';
 import type { Fault } from './fault.js';
 import type { HashName, HmacScheme, KeyEncoding, Scheme, SignedPart } from './scheme.js';
 
-/** Values of `verification` that need no preset. */
 export const GENERIC_SCHEMES = [
   'hmac-sha256',
   'hmac-sha1',
@@ -30,14 +29,10 @@ export interface GenericSettings {
   timestampHeader?: string;
   /** Default: 300. Only with `timestampHeader`. */
   toleranceSeconds?: number;
-  /**
-   * Template of the signed content, with `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}` and `{{headers.name}}`.
-   * Default: `{{body}}`, or `{{timestamp}}.{{body}}` with `timestampHeader`.
-   */
+  /** Default: `{{body}}`, or `{{timestamp}}.{{body}}`. Also `{{method}}`, `{{url}}`, `{{headers.name}}`. */
   signed?: string;
   /** For `jwt`, required: URL of the published keys (RFC 7517). */
   jwksUrl?: string;
-  /** For `jwt`: required value of `iss`. */
   issuer?: string;
   /** For `jwt`: value that `aud` must be or contain. */
   audience?: string;
@@ -61,7 +56,6 @@ const HEADER_PLACEHOLDER = /^headers\.(.+)$/;
 const ENCODINGS = ['hex', 'base64'];
 const KEY_ENCODINGS = ['utf8', 'base64', 'hex', 'whsec'];
 
-/** Settings of the HMAC, RSA and Ed25519 schemes. */
 const OF_SIGNATURE = [
   'header',
   'prefix',
@@ -82,7 +76,7 @@ const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettin
   'api-key': ['header'],
 };
 
-/** Returns the scheme of an endpoint without a preset. Only for settings without faults. */
+/** Only for settings without faults. */
 export function genericScheme(name: GenericSchemeName, settings: GenericSettings = {}): Scheme {
   switch (name) {
     case 'bearer':
@@ -129,7 +123,6 @@ function hmacScheme(hash: HashName, settings: GenericSettings): HmacScheme {
   };
 }
 
-/** Returns the parts that all signature schemes share: encoding, signed content and time limit. */
 function signedBy({
   encoding,
   signed,
@@ -149,10 +142,7 @@ function signedBy({
   };
 }
 
-/**
- * Returns every reason why `json` can't be the settings of a generic scheme. Empty if there is none. `path` is its path
- * in the request.
- */
+/** Returns every fault of the settings. `path` is their path in the request. */
 export function genericFaults(json: unknown, path: string, name: GenericSchemeName = 'hmac-sha256'): Fault[] {
   if (name === 'jwt') return [...jwtFaults(json ?? {}, path), ...settingFaults(json ?? {}, path, name)];
   return settingFaults(json, path, name);

@@ -14,7 +14,6 @@ const SIGNATURES_MAX = 100;
 /** Characters that HubSpot does not percent-encode in the URL that it signs. */
 const HUBSPOT_DECODES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
-/** Returns whether one signature of the request matches the HMAC under one of the secrets and is recent enough. */
 export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonly string[], nowMs: number): boolean {
   const { signatures, listTimestamp } = readSignatures(scheme, request);
   const timestamp = scheme.timestamp === undefined ? '' : timestampText(scheme.timestamp, listTimestamp, request);
@@ -27,7 +26,7 @@ export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonl
   });
 }
 
-/** Returns the digest of a content under a secret, or null when the secret holds no key. */
+/** Returns null when the secret holds no key. */
 export function hmacOf(
   scheme: Pick<HmacScheme, 'hash' | 'keyEncoding'>,
   secret: string,
@@ -37,7 +36,7 @@ export function hmacOf(
   return key === null ? null : createHmac(scheme.hash, key).update(content).digest();
 }
 
-/** Returns the signed bytes, or null when the request lacks a part of them. */
+/** Returns null when the request lacks a part of the signed content. */
 export function contentOf(scheme: Pick<HmacScheme, 'signed'>, request: Signed, timestamp: string): Buffer | null {
   const parts: Buffer[] = [];
   for (const part of scheme.signed) {

@@ -19,10 +19,7 @@ const ADYEN_FIELDS = [
   'success',
 ] as const;
 
-/**
- * Verifies a Mailgun request. Mailgun signs only timestamp and token, and a replay repeats the token. The token
- * therefore serves as the id of the delivery.
- */
+/** Mailgun signs only timestamp and token, and a replay repeats the token: it is the id of the delivery. */
 export function verifyMailgun(request: Received, secrets: readonly string[]): boolean {
   const [timestamp, token, presented] = ['timestamp', 'token', 'signature'].map((name) =>
     readFirst([[{ member: `signature.${name}` }], [{ field: name }]], request, ''),
@@ -32,14 +29,13 @@ export function verifyMailgun(request: Received, secrets: readonly string[]): bo
   return secrets.some((secret) => equalBytes(signature, mailgunSignature(secret, timestamp, token)));
 }
 
-/** Returns the signature that Mailgun sends with a timestamp and a token. */
 export function mailgunSignature(secret: string, timestamp: string, token: string): Buffer {
   return createHmac('sha256', secret)
     .update(timestamp + token, 'utf8')
     .digest();
 }
 
-/** Verifies Adyen's payment webhooks. Every item must be valid, because every item becomes part of the event. */
+/** Every item must be valid, because every item becomes part of the event. */
 export function verifyAdyen(request: Received, secrets: readonly string[]): boolean {
   const items = memberOf(jsonOf(request), 'notificationItems');
   if (!Array.isArray(items) || items.length === 0) return false;
@@ -48,7 +44,7 @@ export function verifyAdyen(request: Received, secrets: readonly string[]): bool
   );
 }
 
-/** Returns the signature of one `NotificationRequestItem`, or null when it can't be signed or the secret is not hex. */
+/** Returns null when the item can't be signed or the secret is not hex. */
 export function adyenSignature(item: unknown, secret: string): Buffer | null {
   const key = decodeKey(secret, 'hex');
   if (key === null || !isObject(item)) return null;

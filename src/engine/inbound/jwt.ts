@@ -34,31 +34,24 @@ const ALGORITHMS: ReadonlyMap<unknown, Algorithm> = new Map<unknown, Algorithm>(
 const PSS_PADDING = 6;
 const SALT_OF_DIGEST = -1;
 
-/** Returns the token of a request, or null. */
 export function jwtOf({ header }: Pick<JwtScheme, 'header'>, request: Pick<ReceivedRequest, 'headers'>): string | null {
   const value = headerOf(request, header);
   const token = header === 'authorization' ? /^Bearer +(\S+)$/i.exec(value ?? '')?.[1] : value;
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
-/**
- * Returns whether a text is a key set (RFC 7517, section 5), which may be empty. The error page of a server in
- * maintenance is not.
- */
+/** A key set (RFC 7517, section 5) may be empty. The error page of a server in maintenance is not one. */
 export function isKeySet(text: string): boolean {
   return Array.isArray(membersOf(text)?.keys);
 }
 
-/** Returns whether a key set (RFC 7517) holds the key of the token. If it does not, the cached set may be outdated. */
+/** If the set (RFC 7517) does not hold the key of the token, the cached set may be outdated. */
 export function hasKeyOf(token: string, jwks: string): boolean {
   const header = partsOf(token)?.header;
   return header !== undefined && keysFor(header, jwks).length > 0;
 }
 
-/**
- * Returns whether the token is signed with a key of the set, addressed to this endpoint and currently valid. If the
- * scheme requires it, the token must also contain the hash of this body.
- */
+/** The token must be signed by a key of the set, for this endpoint, current, and bound to this body if required. */
 export function verifyJwt(
   scheme: JwtScheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -131,7 +124,6 @@ function holds(
   }
 }
 
-/** Returns the keys that may have signed: those of the algorithm's type, and with the token's `kid` if it names one. */
 function keysFor(header: Readonly<Record<string, unknown>>, jwks: string): JsonWebKey[] {
   const algorithm = ALGORITHMS.get(header.alg);
   const keys = membersOf(jwks)?.keys;

@@ -10,7 +10,7 @@ const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
 export const DIGEST_BYTES: Readonly<Record<HashName, number>> = { sha1: 20, sha256: 32, sha512: 64 };
 
-/** Returns the key in a secret, or null when the secret is empty or not encoded as `encoding`. */
+/** Returns null when the secret is empty or not encoded as `encoding`. */
 export function decodeKey(secret: string, encoding: KeyEncoding): Buffer | null {
   switch (encoding) {
     case 'utf8':
@@ -24,35 +24,33 @@ export function decodeKey(secret: string, encoding: KeyEncoding): Buffer | null 
   }
 }
 
-/** Returns the bytes of a signature, or null unless the text decodes to exactly `bytes` bytes. */
+/** Returns null unless the text decodes to exactly `bytes` bytes. */
 export function decodeSignature(text: string, encoding: SignatureEncoding, bytes: number): Buffer | null {
   const isHex = encoding === 'hex' || (encoding === 'either' && text.length === bytes * 2);
   const signature = isHex ? decodeHex(text) : decodeBase64(text);
   return signature?.length === bytes ? signature : null;
 }
 
-/** Decodes hex. Returns null when the text is empty or not hex. */
 export function decodeHex(text: string): Buffer | null {
   return HEX.test(text) ? Buffer.from(text, 'hex') : null;
 }
 
-/** Decodes standard base64, padded or not. Returns null when the text is empty or not base64. */
+/** Padded or not. Returns null when the text is empty or not base64. */
 export function decodeBase64(text: string): Buffer | null {
   return BASE64.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
-/** Returns an Ed25519 public key from its 32 bytes, or null for any other length. */
 export function ed25519Key(raw: Buffer | null): KeyObject | null {
   if (raw?.length !== ED25519_KEY_BYTES) return null;
   return createPublicKey({ key: Buffer.concat([ED25519_SPKI, raw]), format: 'der', type: 'spki' });
 }
 
-/** Returns whether two byte strings are equal. The timing reveals only their lengths. */
+/** The timing reveals only the lengths. */
 export function equalBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Returns whether two texts are equal. The timing reveals nothing about the expected text, not even its length. */
+/** The timing reveals nothing about the expected text, not even its length. */
 export function equalText(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -1,7 +1,4 @@
-/**
- * The HTTP methods that endpoints can filter by: those of RFC 9110 except CONNECT, and further ones that Node's parser
- * accepts.
- */
+/** Methods that endpoints can filter by: RFC 9110 without CONNECT, and others that Node's parser accepts. */
 export const RECEIVED_METHODS = [
   'GET',
   'HEAD',
@@ -41,10 +38,7 @@ export const RECEIVED_METHODS = [
 
 export type ReceivedMethod = (typeof RECEIVED_METHODS)[number];
 
-/**
- * Returns whether an endpoint that accepts `allowed` (null for any) accepts a method. Allowing GET does not allow HEAD
- * (RFC 9110, section 9).
- */
+/** `allowed` is null for any method. Allowing GET does not allow HEAD (RFC 9110, section 9). */
 export function takesMethod(allowed: readonly string[] | null, method: string): boolean {
   return allowed === null || allowed.includes(method);
 }

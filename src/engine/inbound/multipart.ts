@@ -9,10 +9,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im;
 const NAME = /(?:^|;)[ \t]*name="([^"\r\n]{0,256})"/i;
 
-/**
- * Returns the fields of a multipart form (RFC 7578), without files. Reads at most 200 parts and values of at most 64
- * KB. Returns null for another content type.
- */
+/** Fields (RFC 7578) without files: at most 200 parts, values of 64 KB. Null for another content type. */
 export function multipartFields(contentType: string | undefined, body: Buffer): [name: string, value: string][] | null {
   if (contentType === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) return null;
   const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];

@@ -6,10 +6,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/**
- * The exact hosts where PayPal publishes its certificates. A wider pattern would let an attacker serve their own
- * certificate.
- */
+/** Exact hosts of PayPal's certificates. A wider pattern would let an attacker serve their own certificate. */
 const HOSTS: ReadonlySet<string> = new Set([
   'api.paypal.com',
   'api-m.paypal.com',
@@ -30,10 +27,7 @@ export const PAYPAL_HEADERS = [
   'paypal-auth-algo',
 ] as const;
 
-/**
- * Returns whether PayPal signed the request for one of the webhooks, using the certificate (PEM) from
- * `paypalCertificateUrl`.
- */
+/** `certificate` is the PEM from `paypalCertificateUrl`. The signature must be for one of the webhooks. */
 export function verifyPaypal(
   request: Received,
   webhookIds: readonly string[],
@@ -66,7 +60,7 @@ export function paypalContent(
   return `${id}|${time}|${webhookId}|${crc32(body)}`;
 }
 
-/** Returns the URL of the certificate that signed a request, or null when it is not on a PayPal host. */
+/** Returns null when the URL is not on a PayPal host. */
 export function paypalCertificateUrl(request: Pick<ReceivedRequest, 'headers'>): string | null {
   const text = headerOf(request, 'paypal-cert-url') ?? '';
   if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return null;

@@ -2,9 +2,7 @@ import type { ResponseSettings } from './response.js';
 import type { HmacScheme, Scheme } from './scheme.js';
 import type { Recipe } from './source.js';
 
-/** Everything that an endpoint needs to know about one provider. */
 export interface Preset {
-  /** Value of the endpoint's `preset`. */
   id: string;
   title: string;
   verify: Scheme;
@@ -12,21 +10,13 @@ export interface Preset {
   secret: string;
   /** Where to read the event type. Its parts are joined by dots. */
   eventType: readonly Recipe[];
-  /**
-   * Where to read the id that the provider repeats when it retries. Empty if it sends no id that is safe for
-   * deduplication.
-   */
+  /** Id that the provider repeats when it retries. Empty if none is safe for deduplication. */
   dedupeId: readonly Recipe[];
-  /**
-   * Methods of the unsigned, body-less requests with which the provider checks the URL before saving it. They are
-   * answered with 200 and create no event.
-   */
+  /** Methods of unsigned, body-less checks of the URL before it is saved: answered with 200, without an event. */
   urlCheck?: readonly ('GET' | 'HEAD')[];
   /** Default response of the endpoint, or null for the global default. */
   response: ResponseSettings | null;
-  /**
-   * How the provider retries when the answer is not 2xx. Advice, not a guarantee. `attempts` includes the first one.
-   */
+  /** How it retries when the answer is not 2xx. Advice, not a guarantee. `attempts` includes the first one. */
   retry: { attempts?: number; note: string };
   /**
    * A small sample event. `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}` are filled in on sending.
@@ -34,18 +24,12 @@ export interface Preset {
   sample: { headers: Readonly<Record<string, string>>; body: string };
 }
 
-/**
- * Creates a sample with a JSON body. On sending, a string that consists only of `{{seconds}}` or `{{millis}}` becomes a
- * number.
- */
+/** On sending, a string that consists only of `{{seconds}}` or `{{millis}}` becomes a number. */
 export function jsonSample(json: unknown, headers: Readonly<Record<string, string>> = {}): Preset['sample'] {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(json) };
 }
 
-/**
- * Creates the scheme of an HMAC-SHA256 over the body alone, in one header, with the characters of the secret as the
- * key.
- */
+/** HMAC-SHA-256 over the body alone, in one header. The key is the characters of the secret. */
 export function bodyHmac(header: string, more: Partial<HmacScheme> = {}): HmacScheme {
   return {
     kind: 'hmac',

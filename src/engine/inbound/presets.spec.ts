@@ -92,7 +92,6 @@ function fixture(preset: Preset): { secret: string; wrong: string; request: Samp
 const check = (preset: Preset, request: Sample, secrets: readonly string[], nowMs = NOW): string =>
   verify(preset.verify, request, secrets, nowMs, preset.id === 'paypal' ? PAYPAL.certificate : CERTIFICATE);
 
-/** Returns the headers that carry the proof. */
 function proofHeaders(preset: Preset, request: Sample): string[] {
   const unsigned = new Set(Object.keys(preset.sample.headers));
   return request.headers.map(([name]) => name).filter((name) => !unsigned.has(name));

@@ -7,7 +7,6 @@ import { PAYMENTS } from './presets/payments.js';
 import { SOCIAL } from './presets/social.js';
 import { STANDARD } from './presets/standard.js';
 
-/** All presets by id. */
 export const PRESETS: ReadonlyMap<string, Preset> = new Map(
   [...STANDARD, ...PAYMENTS, ...CODE, ...MESSAGING, ...SOCIAL, ...BUSINESS, ...CLOUD].map((preset) => [
     preset.id,
@@ -15,7 +14,6 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map(
   ]),
 );
 
-/** Returns the preset with this id, or null. */
 export function presetOf(id: string): Preset | null {
   return PRESETS.get(id) ?? null;
 }

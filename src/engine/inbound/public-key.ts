@@ -10,7 +10,6 @@ import { isFresh } from './timestamp.js';
 const ED25519_BYTES = 64;
 const RSA_BITS_MIN = 2048;
 
-/** Returns whether the request is signed by one of the public keys and recent enough. */
 export function verifyPublicKey(
   scheme: PublicKeyScheme,
   request: Omit<ReceivedRequest, 'ip'>,
@@ -31,10 +30,7 @@ export function verifyPublicKey(
   });
 }
 
-/**
- * Parses a public key: PEM (also of a certificate), base64 of a SubjectPublicKeyInfo, or for Ed25519 its 32 bytes in
- * hex or base64. Returns null for anything else.
- */
+/** Parses PEM (also a certificate), base64 SPKI, or for Ed25519 its 32 bytes in hex or base64. Else null. */
 export function publicKeyOf(algorithm: PublicKeyScheme['algorithm'], text: string): KeyObject | null {
   try {
     const key = readKey(algorithm, text.trim());

@@ -1,37 +1,31 @@
-/** A request from a provider to an endpoint. */
 export interface ReceivedRequest {
   /** In upper case. */
   method: string;
   /** Path below the endpoint's own path, percent-encoded as sent: empty, or with a leading slash. */
   path: string;
-  /** Query as sent, without the question mark. Empty when there is none. */
+  /** As sent, without the question mark. Empty when there is none. */
   query: string;
-  /** Headers in the order in which they were sent, including repeated ones. Names are in lower case. */
+  /** In the order in which they were sent, including repeated ones. Names are in lower case. */
   headers: readonly (readonly [name: string, value: string])[];
-  /** The exact bytes of the body. Empty when there is none. */
+  /** The exact bytes. Empty when there is none. */
   body: Buffer;
-  /** The whole public URL that the provider called. Some providers sign it. */
+  /** The whole public URL. Some providers sign it. */
   url: string;
-  /** IP address of the client. */
   ip: string;
-  /** Time of arrival in milliseconds since the epoch. Set only for a stored request that is processed again. */
+  /** Set only for a stored request that is processed again. */
   receivedAtMs?: number;
 }
 
-/** Result of the signature verification. `none` if nothing is verified. */
+/** `none` if nothing is verified. */
 export type Verification = 'verified' | 'failed' | 'none';
 
-/** A synchronous answer to a provider. */
 export interface SynchronousAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/**
- * Returns the value of a header, several values joined by a comma and a space (RFC 9110, section 5.3), or undefined.
- * `name` is in lower case.
- */
+/** Repeated values are joined by a comma and a space (RFC 9110, section 5.3). `name` is in lower case. */
 export function headerOf(request: Pick<ReceivedRequest, 'headers'>, name: string): string | undefined {
   let value: string | undefined;
   for (const [known, text] of request.headers)

@@ -5,9 +5,7 @@ import type { Fault } from './fault.js';
 import type { SynchronousAnswer } from './request.js';
 import { STEERING_HEADERS } from './steering-headers.js';
 
-/**
- * How an endpoint answers. `static` gives every request the same answer. The others answer the handshake of a provider.
- */
+/** `static` gives every request the same answer. The others answer the handshake of a provider. */
 export const RESPONSE_TYPES = [
   'static',
   'meta-challenge',
@@ -25,10 +23,7 @@ export const RESPONSE_TYPES = [
 ] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
-/**
- * The endpoint's `response`. `status`, `body` and `headers` answer all requests that are not handshakes, whatever the
- * type.
- */
+/** `status`, `body` and `headers` answer all requests that are not handshakes, whatever the type. */
 export interface ResponseSettings {
   type: ResponseType;
   /** For `meta-challenge`, required: the text that was entered in Meta's console. */
@@ -39,7 +34,6 @@ export interface ResponseSettings {
   verificationToken?: string;
   /** For `ebay-challenge`, required: the URL as registered at eBay. */
   endpointUrl?: string;
-  /** Default: 200. */
   status?: number;
   body?: string;
   headers?: Readonly<Record<string, string>>;
@@ -54,10 +48,7 @@ const VALUE_LENGTH_MAX = 4096;
 /** Token of RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
-/**
- * Headers of the connection, headers that affect more than this answer, and headers by which a browser would remember
- * something about a host that tenants share.
- */
+/** Headers of the connection, or that affect more than this answer, such as what browsers store for a shared host. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -84,10 +75,7 @@ const REQUIRED: Readonly<Partial<Record<ResponseType, readonly (keyof ResponseSe
   'ebay-challenge': ['verificationToken', 'endpointUrl'],
 };
 
-/**
- * Returns every reason why `json` can't be an endpoint's `response`. Empty if there is none. `path` is its path in the
- * request.
- */
+/** Returns every fault of an endpoint's `response`. `path` is its path in the request. */
 export function responseFaults(json: unknown, path = 'response'): Fault[] {
   if (!isObject(json)) return [{ path, message: 'An object is expected.' }];
   const type = RESPONSE_TYPES.find((known) => known === json.type);
@@ -103,7 +91,6 @@ export function responseFaults(json: unknown, path = 'response'): Fault[] {
   return faults;
 }
 
-/** Returns every reason why `headers` can't be sent with an answer. Empty if there is none. */
 export function answerHeaderFaults(headers: unknown, path: string): Fault[] {
   if (!isObject(headers)) return [{ path, message: 'An object of strings is expected.' }];
   const entries = Object.entries(headers);
@@ -116,7 +103,7 @@ export function answerHeaderFaults(headers: unknown, path: string): Fault[] {
   });
 }
 
-/** Returns the answer of `status`, `body` and `headers`, with header names in lower case. */
+/** Header names are in lower case. */
 export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' | 'headers'>): SynchronousAnswer {
   const { status = STATUS_DEFAULT, body = '' } = settings;
   const headers = Object.entries(settings.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
@@ -125,7 +112,6 @@ export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' 
   return { status, headers: Object.fromEntries([...plain, ...headers]), body };
 }
 
-/** Returns whether the settings define an answer for requests that are not handshakes. */
 export function answersEvents(settings: ResponseSettings): boolean {
   return (
     settings.type === 'static' ||

@@ -4,10 +4,7 @@ import { sampleOfType } from './sample.js';
 
 const PRESETS = [...ALL.values()];
 
-/**
- * Presets whose samples have a fixed type, because it is composed of something other than a name, or has no single
- * location.
- */
+/** Presets with a fixed type: composed of something other than a name, or without a single location. */
 const FIXED = new Set<string>();
 
 describe('sampleOfType', () => {

@@ -14,19 +14,14 @@ import { signTwilio } from './twilio.js';
 type Sample = Omit<ReceivedRequest, 'ip'>;
 
 export interface SampleOptions {
-  /** Secret of the endpoint. */
   secret: string;
-  /** Whole URL of the endpoint, as the provider would call it. */
+  /** Whole URL, as the provider would call it. */
   url: string;
-  /** Id of the delivery, where the provider sends one. */
   id: string;
   nowMs: number;
 }
 
-/**
- * Returns a sample event, signed as the provider would sign it. Returns null when only the provider can sign (Discord,
- * SendGrid, SNS, public keys), or when the secret is not in the format of the scheme.
- */
+/** Null when only the provider can sign (Discord, SendGrid, SNS, public keys), or the secret has a wrong format. */
 export function signedSample(preset: Preset, options: SampleOptions): Sample | null {
   const request = unsignedSample(preset, options);
   const { verify: scheme } = preset;
@@ -71,7 +66,7 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
   }
 }
 
-/** Returns the sample without a signature. If the provider repeats the secret in the body, the sample contains it. */
+/** If the provider repeats the secret in the body, the sample contains it. */
 export function unsignedSample({ sample }: Preset, options: SampleOptions): Sample {
   const { url } = options;
   const headers = Object.entries(sample.headers).map(
@@ -90,10 +85,7 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
   };
 }
 
-/**
- * Returns the sample with another event type, written where the provider sends it. An optional part takes the text
- * after the first dot (GitHub's `issues.opened`). Returns null if the type has no single writable location.
- */
+/** An optional part takes the text after the first dot (`issues.opened`). Null without one writable location. */
 export function sampleOfType(
   { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,
   type: string,

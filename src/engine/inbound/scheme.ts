@@ -1,27 +1,18 @@
-/** Hash function of an HMAC. */
 export type HashName = 'sha1' | 'sha256' | 'sha512';
 
-/** Encoding of a signature. `either` distinguishes hex and base64 by the length. */
+/** `either` distinguishes hex and base64 by the length. */
 export type SignatureEncoding = 'hex' | 'base64' | 'either';
 
-/** Encoding of the key in the secret. `whsec` is base64 after an optional `whsec_`. */
+/** `whsec` is base64 after an optional `whsec_`. */
 export type KeyEncoding = 'utf8' | 'base64' | 'hex' | 'whsec';
 
-/**
- * One part of the signed content, in order. `decoded-url` has some percent-encoded characters decoded, as HubSpot signs
- * it.
- */
+/** Parts are signed in order. `decoded-url` has some percent-encoded characters decoded, as HubSpot signs it. */
 export type SignedPart =
   'body' | 'timestamp' | 'method' | 'url' | 'decoded-url' | { header: string } | { literal: string };
 
-/** Where to read the time of signing, and how far it may be from now. */
 export interface TimestampRule {
-  /** A header, a member of the JSON body, or the list that also contains the signature. */
   from: { header: string } | { member: string } | 'list';
-  /**
-   * `either` distinguishes milliseconds and seconds by the number of digits. `rfc3339` is a date and time with an
-   * offset.
-   */
+  /** `either` distinguishes milliseconds and seconds by digits. `rfc3339` is a date and time with an offset. */
   unit: 's' | 'ms' | 'either' | 'rfc3339';
   /** Null if the provider sets no limit. */
   toleranceSeconds: number | null;
@@ -32,11 +23,9 @@ export interface TimestampRule {
 export interface HmacScheme {
   kind: 'hmac';
   hash: HashName;
-  /** Headers that may hold the signature, names in lower case. */
+  /** Names are in lower case. */
   headers: readonly string[];
-  /** Text before the signature. */
   prefix?: string;
-  /** A signature without the prefix is valid too. */
   prefixOptional?: true;
   /** The header is a list such as `t=…,v1=…`. The name of a signature may occur several times. */
   list?: { separator: ',' | ';'; signature: string; timestamp: string };
@@ -67,7 +56,6 @@ export interface PublicKeyScheme {
   timestamp?: TimestampRule;
 }
 
-/** A JSON Web Token (RFC 7519) signed with a key from a set that the sender publishes. */
 export interface JwtScheme {
   kind: 'jwt';
   /** `authorization` holds the token after `Bearer`. Any other header holds only the token. */
@@ -75,18 +63,13 @@ export interface JwtScheme {
   jwksUrl: string;
   issuer: string | null;
   audience: string | null;
-  /** Members that the token must have, with exactly these texts. */
   claims: Readonly<Record<string, string>>;
-  /** Member that holds the SHA-256 of the body in hex or base64url. */
+  /** In hex or base64url. */
   bodyHashClaim: string | null;
-  /** Maximum age of a token without an expiry time. */
   maxAgeSeconds: number;
 }
 
-/**
- * How the request of a provider proves its origin. Unless noted otherwise, a secret is the text that the provider's
- * console shows.
- */
+/** How a request proves its origin. Unless noted, a secret is the text that the provider's console shows. */
 export type Scheme =
   | HmacScheme
   | StandardScheme
@@ -111,10 +94,6 @@ export type Scheme =
   | JwtScheme
   /** RSA with a certificate that PayPal publishes. A secret is the id of the webhook, which the signature covers. */
   | { kind: 'paypal' }
-  /**
-   * RSA with a certificate that AWS publishes. The signature is valid for any topic of any account, so a secret is the
-   * ARN of an accepted topic.
-   */
+  /** RSA with a certificate of AWS. It is valid for any topic of any account: a secret is an accepted topic's ARN. */
   | { kind: 'sns' }
-  /** No verification. */
   | { kind: 'none' };

@@ -20,7 +20,7 @@ const ENCODED: Readonly<Record<KeyEncoding, string>> = {
   whsec: 'must be base64, with or without whsec_ before it',
 };
 
-/** Returns why no request could ever verify with this secret under this scheme, or null. */
+/** Returns null when a request could verify with this secret. */
 export function secretFault(scheme: Scheme, secret: string): string | null {
   switch (scheme.kind) {
     case 'hmac':

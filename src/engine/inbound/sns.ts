@@ -25,9 +25,8 @@ const HASHES: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * Returns whether an SNS message is signed by the key in `certificate` (PEM, fetched by the caller from
- * `snsCertificateUrl`) and comes from one of `topicArns`. The signature alone only proves that some AWS account sent
- * it.
+ * Needs a topic of `topicArns` and the key in `certificate` (PEM from `snsCertificateUrl`), because the signature alone
+ * only proves that some AWS account sent it.
  */
 export function verifySns(request: Received, topicArns: readonly string[], certificate: string | undefined): boolean {
   const message = jsonOf(request);
@@ -40,21 +39,19 @@ export function verifySns(request: Received, topicArns: readonly string[], certi
   return createVerify(hash).update(content).verify(createPublicKey(certificate), signature);
 }
 
-/**
- * Returns whether a message claims to come from one of the topics. Checked before anything is fetched for the message.
- */
+/** A claim only, checked before anything is fetched for the message. */
 export function isOfTopic(request: Received, topicArns: readonly string[]): boolean {
   const topic = textOf(jsonOf(request), 'TopicArn');
   return topicArns.some((arn) => equalText(topic, arn));
 }
 
-/** Returns the URL of the certificate of an SNS message, or null when it is not on an SNS host. */
+/** Returns null when the URL is not on an SNS host. */
 export function snsCertificateUrl(request: Received): string | null {
   const url = urlOfSns(textOf(jsonOf(request), 'SigningCertURL'));
   return url?.pathname.endsWith('.pem') === true && url.search === '' ? url.toString() : null;
 }
 
-/** Returns the URL that confirms a subscription, or null unless it is the confirming action on an SNS host. */
+/** Returns null unless the URL is the confirming action on an SNS host. */
 export function snsConfirmUrl(request: Received): string | null {
   const url = urlOfSns(textOf(jsonOf(request), 'SubscribeURL'));
   return url?.searchParams.get('Action') === 'ConfirmSubscription' ? url.toString() : null;

@@ -1,25 +1,22 @@
 import { formOf, isObject, jsonOf, memberOf, scalarText } from './body.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
-/** Location of a value in a request. */
 export type Source =
-  /** A header. The name is in lower case. */
+  /** The name is in lower case. */
   | { header: string }
   /** A member of the JSON body. The path is joined by dots. */
   | { member: string }
-  /** A field of a form. */
   | { field: string }
   /** The first member name of the JSON body with this ending, without the ending. */
   | { nameEnding: string }
-  /** A constant text. */
   | { literal: string };
 
-/** The parts that a value is composed of. All parts must be present, except the optional ones. */
+/** All parts must be present, except the optional ones. */
 export type Recipe = readonly (Source & { optional?: true })[];
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Returns the value of the first recipe whose parts are all present, joined by `separator`, or undefined. */
+/** Uses the first recipe whose parts are all present. */
 export function readFirst(recipes: readonly Recipe[], request: Received, separator: string): string | undefined {
   for (const recipe of recipes) {
     const value = readAll(recipe, request, separator);
@@ -28,7 +25,7 @@ export function readFirst(recipes: readonly Recipe[], request: Received, separat
   return undefined;
 }
 
-/** Returns the text at one location. Undefined if it is missing, empty, or an object. */
+/** Returns undefined if the text is missing, empty, or an object. */
 export function readSource(source: Source, request: Received): string | undefined {
   const text = textAt(source, request);
   return text === '' ? undefined : text;

@@ -10,9 +10,7 @@ const HMAC_BYTES = 32;
 const ED25519_BYTES = 64;
 const SIGNATURES_MAX = 100;
 
-/**
- * Verifies Standard Webhooks 1.0.0. One signature of a known version that is valid under one of the secrets is enough.
- */
+/** Standard Webhooks 1.0.0: one valid signature of a known version under one of the secrets is enough. */
 export function verifyStandard(
   scheme: StandardScheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -35,7 +33,7 @@ export function verifyStandard(
   return secrets.some((secret) => holds(secret, content, signatures));
 }
 
-/** Returns `v1,` and the signature, or null when the secret holds no symmetric key. */
+/** Returns null when the secret holds no symmetric key. */
 export function signStandard(secret: string, id: string, timestampSeconds: string, body: Buffer): string | null {
   const key = decodeKey(secret, 'whsec');
   if (key === null) return null;

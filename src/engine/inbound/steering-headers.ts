@@ -1,7 +1,6 @@
 /**
  * Response headers by which a tenant could affect more than their own answer: the proxy in front of Posthorn
- * (`X-Accel-Redirect` and `X-Sendfile` serve its files), where browsers send reports, where browsers navigate to, and
- * when browsers ask users for a password.
+ * (`X-Accel-Redirect` and `X-Sendfile` serve its files), and in browsers reports, navigation and password prompts.
  */
 export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'x-accel-redirect',
@@ -18,16 +17,12 @@ export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/**
- * Returns the headers, in lower case, without steering headers. Settings saved by an earlier version may contain them.
- */
+/** Settings saved by an earlier version may contain steering headers. The result is in lower case. */
 export function withoutSteering(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !STEERING_HEADERS.has(name)));
 }
 
-/**
- * Returns the paths of such headers in `{rules: [{respond}], default}`. Rules that were saved with them still compile.
- */
+/** `rules` is `{rules: [{respond}], default}`. Rules that were saved with such headers still compile. */
 export function steeringPaths(rules: unknown, at: string): string[] {
   return ruleHeaders(rules, at).flatMap(([path, headers]) =>
     Object.keys(headers)
@@ -36,7 +31,6 @@ export function steeringPaths(rules: unknown, at: string): string[] {
   );
 }
 
-/** Returns the headers of every answer in such rules, each with its path. */
 export function ruleHeaders(rules: unknown, at: string): [string, Readonly<Record<string, unknown>>][] {
   const { rules: list = [], default: fallback } = rules as { rules?: { respond?: unknown }[]; default?: unknown };
   const answers: [string, unknown][] = list.map(({ respond }, i) => [`${at}.rules.${i}.respond`, respond]);

@@ -5,7 +5,6 @@ const MILLIS_DIGITS = 13;
 const DIGITS = /^\d{1,15}$/;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Returns whether a timestamp is valid and within the tolerance of the rule. */
 export function isFresh(
   text: string,
   rule: Pick<TimestampRule, 'unit' | 'toleranceSeconds' | 'ageOnly'>,
@@ -20,7 +19,6 @@ export function isFresh(
   return ageMs <= limitMs && (rule.ageOnly === true || -ageMs <= limitMs);
 }
 
-/** Formats `nowMs` as a sender would. */
 export function writeTimestamp(nowMs: number, unit: TimestampRule['unit']): string {
   switch (unit) {
     case 's':

@@ -11,9 +11,9 @@ const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is;
 const PORT = /:\d*$/;
 
 /**
- * Verifies a Twilio request. Twilio signs the URL and the form, or only the URL if that contains the hash of the body.
- * The signed spelling of the URL depends on Twilio's back end. All spellings that Twilio's own library tries are
- * accepted: with and without the port, as received and normalized.
+ * Twilio signs the URL and the form, or only a URL that contains the hash of the body. The signed spelling of the URL
+ * depends on Twilio's back end, so all that its own library tries are accepted: with and without the port, as received
+ * and normalized.
  */
 export function verifyTwilio(request: Received, secrets: readonly string[]): boolean {
   const signature = decodeSignature(headerOf(request, HEADER) ?? '', 'base64', DIGEST_BYTES.sha1);
@@ -23,7 +23,6 @@ export function verifyTwilio(request: Received, secrets: readonly string[]): boo
   return secrets.some((secret) => urls.some((url) => equalBytes(signature, digest(secret, url + fields))));
 }
 
-/** Returns the value of `x-twilio-signature` for a request with a form or without a body. */
 export function signTwilio(request: Received, secret: string): string {
   return digest(secret, request.url + (signedFields(request) ?? '')).toString('base64');
 }
@@ -32,7 +31,7 @@ function digest(secret: string, content: string): Buffer {
   return createHmac('sha1', secret).update(content, 'utf8').digest();
 }
 
-/** Returns the signed text after the URL, or null when the signature would not cover the body. */
+/** Returns null when the signature would not cover the body. */
 function signedFields(request: Received): string | null {
   const hash = bodyHash(request.url);
   if (hash !== null) {
@@ -78,7 +77,7 @@ function withPort(url: string): string {
   });
 }
 
-/** Returns the URL with its query as Node's `querystring` writes it, which some back ends sign. */
+/** Writes the query as Node's `querystring` does, which some back ends sign. */
 function withEscapedQuery(url: string): string {
   const start = url.indexOf('?');
   if (start === -1) return url;

@@ -4,7 +4,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Packed = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Maximum size of a decompressed body, equal to that of an uncompressed one. Protects against decompression bombs. */
+/** Equal to the limit of an uncompressed body. Protects against decompression bombs. */
 const UNPACKED_BYTES_MAX = 1024 * 1024;
 const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buffer> = new Map([
   ['gzip', gunzipSync],
@@ -17,10 +17,7 @@ const NOTHING = Buffer.alloc(0);
 /** Cache per request: everything that reads the body, except the signature verification, needs it decompressed. */
 const known = new WeakMap<Buffer, { body: Buffer | null }>();
 
-/**
- * Returns the body without its `content-encoding`. Returns null if the body is not in that encoding or exceeds 1 MB
- * decompressed. Storage, verification and delivery use the bytes as received.
- */
+/** Null if not in its `content-encoding` or over 1 MB. Storage, verification and delivery use the bytes as received. */
 export function unpackedBody(request: Packed): Buffer | null {
   const encoding = headerOf(request, 'content-encoding');
   const unpack = encoding === undefined ? undefined : UNPACKERS.get(encoding.trim().toLowerCase());
@@ -30,7 +27,7 @@ export function unpackedBody(request: Packed): Buffer | null {
   return found.body;
 }
 
-/** Returns the request with its body decompressed. The body is empty if it cannot be decompressed. */
+/** The body is empty if it cannot be decompressed. */
 export function unpacked<T extends Packed>(request: T): T {
   const body = unpackedBody(request);
   return body === request.body ? request : { ...request, body: body ?? NOTHING };

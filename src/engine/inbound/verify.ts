@@ -16,12 +16,9 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 const ED25519_BYTES = 64;
 
 /**
- * Returns whether a request proves under `scheme` that its sender knows one of `secrets` (several during rotation).
- * Without a secret, verification fails. Returns `none` only for the scheme without verification. Never throws, whatever
- * the bytes.
- *
- * `published` is the content of the URL from `publishedAt`: a certificate (PEM) or a key set (JWKS). Most schemes need
- * none.
+ * Succeeds when the sender proves that it knows one of `secrets`; fails without a secret. Returns `none` only for the
+ * scheme without verification. Never throws, whatever the bytes. `published` is the content of `publishedAt`'s URL: PEM
+ * or JWKS.
  */
 export function verify(
   scheme: Scheme,
@@ -83,10 +80,7 @@ function holds(
   }
 }
 
-/**
- * Returns the URL of the certificate or key set for verifying a request. Returns null if none is needed, or if the
- * request could not be valid anyway.
- */
+/** URL of the certificate or key set. Null if none is needed or the request could not be valid anyway. */
 export function publishedAt(
   scheme: Scheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -97,7 +91,6 @@ export function publishedAt(
   return scheme.kind === 'jwt' && jwtOf(scheme, request) !== null ? scheme.jwksUrl : null;
 }
 
-/** Returns whether a text contains a PEM certificate or key. */
 export function isCertificate(text: string): boolean {
   return text.includes('-----BEGIN ');
 }

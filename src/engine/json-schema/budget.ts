@@ -1,7 +1,4 @@
-/**
- * Thrown when the budget is used up. A single shared instance: for each stack trace, V8 would read the whole generated
- * function again, which takes longer than the entire budget.
- */
+/** One shared instance: a stack trace makes V8 read the generated function, which exceeds the whole budget. */
 export const TOO_MUCH_WORK = new Error('The value needs too much work.');
 
 const CHARACTERS_A_UNIT = 32;
@@ -11,10 +8,7 @@ const CHARACTERS_A_UNIT = 32;
 const FEW_KEYS = 64;
 const FEW_KEYS_A_UNIT = 16;
 
-/**
- * Limits the work of one validation. A unit is a few dozen nanoseconds of any kind of work. Schemas may be hostile, and
- * validation blocks the event loop.
- */
+/** Limits one validation: schemas may be hostile and block the event loop. A unit is a few dozen nanoseconds. */
 export class Budget {
   private unitsLeft = 0;
 
@@ -22,19 +16,13 @@ export class Budget {
     this.unitsLeft = units;
   }
 
-  /**
-   * Deducts units.
-   * @throws TOO_MUCH_WORK when the budget is used up
-   */
+  /** @throws TOO_MUCH_WORK when the budget is used up */
   spend(units: number): void {
     this.unitsLeft -= units;
     if (this.unitsLeft < 0) throw TOO_MUCH_WORK;
   }
 
-  /**
-   * Charges the application of one subschema to one value. `own` is the fixed cost of its keywords. `scans` is the
-   * number of keywords that may read the whole value, that is its characters or keys.
-   */
+  /** Charges one subschema on one value: a fixed cost `own`, and `scans` keywords that may read the whole value. */
   step(own: number, scans: number, value: unknown): void {
     if (typeof value === 'string') {
       this.spend(own + Math.floor((value.length * scans) / CHARACTERS_A_UNIT));

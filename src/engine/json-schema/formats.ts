@@ -9,8 +9,8 @@ const short = (format: unknown, lengthMax: number): Test => {
 };
 
 /**
- * The validated formats. `uri` uses the quick expression, which is linear, because URLs may embed whole files. All
- * other formats of the specification are annotations, the default of draft 2020-12.
+ * `uri` uses the quick, linear expression, because URLs may embed whole files. All other formats of the specification
+ * are annotations, the default of draft 2020-12.
  */
 export const FORMATS: Readonly<Record<string, Test>> = {
   date: short(fullFormats.date, 10),
@@ -26,7 +26,7 @@ export const FORMATS: Readonly<Record<string, Test>> = {
   'json-pointer': short(fullFormats['json-pointer'], 8_192),
 };
 
-/** Returns the test of a format. ajv-formats defines formats as expressions, functions, or objects with one of them. */
+/** ajv-formats defines formats as expressions, functions, or objects with one of them. */
 function testOf(format: unknown): Test {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === 'function') return format as Test;

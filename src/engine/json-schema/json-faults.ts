@@ -3,7 +3,7 @@ import type { Fault } from '#engine/conditions/faults.js';
 export const JSON_BYTES_MAX = 64 * 1024;
 export const JSON_DEPTH_MAX = 32;
 
-/** Returns the faults of a JSON value by its size alone: at most 64 KB and 32 levels. */
+/** Faults of size only: at most 64 KB and 32 levels. */
 export function jsonFaults(value: unknown): Fault[] {
   // Depth first: a value that is too deep can't be serialized.
   if (isDeeperThan(value, JSON_DEPTH_MAX))
@@ -12,7 +12,7 @@ export function jsonFaults(value: unknown): Fault[] {
   return isTooLarge ? [{ path: '', message: 'must have at most 64 KB as JSON' }] : [];
 }
 
-/** Returns whether a JSON value has more than `levels` levels. Does not descend further than that. */
+/** Does not descend further than `levels`. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));

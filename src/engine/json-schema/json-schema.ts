@@ -7,12 +7,8 @@ import { prepare, type Prepared, STEP } from './prepared.js';
 import { shapeFaults, uniqueItemsOf } from './shape.js';
 import { valueFaults } from './value-faults.js';
 
-/** A schema that is ready to validate values. */
 export interface CompiledSchema {
-  /**
-   * Returns the faults of the value, at most 20, each with its dotted path within the value. Never throws. Takes at
-   * most about 50 ms. A value that needs more time gets a single fault that says so.
-   */
+  /** At most 20 faults, with dotted paths. Never throws. A value that needs over about 50 ms gets one fault. */
   validate(value: unknown): Fault[];
   /** Like `validate`, for use on the event loop. Returns null for a value that would take more than 2 to 3 ms. */
   validateAtOnce(value: unknown): Fault[] | null;
@@ -22,10 +18,8 @@ export interface CompiledSchema {
 const UNITS_MAX = 1_000_000;
 /** Maximum work of one validation on the event loop: about 2 ms. */
 const UNITS_AT_ONCE = 40_000;
-/** Maximum work of finding all faults of an invalid value. */
 const EXPLAINING_UNITS_MAX = 20_000;
 
-/** The fault of a value that could not be validated in time. */
 export const TOO_MUCH: Fault = {
   path: '',
   message:
@@ -33,9 +27,8 @@ export const TOO_MUCH: Fault = {
 };
 
 /**
- * Compiles a tenant's schema of draft 2020-12, or returns its faults (with paths within the schema). A schema has at
- * most 64 KB, 32 levels, 500 subschemas and 100 patterns. `$ref` must stay within it. Patterns run on RE2. Formats are
- * validated.
+ * Compiles a tenant's schema of draft 2020-12: at most 64 KB, 32 levels, 500 subschemas and 100 patterns, with every
+ * `$ref` within it. Patterns run on RE2. Formats are validated.
  */
 export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault[] } {
   const shape = shapeFaults(schema);
@@ -52,15 +45,11 @@ export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault
 /** V8 needs a third of a millisecond for each subschema, and patterns take longer. */
 const AT_ONCE_LENGTH_MAX = 2_048;
 
-/** Returns whether the schema in this text compiles fast enough for the event loop. */
 export function compilesAtOnce(text: string): boolean {
   return text.length <= AT_ONCE_LENGTH_MAX && !/"pattern(?:Properties)?":/.test(text);
 }
 
-/**
- * Compiled in two variants: one stops at the first fault, the other finds all faults and is compiled for the first
- * invalid value.
- */
+/** One variant stops at the first fault. The other finds all, and is compiled for the first invalid value. */
 class Compiled implements CompiledSchema {
   private readonly budget = new Budget();
   private readonly quick: ValidateFunction;

@@ -1,4 +1,3 @@
-/** Keywords of draft 2020-12 whose value is a schema. */
 export const SCHEMA = new Set([
   'additionalProperties',
   'contains',
@@ -12,16 +11,13 @@ export const SCHEMA = new Set([
   'unevaluatedProperties',
 ]);
 
-/** Keywords whose value is a list of schemas. */
 export const SCHEMA_LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
-/** Keywords whose value maps names to schemas. */
 export const SCHEMA_MAP = new Set(['dependentSchemas', 'patternProperties', 'properties']);
 
 /** Keywords that map names to schemas which only a `$ref` reaches. `definitions` is the name in older drafts. */
 export const DEFINITIONS = new Set(['$defs', 'definitions']);
 
-/** Keywords that constrain a value and contain no schema. */
 export const PLAIN = new Set([
   'const',
   'dependentRequired',
@@ -45,10 +41,7 @@ export const PLAIN = new Set([
   'uniqueItems',
 ]);
 
-/**
- * Other ways to name a schema. They are rejected, because only `$ref` with a JSON pointer can be checked for its
- * target.
- */
+/** Other ways to name a schema: rejected, because only a `$ref` with a JSON pointer can be checked. */
 export const REFUSED = new Set([
   '$anchor',
   '$dynamicAnchor',

@@ -1,11 +1,8 @@
-/**
- * Estimated cost of compiling a pattern, derived from its text. RE2 only measures the finished program, and 200
- * characters can take a third of a second to compile.
- */
+/** Estimated from the text: RE2 only measures the finished program, which can take a third of a second. */
 export interface PatternCost {
   /** Number of atoms with repetitions expanded, roughly the number of instructions of the program. */
   atoms: number;
-  /** Cost in units of at most about 50 µs. */
+  /** Of at most about 50 µs each. */
   units: number;
 }
 

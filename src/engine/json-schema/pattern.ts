@@ -2,7 +2,6 @@ import { RE2JS } from 're2js';
 import type { Budget } from './budget.js';
 import { patternCost } from './pattern-cost.js';
 
-/** A pattern in the form that Ajv expects. */
 export interface Pattern {
   test(text: string): boolean;
   toString(): string;
@@ -23,16 +22,13 @@ const STEPS_A_UNIT = 8;
 
 const TOO_LARGE = 'is too large a pattern: use fewer or smaller repetitions';
 
-/**
- * The patterns of one schema, run on RE2. Each distinct pattern is compiled once, and compiling all of them takes a
- * bounded time.
- */
+/** Run on RE2. Each distinct pattern is compiled once, and compiling all of them takes a bounded time. */
 export class Patterns {
   private readonly faults = new Map<string, string | null>();
   private readonly compiled = new Map<string, RE2JS>();
   private unitsLeft = UNITS_MAX;
 
-  /** Checks and registers a pattern. Returns its fault, or null. */
+  /** Returns the fault of the pattern, or null. */
   add(text: string): string | null {
     const known = this.faults.get(text);
     if (known !== undefined) return known;
@@ -82,10 +78,7 @@ export class Patterns {
   }
 }
 
-/**
- * Compiles a pattern, translating JavaScript's spellings (`\uXXXX`, `\/`, `(?<name>…)`) that JSON Schema uses (section
- * 6.4 of its core).
- */
+/** Translates JavaScript's `\uXXXX`, `\/`, `(?<name>…)`, which JSON Schema uses (section 6.4 of its core). */
 function compile(text: string): RE2JS {
   return RE2JS.compile(RE2JS.translateRegExp(text));
 }

@@ -8,7 +8,6 @@ export const STEP = 'posthorn:step';
 
 type Schema = Record<string, unknown>;
 
-/** A schema prepared for Ajv, and the patterns in it. */
 export interface Prepared {
   schema: Schema;
   patterns: Patterns;
@@ -23,9 +22,9 @@ const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
 
 /**
- * Returns a copy of the schema that contains only constraining keywords and the price of each subschema. Every `$ref`
- * points to a `$defs` entry of the root. Expects the right shape (`shapeFaults`). Definitions that no `$ref` reaches
- * are never compiled, so every step that Ajv takes is charged.
+ * Keeps only constraining keywords and adds the price of each subschema. Every `$ref` points to a `$defs` entry of the
+ * root. Expects the right shape (`shapeFaults`). Definitions that no `$ref` reaches are never compiled, so every step
+ * of Ajv is charged.
  */
 export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
@@ -38,7 +37,6 @@ export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
 class Walk {
   readonly faults = new Faults();
   readonly patterns = new Patterns();
-  /** All subschemas by JSON pointer. */
   private readonly places = new Map<string, unknown>();
   private subschemas = 0;
   /** Targets of `$ref` by JSON pointer, each with its new name and the path of the first reference. */
@@ -65,7 +63,7 @@ class Walk {
     return Object.assign(place, { [STEP]: priceOf(prepared) }, Object.fromEntries(prepared));
   }
 
-  /** Returns the schemas that a `$ref` points to, by their new names, or null when there are none. */
+  /** Maps the new names to the schemas, or null when there are none. */
   definitions(): Schema | null {
     const found = [...this.targets].map(([pointer, { name, askedAt }]): [string, unknown] => {
       if (!this.places.has(pointer))
@@ -75,7 +73,7 @@ class Walk {
     return found.length > 0 ? Object.fromEntries(found) : null;
   }
 
-  /** Returns the value for the copy, or undefined for a keyword that constrains nothing. */
+  /** Returns undefined for a keyword that constrains nothing. */
   private keyword(keyword: string, value: unknown, path: string[]): unknown {
     const at = path.join('.').slice(0, 400);
     if (SCHEMA.has(keyword)) return this.prepare(value, path);
@@ -119,7 +117,7 @@ class Walk {
   }
 }
 
-/** Parses a reference: `#/$defs/a~1b` becomes `['$defs', 'a/b']`. Returns null for a reference to another document. */
+/** `#/$defs/a~1b` becomes `['$defs', 'a/b']`. Returns null for a reference to another document. */
 function pathOfReference(reference: string): string[] | null {
   if (reference === '#') return [];
   if (!reference.startsWith('#/')) return null;
@@ -136,7 +134,6 @@ function pathOfReference(reference: string): string[] | null {
 const pointerOf = (path: readonly string[]): string =>
   path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** Returns the fixed cost of a subschema, and how many of its keywords may read the whole value. */
 function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: number] {
   let [checks, scans] = [0, 1];
   for (const [keyword, value] of keywords) {
@@ -150,7 +147,6 @@ function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: n
   return [1 + Math.ceil(checks / CHECKS_A_UNIT), scans];
 }
 
-/** Returns the number of values in a value, including itself. */
 function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((size, inner) => size + sizeOf(inner), 1);

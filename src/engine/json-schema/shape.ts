@@ -8,7 +8,6 @@ import { valueFaults } from './value-faults.js';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Returns the faults of a schema as JSON: its size, its dialect, and keyword values of the wrong shape. */
 export function shapeFaults(schema: unknown): Fault[] {
   if (!isObject(schema)) return [{ path: '', message: 'must be an object' }];
   const measures = jsonFaults(schema);
@@ -28,16 +27,13 @@ function dialectFaults({ $schema: dialect }: Record<string, unknown>): Fault[] {
 /** More than validating 64 KB of JSON by the meta-schema can cost. It only guarantees an end. */
 const META_UNITS_MAX = 5_000_000;
 
-/**
- * Maximum size of a schema for which all faults are reported. Larger schemas get only the first fault, because finding
- * all of them can take long.
- */
+/** Larger schemas get only the first fault, because finding all of them can take long. */
 const EXPLAINED_BYTES_MAX = 8 * 1024;
 
 const budget = new Budget();
 let engines: { quick: Ajv2020; thorough: Ajv2020 } | null = null;
 
-/** Validates a schema by the meta-schema of 2020-12, which is compiled on first use. */
+/** The meta-schema of 2020-12 is compiled on first use. */
 function metaFaults(schema: unknown): Fault[] {
   engines ??= { quick: metaEngine(false), thorough: metaEngine(true) };
   const engine = Buffer.byteLength(JSON.stringify(schema)) > EXPLAINED_BYTES_MAX ? engines.quick : engines.thorough;

@@ -73,7 +73,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   ipv6: 'an IPv6 address',
 };
 
-/** Converts Ajv's errors to at most 20 faults, each with the dotted path of the field concerned. */
+/** Returns at most 20 faults, each with the dotted path of the field concerned. */
 export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
   const looked = errors.slice(0, ERRORS_MAX);
   const faults = new Map<string, Fault>();
@@ -87,10 +87,7 @@ export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
   return [...faults.values()];
 }
 
-/**
- * Converts `/lines/0/amount` to `lines.0.amount`. For a missing or unknown field, Ajv gives the path of the parent, so
- * its name is added.
- */
+/** `/lines/0/amount` is `lines.0.amount`. For a missing or unknown field, Ajv gives the path of the parent. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')
@@ -106,9 +103,9 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Returns whether an error is redundant. When all alternatives fail, Ajv reports an error for each of them and another
- * for the whole. The specific errors are enough. The `null` branch of `anyOf: [object, null]`, the usual way to make a
- * value nullable, adds nothing either. Neither do `if` and `propertyNames` to the errors below them.
+ * When all alternatives fail, Ajv reports an error for each and another for the whole: the specific ones are enough.
+ * The `null` branch of `anyOf: [object, null]` adds nothing either, nor do `if` and `propertyNames` to the errors below
+ * them.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {
@@ -141,7 +138,6 @@ function containsPhrase(min: unknown, max: unknown): string {
 
 const quoted = (value: unknown): string => String(value).slice(0, NAME_LENGTH_MAX);
 
-/** Returns a string without quotes, as in the messages of the API's own validation. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 const shortened = (text: string): string =>

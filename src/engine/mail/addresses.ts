@@ -1,8 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** A mailbox as the caller wrote it, parsed once. No later stage parses addresses. */
+/** As the caller wrote it, parsed once. No later stage parses addresses. */
 export interface Mailbox {
-  /** Display name. Empty when there is none. */
+  /** Empty when there is none. */
   name: string;
   /** `local@domain`: the local part as written, the domain in lower case and A-labels (RFC 5890). */
   address: string;
@@ -13,9 +13,8 @@ export interface Refused {
   refusal: string;
 }
 
-/** Why an entry of a list was rejected. */
 export interface RefusedEntry extends Refused {
-  /** Index of the entry, starting at 0. */
+  /** Starts at 0. */
   index: number;
 }
 
@@ -32,17 +31,11 @@ const DOT_STRING = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_
 /** Letters, digits and hyphens. The last label is not a number, which a URL parser would read as an IPv4 address. */
 const HOST =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])(?!0x)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/**
- * Characters with a special meaning for the URL parser behind `domainToASCII`: ports, paths, percent signs, white
- * space.
- */
+/** Characters with a meaning for the URL parser behind `domainToASCII`: ports, paths, percent, white space. */
 const NOT_IN_HOSTS = /[\0-,/:-@[-`{-\x7f]/;
 const ASCII = /^[\0-\x7f]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
-/**
- * Characters that reorder or hide visible text (Unicode TR 36, section 3.1). Joiners and direction marks are allowed,
- * because names and emoji need them.
- */
+/** They reorder or hide text (Unicode TR 36, section 3.1). Names and emoji need joiners and direction marks. */
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\ufff9-\ufffb]/;
 /** Characters that would end a name or begin another token: RFC 5322's specials without the dot. */
 const SPECIAL_IN_NAME = /[()<>[\]:;@\\,"]/;
@@ -50,9 +43,8 @@ const ENCODED_WORD = /=\?[^?\s]*\?[^?\s]*\?/;
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
 
 /**
- * Parses exactly one mailbox: `address`, `<address>`, `Name <address>` or `"Name" <address>`. Deliberately stricter
- * than RFC 5322: groups, comments, quoted local parts, domain literals and lists can hide a recipient from a check of
- * another one.
+ * Parses `address`, `<address>`, `Name <address>` or `"Name" <address>`. Deliberately stricter than RFC 5322: groups,
+ * comments, quoted local parts, domain literals and lists can hide a recipient from a check of another one.
  */
 export function parseMailbox(text: string): Mailbox | Refused {
   if (text.length > TEXT_MAX) return refuse(`An address has at most ${TEXT_MAX} characters with its name.`);
@@ -67,7 +59,7 @@ export function parseMailbox(text: string): Mailbox | Refused {
   return typeof name === 'string' ? withAddress(name, trimmed.slice(open + 1, -1)) : name;
 }
 
-/** Parses one mailbox per entry, in order. The first invalid entry rejects the list. */
+/** Keeps the order. The first invalid entry rejects the list. */
 export function parseMailboxList(texts: readonly string[]): Mailbox[] | RefusedEntry {
   const mailboxes: Mailbox[] = [];
   for (const [index, text] of texts.entries()) {
@@ -78,12 +70,11 @@ export function parseMailboxList(texts: readonly string[]): Mailbox[] | RefusedE
   return mailboxes;
 }
 
-/** Returns whether parsing rejected the text. */
 export function isRefused(parsed: object): parsed is Refused {
   return 'refusal' in parsed;
 }
 
-/** Returns the domain of an address in lower case and A-labels, or null when it is invalid. */
+/** In lower case and A-labels. Returns null when the domain is invalid. */
 export function canonicalDomain(domain: string): string | null {
   const written = domain.toLowerCase();
   if (written.length > DOMAIN_MAX || NOT_IN_HOSTS.test(written)) return null;
@@ -102,17 +93,13 @@ export function canonicalDomain(domain: string): string | null {
   return isUnchanged ? ascii : null;
 }
 
-/**
- * Returns the key of a recipient in the suppression list: the address in lower case, with its domain in A-labels. A
- * `+tag` is kept, because only the recipient's server knows whether it denotes the same mailbox.
- */
+/** Lower case, domain in A-labels. A `+tag` is kept: only the recipient's server knows what it denotes. */
 export function suppressionKey(address: string): string {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);
   return `${address.slice(0, at + 1).toLowerCase()}${canonicalDomain(domain) ?? domain.toLowerCase()}`;
 }
 
-/** Returns the domain of a parsed address. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }

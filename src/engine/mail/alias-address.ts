@@ -1,4 +1,3 @@
-/** The local part of an alias other than a catch-all. */
 const LOCAL = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 /** RFC 5321, section 4.5.3.1.1. */
 const LOCAL_MAX = 64;
@@ -8,7 +7,6 @@ const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 /** Local part that takes all mail that no other alias of the domain takes. */
 export const CATCH_ALL = '*';
 
-/** Returns the requested local part in lower case, or its fault. */
 export function readLocalPart(text: string, kind: 'platform' | 'custom'): { localPart: string } | { fault: string } {
   const localPart = text.trim().toLowerCase();
   if (localPart === CATCH_ALL)
@@ -22,7 +20,7 @@ export function readLocalPart(text: string, kind: 'platform' | 'custom'): { loca
   return { localPart };
 }
 
-/** Returns `<label>.<slug>@<platform-domain>`, or the fault of the label. */
+/** `<label>.<slug>@<platform-domain>`, or the fault of the label. */
 export function platformAddress(
   label: string,
   slug: string,
@@ -36,10 +34,7 @@ export function platformAddress(
   return { address: `${local}@${platformDomain}` };
 }
 
-/**
- * Returns the alias addresses that may take mail for a recipient. The exact address has precedence. A `+tag` is
- * ignored.
- */
+/** The exact address has precedence. A `+tag` is ignored. */
 export function aliasesFor(localPart: string, domain: string): { exact: string; catchAll: string } {
   const local = localPart.toLowerCase();
   const plus = local.indexOf('+');

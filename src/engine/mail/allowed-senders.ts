@@ -1,23 +1,14 @@
 import { canonicalDomain, domainOf, isRefused, parseMailbox } from './addresses.js';
 
-/**
- * A quoted string up to its closing quote, or to the end of the text. Including the unterminated case avoids a rescan
- * from every quote: a field may have 256 KB, and that took 20 s of CPU.
- */
+/** Also unterminated, to avoid a rescan from every quote: a field may have 256 KB, which took 20 s of CPU. */
 const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
-/**
- * A comment up to its end, to the start of a nested comment, or to the end of the text. Avoids rescans like
- * `QUOTED_STRING`.
- */
+/** Up to its end, a nested comment, or the end of the text. Avoids rescans like `QUOTED_STRING`. */
 const COMMENT = /\((?:[^()\\]|\\.?)*(\)|(?=\()|$)/gs;
 const NESTED_MAX = 10;
 const BRACKETED = /^[^<>,;:]*<\s*([^<>\s]+)\s*>\s*$/;
 const BARE = /^[^\s<>,;:]+$/;
 
-/**
- * Returns an entry in its stored and compared form, or its fault: `a@d` for an address, `@d` for a domain, `*.d` for
- * its subdomains.
- */
+/** The stored and compared form: `a@d` for an address, `@d` for a domain, `*.d` for its subdomains. */
 export function readAllowedSender(text: string): { entry: string } | { fault: string } {
   const written = text.trim();
   const fault = {
@@ -34,10 +25,7 @@ export function readAllowedSender(text: string): { entry: string } | { fault: st
     : { entry: parsed.address.toLowerCase() };
 }
 
-/**
- * Returns the only author of a message in lower case and A-labels. Returns null when the message has no From field or
- * several, when the field has no mailbox or several, and when parsers could disagree about the mailbox.
- */
+/** In lower case and A-labels. Null without exactly one From and mailbox, or if parsers could disagree. */
 export function soleSender(fromFields: readonly string[]): string | null {
   const [only, ...more] = fromFields;
   if (only === undefined || more.length > 0) return null;
@@ -54,10 +42,7 @@ export function soleSender(fromFields: readonly string[]): string | null {
   return domain === null ? null : `${address.slice(0, address.indexOf('@')).toLowerCase()}@${domain}`;
 }
 
-/**
- * Returns whether an alias with these entries accepts mail from this sender (`soleSender`). An empty list accepts all
- * mail, including mail without a clear sender.
- */
+/** `sender` is from `soleSender`. An empty list accepts all mail, including mail without a clear sender. */
 export function admitsSender(entries: readonly string[], sender: string | null): boolean {
   if (entries.length === 0) return true;
   if (sender === null) return false;

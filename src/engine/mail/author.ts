@@ -2,14 +2,12 @@ import { soleSender } from './allowed-senders.js';
 import { type HeadField, valuesOf } from './message-head.js';
 
 /**
- * The author of a message. `several`: more than one From header, more than one mailbox in it, or an ambiguous mailbox.
- * Mail programs differ in which of several authors they show, so the verified author might not be the displayed one.
+ * `several` also for an ambiguous mailbox. Mail programs differ in which author they show, so the verified one might
+ * not be the displayed one.
  */
 export type Author = { kind: 'one'; address: string } | { kind: 'missing' } | { kind: 'several' };
 
-/**
- * Reads the From headers (RFC 5322, section 3.6.2). Only exactly one header with exactly one mailbox names an author.
- */
+/** Only exactly one From header (RFC 5322, section 3.6.2) with exactly one mailbox names an author. */
 export function authorOf(fields: readonly HeadField[]): Author {
   const values = valuesOf(fields, 'from');
   if (values.every((value) => value === '')) return { kind: 'missing' };
@@ -17,7 +15,7 @@ export function authorOf(fields: readonly HeadField[]): Author {
   return address === null ? { kind: 'several' } : { kind: 'one', address };
 }
 
-/** Returns whether the message was sent automatically (RFC 3834). No automatic reply may be sent to such a message. */
+/** RFC 3834. No automatic reply may be sent to such a message. */
 export function isAutoSubmitted(fields: readonly HeadField[]): boolean {
   return (
     valuesOf(fields, 'auto-submitted').some((value) => !/^no\s*(?:;|$)/i.test(value)) ||

@@ -1,11 +1,9 @@
 import { refusesAddress, type ReportedRecipient, statusIn } from './delivery-status.js';
 import { cleanReply } from './smtp-reply.js';
 
-/** Content of a bounce that was written for human readers. */
 export interface BounceText {
-  /** Whether the text reports a failed or a delayed delivery, or neither. */
   tells: 'failed' | 'delayed' | null;
-  /** The named recipients. Empty if none is named in a known format. */
+  /** Empty if no recipient is named in a known format. */
   recipients: ReportedRecipient[];
   /** Whether the recipients are at the usual position of such reports, not elsewhere in the text. */
   isListed: boolean;
@@ -54,10 +52,7 @@ const TO = new RegExp(`^[\\s*>-]{0,40}to\\s{0,5}:[^@]{0,80}?${ADDRESS.source}`, 
 const DAEMON = /^(?:mailer-?daemon|postmaster|abuse|helpdesk|support)@/i;
 const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
 
-/**
- * Parses a bounce written for human readers. `fromDomain` is the domain of the reporting server; some servers name
- * their own users without it. The work is bounded.
- */
+/** `fromDomain` is the reporting server's: some servers name their own users without it. The work is bounded. */
 export function readBounceText(subject: string, text: string, fromDomain: string): BounceText {
   const lines = sectionOf(text);
   const section = lines.join('\n');
@@ -110,7 +105,7 @@ function localsOf(lines: readonly string[], fromDomain: string): Place[] {
   });
 }
 
-/** Returns each recipient once, with the text up to the next recipient. */
+/** Returns each recipient once, with the text up to the next one. */
 function recipientsAt(
   places: readonly Place[],
   lines: readonly string[],

@@ -1,4 +1,3 @@
-/** A text that can be stored, and whether it was truncated. */
 export interface CleanText {
   text: string;
   isTruncated: boolean;
@@ -8,9 +7,8 @@ const CONTROL_IN_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 const CONTROL_IN_LINE = /[\0-\x1f\x7f-\x9f\u2028\u2029]+/g;
 
 /**
- * Returns an untrusted text in a form that PostgreSQL, JSON and UTF-8 can hold. Removes NUL (which `text` and `jsonb`
- * reject) and all other control characters except tabs and line ends. Replaces unpaired surrogates. Truncates to
- * `bytesMax` bytes of UTF-8.
+ * Makes an untrusted text fit PostgreSQL, JSON and UTF-8: without NUL (which `text` and `jsonb` reject) and other
+ * control characters except tabs and line ends. Replaces unpaired surrogates. Truncates to `bytesMax` bytes of UTF-8.
  */
 export function cleanText(text: string, bytesMax: number): CleanText {
   return cut(wellFormed(text).replace(CONTROL_IN_TEXT, ''), bytesMax);
@@ -26,9 +24,8 @@ const FILENAME_BYTES_MAX = 255;
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u2060\ufeff]/g;
 
 /**
- * Returns a safe file name: without the path before the last slash or backslash, control characters, characters that
- * reorder text, leading and trailing dots and spaces, and colons (streams and drives). Returns null when nothing is
- * left.
+ * Drops the path before the last slash or backslash, control and reordering characters, outer dots and spaces, and
+ * colons (streams and drives). Returns null when nothing is left.
  */
 export function safeFilename(name: string): string | null {
   const base = wellFormed(name).replace(DISGUISE, '').replace(CONTROL_IN_LINE, ' ').split(/[/\\]/).at(-1) ?? '';
@@ -37,17 +34,17 @@ export function safeFilename(name: string): string | null {
   return Buffer.byteLength(plain) <= FILENAME_BYTES_MAX ? plain : shortened(plain);
 }
 
-/** Shortens a file name but keeps its extension, by which readers recognize the file type. */
+/** Keeps the extension, by which readers recognize the file type. */
 function shortened(name: string): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
   return cut(name.slice(0, name.length - extension.length), FILENAME_BYTES_MAX - extension.length).text + extension;
 }
 
-/** Replaces unpaired surrogates, which UTF-8 cannot encode. */
+/** UTF-8 cannot encode them. */
 const wellFormed = (text: string): string =>
   text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
 
-/** Truncates to at most `bytesMax` bytes without splitting a character. */
+/** Does not split a character. */
 function cut(text: string, bytesMax: number): CleanText {
   // A UTF-16 unit takes at most three bytes of UTF-8.
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return { text, isTruncated: false };

@@ -1,9 +1,8 @@
 import { headersOf } from './mime-parts.js';
 import { classifyReply, cleanReply } from './smtp-reply.js';
 
-/** Status of one recipient in a delivery report. */
 export interface ReportedRecipient {
-  /** Addresses of the recipient: the original one first, then the final one. At least one. */
+  /** The original address first, then the final one. At least one. */
   addresses: readonly string[];
   outcome: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
   /** Status code of RFC 3463, such as `5.1.1`. Null when there is none. */
@@ -22,10 +21,7 @@ const BY_CLASS: Readonly<Record<string, Outcome>> = { 2: 'delivered', 4: 'delaye
 const STATUS = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
 const REPLY = /\b([45]\d\d)(?=[ \-:#])/;
 
-/**
- * Returns the recipients of a message/delivery-status part (RFC 3464): groups of fields separated by empty lines. At
- * most 100.
- */
+/** Parses a message/delivery-status part (RFC 3464): groups of fields with empty lines between. At most 100. */
 export function recipientsOfStatus(text: string): ReportedRecipient[] {
   const recipients: ReportedRecipient[] = [];
   for (let rest = text.replace(/^\s+/, ''); rest !== '' && recipients.length < RECIPIENTS_MAX;) {
@@ -38,9 +34,7 @@ export function recipientsOfStatus(text: string): ReportedRecipient[] {
   return recipients;
 }
 
-/**
- * Returns whether a server's reply rejects the address itself permanently. `status` is the status code in the report.
- */
+/** `status` is the status code in the report. */
 export function refusesAddress(status: string | null, said: string): boolean {
   const reply = REPLY.exec(said);
   const code = reply?.[1] ?? null;
@@ -64,7 +58,6 @@ export function refusesAddress(status: string | null, said: string): boolean {
   );
 }
 
-/** Returns the enhanced status code in a text, or null. */
 export function statusIn(text: string): string | null {
   return STATUS.exec(text)?.[1] ?? null;
 }
@@ -91,7 +84,6 @@ function recipientOf(fields: ReadonlyMap<string, string>): ReportedRecipient | n
   };
 }
 
-/** Returns the address in `rfc822; <local@domain>`, with or without the surrounding syntax. */
 function addressOf(value: string): string {
   return /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value.slice(value.indexOf(';') + 1))?.[0] ?? '';
 }

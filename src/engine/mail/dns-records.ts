@@ -1,10 +1,8 @@
-/** Purpose of a domain: receiving webhooks, mail in both directions, or outgoing mail only. */
+/** Receiving webhooks, mail in both directions, or outgoing mail only. */
 export type DomainKind = 'webhook' | 'email' | 'email-send';
 
-/** Purpose of a record. */
 export type RecordRole = 'ownership' | 'dkim' | 'mail_from' | 'spf' | 'mx' | 'cname' | 'dmarc';
 
-/** A record that a domain must publish, or should publish if it is not required. */
 export interface DnsRecord {
   record: RecordRole;
   type: 'TXT' | 'CNAME' | 'MX';
@@ -18,7 +16,6 @@ export interface DnsRecord {
   required: boolean;
 }
 
-/** Names in the operator's zone that the records of customers point to. */
 export interface PlatformNames {
   /** PLATFORM_DOMAIN. Null if it is not publicly resolvable, as on a laptop. */
   domain: string | null;
@@ -26,7 +23,6 @@ export interface PlatformNames {
   ingestHost: string;
   /** Target of MX records. */
   mailHost: string;
-  /** Public keys by selector. */
   dkim: readonly DkimPublicKey[];
 }
 
@@ -36,31 +32,26 @@ export interface DkimPublicKey {
   publicKey: string;
 }
 
-/** Result of one DNS query. No records, or no such name, is a result too. */
+/** No records, or no such name, is a result too. */
 export type DnsAnswer<T> = { found: readonly T[] } | { unanswered: string };
 
-/** An observed MX record. The exchange of a null MX (RFC 7505) is empty. */
+/** The exchange of a null MX (RFC 7505) is empty. */
 export interface SeenMx {
   exchange: string;
   priority: number;
 }
 
-/** Results of the queries that were made for a record's name. */
 export interface ObservedRecords {
   /** The strings of each record are joined. */
   txt?: DnsAnswer<string>;
   cname?: DnsAnswer<string>;
   mx?: DnsAnswer<SeenMx>;
-  /** IPv4 and IPv6 addresses. */
   addresses?: DnsAnswer<string>;
   /** Addresses of the expected CNAME target. */
   ourAddresses?: DnsAnswer<string>;
 }
 
-/**
- * Whether a record is published correctly. `missing` and `wrong` are definite. `unanswered` says nothing about the
- * record.
- */
+/** `missing` and `wrong` are definite. `unanswered` says nothing about the record. */
 export interface Judgement {
   verdict: 'right' | 'missing' | 'wrong' | 'unanswered';
   /** Describes the observed state for the person who can change it. Null for a correct record. */
@@ -75,7 +66,7 @@ const PRIORITY = 10;
 const SHOWN_CHARACTERS_MAX = 120;
 const SHOWN_MAX = 5;
 
-/** Returns the records that a domain publishes, in the recommended order. */
+/** In the recommended order. */
 export function recordsOf(
   { host, kind, token }: { host: string; kind: DomainKind; token: string },
   platform: PlatformNames,
@@ -96,39 +87,35 @@ export function recordsOf(
   ];
 }
 
-/** Name of the record that proves the ownership of a host. */
 export function ownershipName(host: string): string {
   return `_posthorn.${host}`;
 }
 
-/** Host of the return path, below a customer's domain or the platform's. */
 export function returnPathHost(host: string): string {
   return `bounce.${host}`;
 }
 
-/** Name of the record in which the operator lists the senders of the platform. */
+/** The record in which the operator lists the senders of the platform. */
 export function spfHost(platformDomain: string): string {
   return `spf.${platformDomain}`;
 }
 
-/** Name of a DKIM key record, below a customer's domain or the platform's. */
+/** Below a customer's domain or the platform's. */
 export function dkimHost(selector: string, domain: string): string {
   return `${selector}._domainkey.${domain}`;
 }
 
-/** Text of a DKIM key record (RFC 6376, section 3.6.1). */
+/** RFC 6376, section 3.6.1. */
 export function dkimText(publicKey: string): string {
   return `v=DKIM1; k=rsa; p=${publicKey}`;
 }
 
-/** Returns the DNS queries that are needed to check a record. */
 export function questionsOf({ record: role, type }: DnsRecord): readonly (keyof ObservedRecords)[] {
   if (role === 'dkim') return type === 'CNAME' ? ['cname', 'txt'] : ['txt'];
   if (role === 'cname') return ['cname', 'addresses', 'ourAddresses'];
   return type === 'MX' ? ['mx'] : ['txt'];
 }
 
-/** Compares the observed records with the expected one. */
 export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim: readonly DkimPublicKey[]): Judgement {
   switch (wanted.record) {
     case 'ownership':
@@ -147,17 +134,12 @@ export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim:
   }
 }
 
-/**
- * Returns the MX records of a host that do not point to Posthorn. Publishing Posthorn's MX would take over their mail.
- */
+/** Publishing Posthorn's MX would take over the mail of these records. */
 export function foreignMx(seen: readonly SeenMx[], mailHost: string): SeenMx[] {
   return seen.filter(({ exchange }) => exchange !== '' && plainName(exchange) !== mailHost);
 }
 
-/**
- * Returns the text of a TXT record without common additions by users and providers: quotes, line breaks, a trailing
- * semicolon.
- */
+/** Drops common additions by users and providers: quotes, line breaks, a trailing semicolon. */
 export function plainText(text: string): string {
   const bare = text.trim().replace(/(?<![\\;\s])[;\s]+$/, '');
   const joined = bare
@@ -184,10 +166,7 @@ function judgeOwnership({ name, value }: DnsRecord, { txt }: ObservedRecords): J
   });
 }
 
-/**
- * Expects a CNAME to Posthorn's key. Where a provider flattens CNAMEs or does not allow one, expects a single key
- * record with Posthorn's key.
- */
+/** Expects a CNAME to Posthorn's key, or its only key record where a provider flattens or refuses CNAMEs. */
 function judgeDkim(
   { name, type, value }: DnsRecord,
   { cname, txt }: ObservedRecords,
@@ -266,10 +245,7 @@ function judgeSpf({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgeme
   });
 }
 
-/**
- * Checks the CNAME of a custom host. A zone apex cannot have a CNAME, so providers publish the addresses of the target
- * there.
- */
+/** A zone apex cannot have a CNAME, so providers publish the addresses of the target there. */
 function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: ObservedRecords): Judgement {
   if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value))
     return RIGHT;
@@ -296,7 +272,7 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   );
 }
 
-/** Accepts any DMARC policy, because the policy is the decision of the domain's owner. */
+/** Accepts any policy, because it is the decision of the domain's owner. */
 function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const policies = texts.map(plainText).filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text));
@@ -309,10 +285,7 @@ function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judge
   });
 }
 
-/**
- * Judges the result of a query: `of` judges existing records. `ofNothing` may return a more specific error when there
- * are none.
- */
+/** `of` judges existing records. `ofNothing` may return a more specific error when there are none. */
 function answered<T>(
   answer: DnsAnswer<T> | undefined,
   name: string,
@@ -373,7 +346,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Formats untrusted texts for a message: only a few, shortened, without control characters. */
+/** Untrusted texts: only a few, shortened, without control characters. */
 function shown(texts: readonly string[]): string {
   const some = texts.slice(0, SHOWN_MAX).map((text) => shorten(text === '' ? '(empty)' : text));
   return some.join(', ') + (texts.length > SHOWN_MAX ? ` and ${texts.length - SHOWN_MAX} more` : '');

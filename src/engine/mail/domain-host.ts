@@ -1,12 +1,9 @@
 import { isIP } from 'node:net';
 
-/** A domain name in lower case and A-labels (RFC 5890), or the fault of the input. */
+/** In lower case and A-labels (RFC 5890), or the fault of the input. */
 export type HostReading = { host: string } | { fault: string };
 
-/**
- * Leaves room for the longest label that Posthorn prepends (`_domainkey` with its selector), so that the result is a
- * valid name (RFC 1035, 2.3.4).
- */
+/** Leaves room for the longest label that Posthorn prepends (`_domainkey` with selector; RFC 1035, 2.3.4). */
 const HOST_CHARACTERS_MAX = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Characters that a URL parser would interpret: a path, a port, a user, an escape, white space. */
@@ -124,9 +121,8 @@ const SHARED_HOSTS = new Set([
 ]);
 
 /**
- * Parses a domain name as users write it: in any case, in any script, perhaps with a trailing dot. Only well-known
- * public suffixes are rejected, because the ownership record proves who owns a name. `platformDomain` and its
- * subdomains cannot belong to a customer.
+ * Parses a name in any case and script, perhaps with a trailing dot. Rejects only well-known public suffixes, because
+ * the ownership record proves the owner. `platformDomain` and its subdomains cannot belong to a customer.
  */
 export function readHost(text: string, platformDomain: string): HostReading {
   const given = text.trim().replace(/\.$/, '');

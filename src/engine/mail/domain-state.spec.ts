@@ -22,7 +22,6 @@ const REQUIRED: Readonly<Record<DomainKind, readonly RecordRole[]>> = {
   'email-send': ['ownership', 'dkim', 'dkim'],
 };
 
-/** Result of a check in which all records are right, except the given ones. */
 function seen(kind: DomainKind, other: Partial<Record<RecordRole, Judgement['verdict']>> = {}): JudgedRecord[] {
   const required = REQUIRED[kind].map((record) => ({
     record,

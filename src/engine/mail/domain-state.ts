@@ -1,22 +1,18 @@
 import type { DomainKind, Judgement, RecordRole } from './dns-records.js';
 
-/** The three states of a domain: records incomplete, records complete, or records missing for too long. */
+/** Records incomplete, records complete, or records missing for too long. */
 export type DomainState = 'pending-dns' | 'verified' | 'failed';
 
-/** State of a domain between two checks. */
 export interface DomainStanding {
   state: DomainState;
   isSending: boolean;
   isReceiving: boolean;
-  /**
-   * Milliseconds for which consecutive checks found a required record missing. Time without DNS answers does not count.
-   */
+  /** For which consecutive checks found a required record missing. Time without DNS answers does not count. */
   missingMs: number;
-  /** Time of the last such check in milliseconds since the epoch. Null when the last check had another result. */
+  /** Time of the last such check. Null when the last check had another result. */
   missingSeenAtMs: number | null;
 }
 
-/** Result of one check for one record. */
 export interface JudgedRecord extends Judgement {
   record: RecordRole;
   required: boolean;
@@ -27,10 +23,7 @@ export const MISSING_MS_MAX = 72 * 3_600_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/**
- * Longest interval between automatic checks, by state. While a record is missing from a verified domain, the next check
- * follows sooner.
- */
+/** Longest rest by state. While a record is missing from a verified domain, the next check follows sooner. */
 const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
   'pending-dns': 4 * HOUR_MS,
   verified: 12 * HOUR_MS,
@@ -39,10 +32,7 @@ const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
 const REST_MS_UNSURE = HOUR_MS;
 const DOUBLINGS_MAX = 20;
 
-/**
- * Returns the state of a domain after a check. `isAsked` says that a user requested the check, which gives a failed
- * domain another chance.
- */
+/** `isAsked`: a user requested the check, which gives a failed domain another chance. */
 export function afterCheck(
   before: DomainStanding,
   kind: DomainKind,
@@ -74,7 +64,7 @@ export function afterCheck(
   };
 }
 
-/** Returns the state of a domain after its conversion and before the next check. Existing proofs remain valid. */
+/** Between conversion and next check. Existing proofs remain valid. */
 export function afterConversion(
   before: DomainStanding,
   to: 'email' | 'email-send',
@@ -85,10 +75,7 @@ export function afterConversion(
   return { ...fresh, state: to === 'email-send' && isComplete ? 'verified' : 'pending-dns' };
 }
 
-/**
- * Returns the milliseconds until the next automatic check. The interval doubles with each check, but stays short while
- * the records of a verified domain are missing.
- */
+/** The interval doubles with each check, but stays short while a verified domain lacks records. */
 export function restMs(
   { state, missingSeenAtMs }: Pick<DomainStanding, 'state' | 'missingSeenAtMs'>,
   checks: number,

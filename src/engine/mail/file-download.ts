@@ -1,11 +1,8 @@
-/** Content types that a browser displays but never executes. All other content is served as bytes. */
+/** A browser displays these but never executes them. All other content is served as bytes. */
 const PASSIVE =
   /^(?:image\/(?:png|jpe?g|gif|webp|bmp|tiff|heic|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/(?:plain|csv|calendar|markdown)|message\/rfc822|application\/(?:pdf|zip|gzip|json|msword|rtf|vnd\.(?:ms-[a-z0-9.+-]+|openxmlformats-[a-z0-9.+-]+|oasis\.opendocument\.[a-z0-9.+-]+)))$/;
 
-/**
- * Returns the headers for serving an untrusted file: as a download with its name (RFC 6266), and with a type that is
- * never executed.
- */
+/** Serves an untrusted file as a download with its name (RFC 6266), with a type that is never executed. */
 export function downloadOf({ filename, content_type: type }: { filename: string; content_type: string }): {
   type: string;
   disposition: string;

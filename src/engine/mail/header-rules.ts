@@ -66,16 +66,14 @@ const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 /** RFC 8058 section 3.1: the only allowed value of the header. */
 const ONE_CLICK = 'List-Unsubscribe=One-Click';
 
-/** The rule below in words, for the documentation of fields that take such headers. */
 export const MAIL_HEADERS_RULE =
   `At most ${HEADERS_MAX} headers, of ${VALUE_BYTES_MAX / 1024} KB each and ${TOTAL_BYTES_MAX / 1024} KB together, without line breaks and control characters. ` +
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. \`List-Unsubscribe\` and \`List-Unsubscribe-Post\` are accepted and signed.`;
 
 /**
- * Returns every reason why headers of a caller can't be part of a message. Empty if there is none. Invalid headers are
- * rejected rather than silently changed. Headers that address, authenticate or frame the message belong to the service,
- * otherwise the recipient checks could be bypassed.
+ * Returns every fault of a caller's headers: they are rejected rather than silently changed. Headers that address,
+ * authenticate or frame the message belong to the service, otherwise the recipient checks could be bypassed.
  */
 export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
   const entries = Object.entries(headers);
@@ -122,10 +120,7 @@ function valueFault(lowerName: string, value: string): string | null {
     : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
 }
 
-/**
- * One-click unsubscribe needs both headers and a URL to post to (RFC 8058 section 3.1). An incomplete pair looks like
- * spam.
- */
+/** One-click needs both headers and a URL to post to (RFC 8058 section 3.1). Half a pair looks like spam. */
 function unsubscribeFaults(entries: readonly [string, string][], values: ReadonlyMap<string, string>): HeaderFault[] {
   const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
   if (post === undefined) return [];

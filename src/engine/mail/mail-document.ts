@@ -20,7 +20,6 @@ const DRAWN = /^image\/(?:png|jpe?g|gif|webp|bmp|avif)$/i;
 const IMAGES_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Only after a quote, a bracket or an equals sign: elsewhere `cid:` may be ordinary text. */
 const CID = /(["'(=]\s*)cid:([^"'\s<>()]{1,998})/gi;
-/** A link target outside of the message. */
 const LEADS = /(["'\s/])href(\s*=)(?!\s*["']?\s*#)/gi;
 
 /**
@@ -61,7 +60,7 @@ function withImages(html: string, files: readonly InlineFile[]): string {
   });
 }
 
-/** Returns a content id as in the header of its part: without the escapes of an HTML attribute and a URL. */
+/** Without the escapes of an HTML attribute and a URL. */
 function plain(name: string): string {
   const unescaped = name.replaceAll('&amp;', '&');
   try {

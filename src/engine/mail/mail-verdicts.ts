@@ -1,16 +1,14 @@
 import { admitsSender } from './allowed-senders.js';
 import type { Author } from './author.js';
 
-/** Results of SPF, DKIM and DMARC in the terms of RFC 8601, section 2.7. */
+/** SPF, DKIM and DMARC in the terms of RFC 8601, section 2.7. */
 export type AuthVerdict = 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'none' | 'temperror' | 'permerror';
 
-/** Result of a scanner. `gray` is uncertain. `disabled` means that there is no scanner. */
+/** `gray` is uncertain. `disabled` means that there is no scanner. */
 export type ScanVerdict = 'pass' | 'fail' | 'gray' | 'disabled' | 'processing_failed';
 
-/** Policy of the author's domain for a failed DMARC check. */
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
-/** Results of the sender authentication and of the scanners for a message. */
 export interface Verdicts {
   spf: AuthVerdict;
   dkim: AuthVerdict;
@@ -58,27 +56,22 @@ const BEST_FIRST: readonly AuthVerdict[] = [
   'none',
 ];
 
-/** Returns a result of RFC 8601. Any other word counts as `neutral`. */
+/** Any word that is no result of RFC 8601 counts as `neutral`. */
 export function authVerdict(word: string | undefined): AuthVerdict {
   return word !== undefined && WORDS.has(word) ? (word as AuthVerdict) : 'neutral';
 }
 
-/** Returns the combined result of all signatures of a message. */
 export function bestOf(verdicts: readonly AuthVerdict[]): AuthVerdict {
   return BEST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'none';
 }
 
-/**
- * Returns whether a message is from its stated author, which is the DMARC result. A message with several authors always
- * fails, because the verified author might not be the displayed one.
- */
+/** The DMARC result. Several authors always fail: the verified one might not be the displayed one. */
 export function authOf(dmarc: AuthVerdict, author: Author): Auth {
   if (author.kind === 'several') return 'fail';
   if (author.kind === 'missing') return 'none';
   return dmarc === 'pass' || dmarc === 'fail' ? dmarc : 'none';
 }
 
-/** Input of the quarantine decision. */
 export interface Judged {
   author: Author;
   auth: Auth;
@@ -89,10 +82,7 @@ export interface Judged {
   alias: { allowedSenders: readonly string[]; maxSizeBytes: number | null };
 }
 
-/**
- * Returns why a message is quarantined, or null for a message that is delivered. A quarantined message is never
- * bounced, because its sender may be forged.
- */
+/** Null for a message that is delivered. A quarantined message never bounces: its sender may be forged. */
 export function quarantineReason({
   author,
   auth,
@@ -113,7 +103,7 @@ export function quarantineReason({
   return verdicts.dmarc === 'temperror' ? 'sender_unverified' : null;
 }
 
-/** Returns whether a late answer of unresponsive name servers could change the disposition of a message. */
+/** Unresponsive name servers may answer late. */
 export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null): boolean {
   return dmarc === 'temperror' && (reason === null || reason === 'sender_unverified');
 }
@@ -121,10 +111,7 @@ export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null
 /** Longer than a failed lookup is cached, so that each retry queries the name servers again. */
 const RETRY_MS_MIN = 6_000;
 
-/**
- * Returns the milliseconds until the next DNS lookup for a message, or null when the message must be decided without
- * DNS. Delays double. `unansweredForMs` is the time since the first failed lookup, or null when this was the first.
- */
+/** Null: decide without DNS. Delays double. `unansweredForMs` counts from the first failure, where it is null. */
 export function dnsRetryDelayMs(unansweredForMs: number | null, retryForMs: number): number | null {
   const passedMs = unansweredForMs ?? 0;
   const leftMs = retryForMs - passedMs;

@@ -8,7 +8,6 @@ const FIELD = /^([\x21-\x39\x3b-\x7e]{1,998})[ \t]*:(.*)$/s;
 const CONTROL = /[\0-\x1f\x7f]+/g;
 const VALUE_MAX = 998;
 
-/** One field of a header section. */
 export interface HeadField {
   /** In lower case. */
   name: string;
@@ -16,7 +15,7 @@ export interface HeadField {
   value: string;
 }
 
-/** Returns the end of the header section, including the empty line, or -1 when it does not end within `bytes`. */
+/** Includes the empty line. -1 when the header section does not end within `bytes`. */
 export function headEndOf(bytes: Buffer): number {
   let end = -1;
   let searched = bytes;
@@ -30,10 +29,7 @@ export function headEndOf(bytes: Buffer): number {
   return end;
 }
 
-/**
- * Returns the header section of a message, or its first 256 KB. Returns a copy, because a slice would keep the whole
- * message in memory.
- */
+/** The header section or its first 256 KB, as a copy: a slice would keep the whole message in memory. */
 export function headOf(bytes: Buffer): Buffer {
   const beginning = bytes.subarray(0, HEAD_BYTES_MAX);
   const end = headEndOf(beginning);
@@ -41,9 +37,8 @@ export function headOf(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns the fields of a header section (RFC 5322, section 2.2). A line ends wherever any parser could end it, also at
- * a bare CR or LF. Content that parsers interpret differently is then found twice rather than not at all. Lines that
- * are not fields are skipped.
+ * Fields of RFC 5322, section 2.2. A line ends wherever any parser could end it, also at a bare CR or LF: content that
+ * parsers interpret differently is found twice rather than not at all. Lines that are not fields are skipped.
  */
 export function fieldsOf(head: Buffer): HeadField[] {
   const text = head.toString('utf8').replace(/^(?:\r\n|\n|\r)+/, '');
@@ -56,15 +51,12 @@ export function fieldsOf(head: Buffer): HeadField[] {
   return fields;
 }
 
-/** Returns the values of all fields with this name (in lower case), in order. */
+/** `name` is in lower case. Keeps the order. */
 export function valuesOf(fields: readonly HeadField[], name: string): string[] {
   return fields.filter((field) => field.name === name).map(({ value }) => value);
 }
 
-/**
- * Returns the Message-ID without control characters, cut to the length of a line. Returns null when there is none, or
- * more than one.
- */
+/** Without control characters, cut to the length of a line. Null when there is none, or more than one. */
 export function messageIdOf(fields: readonly HeadField[]): string | null {
   const [first, ...more] = valuesOf(fields, 'message-id');
   const cleaned = first?.replace(CONTROL, ' ').trim().slice(0, VALUE_MAX) ?? '';

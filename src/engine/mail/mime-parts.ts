@@ -1,13 +1,10 @@
 import { Buffer } from 'node:buffer';
 
-/**
- * One part of a message, or the message itself. Invalid syntax is kept as it is, because parsing never rejects a
- * message.
- */
+/** A part or the message itself. Invalid syntax is kept: parsing never rejects a message. */
 export interface MimePart {
   /** In order, with names in lower case and unfolded values. */
   headers: readonly (readonly [name: string, value: string])[];
-  /** Content type in lower case, such as `text/plain`. */
+  /** In lower case. */
   type: string;
   /** Decoded text of a leaf. Empty for a multipart. */
   text: string;
@@ -23,32 +20,29 @@ const BOUNDARY_CHARS_MAX = 200;
 const MULTIPART = 'multipart/';
 const MESSAGE = /^message\/(?:rfc822|global)$/;
 
-/**
- * Returns the parts of a message, at most 64 parts and eight levels (RFC 2045, RFC 2046). Takes linear time for any
- * content.
- */
+/** At most 64 parts and eight levels (RFC 2045, RFC 2046). Takes linear time for any content. */
 export function mimePartsOf(raw: Buffer): MimePart {
   return partOf(raw.toString('latin1').replaceAll('\r\n', '\n').replaceAll('\r', '\n'), 0, { left: PARTS_MAX });
 }
 
-/** Yields all parts, outermost first. */
+/** Outermost first. */
 export function* walk(part: MimePart): Iterable<MimePart> {
   yield part;
   for (const inner of part.parts) yield* walk(inner);
 }
 
-/** Yields all parts except those of attached messages. */
+/** Skips the parts of attached messages. */
 export function* walkOwn(part: MimePart): Iterable<MimePart> {
   yield part;
   if (!MESSAGE.test(part.type)) for (const inner of part.parts) yield* walkOwn(inner);
 }
 
-/** Returns the first header with this name, or an empty string. */
+/** The first one, or an empty string. */
 export function headerOf({ headers }: Pick<MimePart, 'headers'>, name: string): string {
   return headers.find(([known]) => known === name)?.[1] ?? '';
 }
 
-/** Returns the headers up to the first empty line. `rest` is the start of the body. */
+/** Up to the first empty line. `rest` is the start of the body. */
 export function headersOf(text: string): { headers: [string, string][]; rest: number } {
   const headers: [string, string][] = [];
   let at = 0;
@@ -77,7 +71,7 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
   return { headers, rest: Math.min(at, text.length) };
 }
 
-/** Returns a parameter of a structured header (RFC 2045 section 5.1), or an empty string. */
+/** A parameter of a structured header (RFC 2045 section 5.1), or an empty string. */
 export function parameterOf(value: string, name: string): string {
   const found = new RegExp(
     `;\\s{0,100}${name}\\s{0,10}=\\s{0,10}(?:"([^"]{0,${BOUNDARY_CHARS_MAX}})"|([^\\s;"]{1,${BOUNDARY_CHARS_MAX}}))`,
@@ -117,7 +111,7 @@ function partOf(text: string, depth: number, budget: { left: number }): MimePart
   };
 }
 
-/** Returns the sections between the boundaries. Without a closing boundary, the last section ends with the message. */
+/** Without a closing boundary, the last section ends with the message. */
 function sectionsOf(body: string, boundary: string): string[] {
   const sections: string[] = [];
   const delimiter = `--${boundary}`;
@@ -134,7 +128,7 @@ function sectionsOf(body: string, boundary: string): string[] {
   return sections;
 }
 
-/** Returns the decoded body with one character per byte. */
+/** One character per byte. */
 function decoded(body: string, encoding: string): string {
   if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').toString('latin1');
   if (!/^\s*quoted-printable/i.test(encoding)) return body;
@@ -143,7 +137,7 @@ function decoded(body: string, encoding: string): string {
     .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Decodes bytes to text: in the given charset, else in UTF-8 if valid, else as Latin-1. */
+/** In the given charset, else in UTF-8 if valid, else as Latin-1. */
 function readable(bytes: string, charset: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   try {

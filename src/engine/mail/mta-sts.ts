@@ -1,9 +1,8 @@
-/** A domain's MTA-STS policy for delivering mail to it (RFC 8461 section 3.2). */
+/** RFC 8461 section 3.2. */
 export interface MtaStsPolicy {
   mode: 'enforce' | 'testing' | 'none';
   /** Patterns for the names of its mail servers, in lower case. */
   mx: string[];
-  /** Lifetime of the policy. */
   maxAgeSeconds: number;
 }
 
@@ -13,16 +12,13 @@ const PATTERNS_MAX = 100;
 const RECORD = /^v=STSv1\s*;(?:[^;]*;)*?\s*id\s*=\s*([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 const NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/;
 
-/**
- * Returns the id of the policy that the TXT records of `_mta-sts.<domain>` announce. Returns null unless there is
- * exactly one (section 3.1).
- */
+/** The id in the TXT records of `_mta-sts.<domain>`. Null unless exactly one announces one (section 3.1). */
 export function announcedPolicy(records: readonly string[]): string | null {
   const announcing = records.filter((record) => /^v=STSv1\s*;/.test(record));
   return announcing.length === 1 ? (RECORD.exec(announcing[0] ?? '')?.[1] ?? null) : null;
 }
 
-/** Parses a policy, or returns null. The first of several equal keys wins, except for `mx`. */
+/** Null for no policy. The first of several equal keys wins, except for `mx`. */
 export function readPolicy(text: string): MtaStsPolicy | null {
   const fields = new Map<string, string>();
   const mx: string[] = [];
@@ -39,7 +35,7 @@ export function readPolicy(text: string): MtaStsPolicy | null {
   return { mode, mx: named, maxAgeSeconds: Math.min(Number(maxAge), MAX_AGE_SECONDS_MAX) };
 }
 
-/** Returns whether a policy allows delivery to a server. A star matches exactly one label (section 4.1). */
+/** A star matches exactly one label (section 4.1). */
 export function isNamed({ mx }: Pick<MtaStsPolicy, 'mx'>, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return mx.some((pattern) =>

@@ -1,18 +1,14 @@
 import { isIPv6 } from 'node:net';
 import { dkimHost, type DkimPublicKey, dkimText, returnPathHost, spfHost } from './dns-records.js';
 
-/** The operator's settings of the platform. */
 export interface PlatformFacts {
-  /** PLATFORM_DOMAIN. */
   domain: string;
   /** PLATFORM_ADDRESSES, IPv4 and IPv6. */
   addresses: readonly string[];
-  /** PLATFORM_SPF. */
   spf: string | null;
   dkim: readonly DkimPublicKey[];
 }
 
-/** One record of the platform's zone. */
 export type ZoneRecord = { name: string; ttl: number } & (
   | { type: 'A' | 'AAAA' | 'NS'; value: string }
   | { type: 'TXT'; strings: readonly string[] }
@@ -32,10 +28,7 @@ export interface ZoneStart {
   negativeTtl: number;
 }
 
-/**
- * Answer to a DNS query. `refused` is for names of other zones. `fine` and `absent` say whether the name exists, also
- * for an answer without records.
- */
+/** `refused`: names of other zones. `fine`, `absent`: whether the name exists, even without records. */
 export type ZoneAnswer = { code: 'fine' | 'absent'; records: readonly ZoneRecord[] } | { code: 'refused' };
 
 const TTL_SECONDS = 3_600;
@@ -43,15 +36,11 @@ const NEGATIVE_TTL_SECONDS = 300;
 const STRING_CHARACTERS_MAX = 255;
 const PRIORITY = 10;
 
-/** Host that receives mail. */
 export function mailHost(platformDomain: string): string {
   return `mx.${platformDomain}`;
 }
 
-/**
- * Returns the name of this server for receiving mail: SMTP_NAME, or a name in the platform's domain if that is publicly
- * resolvable.
- */
+/** SMTP_NAME, or a name in the platform's domain if that is publicly resolvable. */
 export function receivingName({
   smtpName,
   platformDomain,
@@ -62,7 +51,7 @@ export function receivingName({
   return smtpName ?? (platformDomain.includes('.') ? mailHost(platformDomain) : platformDomain);
 }
 
-/** Returns the records that the operator publishes once, in the recommended order. */
+/** The operator publishes them once. In the recommended order. */
 export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts): ZoneRecord[] {
   const senders = [
     ...addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`),
@@ -80,7 +69,7 @@ export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts)
   ];
 }
 
-/** Returns the records of the platform as a separate zone, with its SOA and with its name servers on this host. */
+/** A separate zone, with its SOA and with its name servers on this host. */
 export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[] {
   const { domain, addresses } = facts;
   const servers = [`ns1.${domain}`, `ns2.${domain}`];
@@ -101,10 +90,7 @@ export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[]
   ];
 }
 
-/**
- * Answers one query authoritatively. Names are case-insensitive. A query for ANY returns only the first existing type
- * (RFC 8482).
- */
+/** Authoritative. Names are case-insensitive. ANY gets only the first existing type (RFC 8482). */
 export function answerFrom(zone: readonly ZoneRecord[], name: string, type: string): ZoneAnswer {
   const [start] = zone;
   const asked = name.toLowerCase().replace(/\.$/, '');
@@ -116,7 +102,7 @@ export function answerFrom(zone: readonly ZoneRecord[], name: string, type: stri
   return { code: exists ? 'fine' : 'absent', records: there.filter((record) => record.type === wanted) };
 }
 
-/** Returns a record as a line of a zone file (RFC 1035, section 5.1). */
+/** A line of RFC 1035, section 5.1. */
 export function zoneLine(record: ZoneRecord): string {
   const front = `${record.name}. ${record.ttl} IN ${record.type}`;
   switch (record.type) {

@@ -1,7 +1,4 @@
-/**
- * State of an email for one recipient. `sending`: still owed, so the next attempt includes the recipient. `sent`:
- * handed to a provider that reports the result later; callers see `sending` for it too.
- */
+/** `sending`: the next attempt includes the recipient. `sent`: a provider reports later; callers see `sending`. */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
 export const RECIPIENT_STATES = [
@@ -15,20 +12,18 @@ export const RECIPIENT_STATES = [
 ] as const;
 
 /**
- * An event about one recipient. `rejected`: the message, its sender or a policy was rejected, which says nothing about
- * the address. `deferred`: a temporary refusal or a delay. `suppressed`: not attempted, because the address is on the
- * suppression list.
+ * `rejected`: the message, its sender or a policy was rejected, not the address. `deferred`: a temporary refusal or a
+ * delay. `suppressed`: not attempted, because the address is on the suppression list.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
 
 export const FACT_KINDS = ['sent', 'delivered', 'bounced', 'complained', 'rejected', 'deferred', 'suppressed'] as const;
 
-/** Status of an email in the API. */
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
 export const EMAIL_STATUSES = ['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'] as const;
 
-/** Status of the email's own delivery. `retrying` while another attempt follows. */
+/** `retrying` while another attempt follows. */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;
@@ -43,9 +38,9 @@ const FROM_OPEN: Transitions = {
 };
 
 /**
- * State transitions. Missing entries leave the state unchanged. Events arrive in any order and repeatedly (a bounce
- * before its `delivered`), so a state never improves: a late `delivered` changes nothing. The exception is `failed`,
- * which says nothing about the address, so that a replay may try it again.
+ * Missing entries leave the state unchanged. Events arrive in any order and repeatedly, so a state never improves: a
+ * `delivered` after a bounce changes nothing. Except `failed`, which says nothing about the address: a replay may try
+ * again.
  */
 const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   sending: FROM_OPEN,
@@ -57,30 +52,26 @@ const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   suppressed: {},
 };
 
-/** Returns the state after an event. Idempotent. */
+/** Idempotent. */
 export function stateAfter(state: RecipientState, fact: FactKind): RecipientState {
   return TRANSITIONS[state][fact] ?? state;
 }
 
-/**
- * Returns whether an attempt includes the recipient. Never true for a recipient who has the message, or whose address
- * was rejected permanently.
- */
+/** Never true for a recipient who has the message, or whose address was rejected permanently. */
 export function isOwed(state: RecipientState, replayed: boolean): boolean {
   return state === 'sending' || (replayed && state === 'failed');
 }
 
-/** Returns the suppression that follows from an event. A bounce must be permanent. */
+/** A bounce must be permanent. */
 export function suppressionAfter(fact: FactKind, isPermanent: boolean): 'bounce' | 'complaint' | null {
   if (fact === 'complained') return 'complaint';
   return fact === 'bounced' && isPermanent ? 'bounce' : null;
 }
 
 /**
- * Returns the status of an email: the worst of complained, bounced, dlq, failed, sending, delivered, or suppressed when
- * all recipients are. `handingOver` is the status of the recipients that are still owed: dlq or failed once no attempt
- * follows.
- * @throws RangeError for an email without recipients.
+ * The worst of complained, bounced, dlq, failed, sending, delivered, or suppressed when all recipients are.
+ * `handingOver` is the status of recipients still owed: dlq or failed once no attempt follows. @throws RangeError for
+ * an email without recipients.
  */
 export function emailStatus(states: readonly RecipientState[], handingOver: HandingOver | null): EmailStatus {
   if (states.length === 0) throw new RangeError('An email without recipients has no status.');
@@ -88,7 +79,6 @@ export function emailStatus(states: readonly RecipientState[], handingOver: Hand
   return WORST_FIRST.find((status) => seen.has(status)) ?? 'suppressed';
 }
 
-/** Returns the status of one recipient. */
 export function recipientStatus(state: RecipientState, handingOver: HandingOver | null): EmailStatus {
   if (state === 'sent') return 'sending';
   if (state !== 'sending') return state;
@@ -104,7 +94,6 @@ const WORST_FIRST = [
   'delivered',
 ] as const satisfies readonly EmailStatus[];
 
-/** Returns the status of an email in the general list of events. */
 export function eventStatusOf(status: EmailStatus): HandingOver {
   if (status === 'delivered' || status === 'dlq') return status;
   return status === 'sending' ? 'retrying' : 'failed';

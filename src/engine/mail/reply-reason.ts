@@ -1,7 +1,7 @@
 /**
- * The party that a rejection blames. `recipient`: the address does not exist or permanently accepts no mail. `full`:
- * the mailbox is full. `sender`: the sender's address or domain. `source`: the IP address, its name or its reputation.
- * `rate`: too much mail at once, or a temporary refusal.
+ * The blamed party. `recipient`: the address does not exist or permanently accepts no mail. `sender`: the sender's
+ * address or domain. `source`: the IP address, its name or its reputation. `rate`: too much mail at once, or a
+ * temporary refusal.
  */
 export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
 
@@ -13,10 +13,7 @@ export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
  */
 const either = (...patterns: RegExp[]): RegExp => new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 
-/**
- * Rate limits and temporary refusals. They outweigh every code: Gmail returns 5.2.1, the code of a disabled mailbox,
- * for a mailbox that receives too much.
- */
+/** They outweigh every code: Gmail returns 5.2.1 (disabled mailbox) for a mailbox that receives too much. */
 const RATE = either(
   /\b(?:rate|frequency)[- ]?limit|\brate of\b.{0,30}\bmail\b|\breceiving (?:e-?mails?|messages) (?:too quickly|at a)|\bat a rate that\b/,
   /\btoo (?:many|much|fast|quickly|frequent|often)\b(?! (?:hops|received))|\bthrottl|\bconcurrent\b|\bthread limit\b/,
@@ -31,7 +28,6 @@ const RATE = either(
 
 const BLOCKLISTS =
   /\bspamhaus|\bspamcop|\bbarracuda|\bsorbs\b|\buceprotect|\binvaluement|\bdnsbl|\brbl\b|\bblock[- ]?list|\bblack[- ]?list|\bdeny[- ]?list|\bblocked using\b/i;
-/** The IP address or its reputation. */
 const SOURCE = either(
   /\bbanned send(?:er|ing)\b|\bbad reputation\b|\blow reputation of the sending\b|\bip=[\d.:a-f]+ - |\bsuspected (?:spam ip|bounce attack)|\bnot accepted from (?:this )?ip\b/,
   /\b(?:connections?|messages|mail|traffic)\b.{0,20}\bnot (?:be )?accepted from\b|\bmessages from \S+ (?:weren't sent|will be permanently deferred)|\bconnection denied\b|\bip\b.{0,60}\bnot authorized to send\b/,
@@ -39,15 +35,12 @@ const SOURCE = either(
   /\b(?:BL|ES|DN)0\d{5}\b/,
 );
 /**
- * Exchange Online: a ban of the IP address (5.7.511, 5.7.606 to 649, 5.7.708), of the content (506), of the address
- * family (510), and of a tenant (705). RFC 7372: reverse DNS. Google: rate (28).
+ * Exchange Online: a ban of the IP address (5.7.511, 5.7.606-649, 5.7.708), of the content (506), of the address family
+ * (510), of a tenant (705). RFC 7372: reverse DNS. Google: rate (28).
  */
 const SOURCE_CODES = /^5\.7\.(?:25|28|50[67]|51[013]|6(?:0[6-9]|[1-4]\d)|70[58])$/;
 
-/**
- * Sender callouts of Exim and similar: the receiving server tried to verify the sender's address and got no positive
- * answer.
- */
+/** Sender callouts, as of Exim: the server got no positive answer about the sender's address. */
 const SENDER = either(
   /\bverification failed for\b|\bsender verif|\b(?:sender|callout|callback) verif\w*|\b(?:callout|callback)\b.{0,20}\b(?:fail|verif)|\bverif\w*\b.{0,30}\b(?:sender|return[- ]path)/,
   /\bsender(?:'s)?(?: e?-?mail)?(?: address| domain)?(?: \S+){0,3} (?:rejected|refused|denied|unknown|invalid|blocked|does not|doesn't|not (?:found|exist|allowed|valid|authoriz\w*|verified))/,
@@ -93,9 +86,9 @@ const PROBABLY_RATE = either(
 const PROBABLY_SOURCE_CODES = /^5\.(?:3\.2|4\.5|4\.[27]|7\.[18]0?4)$/;
 
 /**
- * Returns the party that a rejection blames, from its text and its enhanced code (RFC 3463). Returns null if it blames
- * none, as when the message or a policy is the reason. Only `recipient` suppresses an address, so doubtful cases get
- * another reason. Used for server replies, quoted replies in reports (RFC 3464) and provider notifications alike.
+ * Returns the blamed party, or null if none, as when the message or a policy is the reason. Only `recipient` suppresses
+ * an address, so doubtful cases get another reason. For server replies, reports (RFC 3464) and provider notifications
+ * alike.
  */
 export function reasonOf(enhanced: string | null, text: string): ReplyReason | null {
   const isCode = (codes: RegExp): boolean => enhanced !== null && codes.test(enhanced);

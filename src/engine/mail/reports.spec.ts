@@ -8,7 +8,7 @@ const read = (path: string): MailReport => readReport(readFileSync(new URL(path,
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8'));
 const described = (name: string): MailReport => read(`described/${name}.eml`);
 
-/** Returns the recipients of a report, each by an expected address if it has one, else by its first address. */
+/** Each by an expected address if it has one, else by its first address. */
 function named(report: MailReport, outcome: string, expected: readonly string[]): string[] {
   const wanted = new Set(expected.map((address) => address.toLowerCase()));
   const those = report.recipients

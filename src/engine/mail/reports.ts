@@ -3,12 +3,8 @@ import { readBounceText } from './bounce-text.js';
 import { recipientsOfStatus, type ReportedRecipient } from './delivery-status.js';
 import { headerOf, headersOf, type MimePart, mimePartsOf, walk, walkOwn } from './mime-parts.js';
 
-/** A message that arrived at an address which only receives reports. */
 export interface MailReport {
-  /**
-   * `bounce`: a delivery report, also of a delay or a success. `complaint`: a reader pressed "this is spam".
-   * `auto-reply`: out of office, a challenge, a receipt. `other`: everything else.
-   */
+  /** `bounce`: also of a delay or success. `complaint`: "this is spam". `auto-reply`: also a challenge or receipt. */
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other';
   /** For a bounce: the named recipients, at most 100. May be empty. */
   recipients: readonly ReportedRecipient[];
@@ -54,10 +50,9 @@ const REPLIES_BY_THEMSELVES = [
 ];
 
 /**
- * Parses a report: RFC 3464, RFC 5965, RFC 3798 and RFC 6522 where it conforms to them, else the usual human-readable
- * texts of mail systems. Nothing in it is trusted, and nothing is rejected: unintelligible messages are `other`.
- * `isFromNobody` says that it came with the null sender, as reports do. For 1 MB the work is bounded, whatever the
- * content.
+ * Parses RFC 3464, 5965, 3798 and 6522, else the usual human-readable texts. Nothing is trusted or rejected:
+ * unintelligible messages are `other`. `isFromNobody`: with the null sender, as reports are. For 1 MB the work is
+ * bounded, whatever the content.
  */
 export function readReport(raw: Buffer, isFromNobody: boolean): MailReport {
   const message = mimePartsOf(raw);
@@ -101,7 +96,6 @@ function byText(
   return { kind: 'bounce', recipients, unnamed: recipients.length === 0 ? read.tells : null };
 }
 
-/** Returns the recipients in Exim's header, with the details that the text has about them. */
 function namedBy(
   message: MimePart,
   found: readonly ReportedRecipient[],
@@ -169,7 +163,7 @@ function complaintOf(parts: readonly MimePart[]): { type: string | null; complai
 const addressesIn = (values: readonly string[]): string[] =>
   values.slice(0, 100).flatMap((value) => /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value)?.[0] ?? []);
 
-/** Returns the text for human readers: the first text part, HTML without its tags. */
+/** The first text part, HTML without its tags. */
 function plainOf(parts: readonly MimePart[]): string {
   const leaf =
     parts.find(({ type, text }) => type === 'text/plain' && text.trim() !== '') ??
@@ -188,7 +182,7 @@ function plainOf(parts: readonly MimePart[]): string {
     .replaceAll('&#64;', '@');
 }
 
-/** Decodes RFC 2047 as far as needed to read a subject. */
+/** RFC 2047, as far as needed to read a subject. */
 function wordsOf(value: string): string {
   return value
     .slice(0, 2_000)

@@ -1,5 +1,4 @@
 const DAY_MS = 86_400_000;
-/** Maximum number of days ahead that an email may be scheduled. */
 export const SCHEDULE_DAYS_MAX = 30;
 
 /** RFC 3339 with a zone. A time without a zone is ambiguous. */
@@ -8,10 +7,8 @@ const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?
 const FROM_NOW = /^in (\d{1,6}) ?(m|mins?|minutes?|h|hours?|d|days?)$/i;
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
 
-/** The allowed values of `scheduled_at` in words. */
 export const SCHEDULE_RULE = `A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most ${SCHEDULE_DAYS_MAX} days ahead. A time in the past means now.`;
 
-/** Returns the scheduled time in milliseconds since the epoch, or the fault of the text. */
 export function readSchedule(text: string, nowMs: number): { atMs: number } | { fault: string } {
   const atMs = fromNow(text, nowMs) ?? momentOf(text);
   if (atMs === null)

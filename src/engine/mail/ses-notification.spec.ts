@@ -1,8 +1,7 @@
 import { readSesNotification, type SesNotification } from './ses-notification.js';
 
 /**
- * The examples of Amazon's documentation ("Contents of event data that SES publishes to SNS", "SNS notification
- * contents for SES"), shortened to the parts that Posthorn reads.
+ * From Amazon's "Contents of event data that SES publishes to SNS" and "SNS notification contents for SES", shortened.
  */
 const MAIL = {
   timestamp: '2016-10-14T05:02:16.645Z',

@@ -2,7 +2,6 @@ import { refusesAddress, statusIn } from './delivery-status.js';
 import type { FactKind } from './recipient-state.js';
 import { cleanReply } from './smtp-reply.js';
 
-/** An Amazon SES event about one recipient. */
 export interface SesFact {
   address: string;
   kind: FactKind;
@@ -11,12 +10,9 @@ export interface SesFact {
   isPermanent: boolean;
 }
 
-/**
- * A notification of Amazon SES, of either kind: event publishing (`eventType`) or feedback notifications
- * (`notificationType`).
- */
+/** Of either kind: event publishing (`eventType`) or feedback notifications (`notificationType`). */
 export interface SesNotification {
-  /** The type in SES's terms: `Bounce`, `DeliveryDelay`. */
+  /** In SES's terms: `Bounce`, `DeliveryDelay`. */
   type: string;
   /** One fact per recipient. Empty for types that change nothing (`Send`, `Open`, `Click`). */
   facts: readonly SesFact[];
@@ -24,23 +20,20 @@ export interface SesNotification {
   about: {
     /** Values of the tag that Posthorn sets on every email. */
     emailIds: readonly string[];
-    /** Sender of the envelope. */
     source: string;
     /** Message-ID that Posthorn set, without angle brackets. SES replaces it in the sent message. */
     messageIds: readonly string[];
-    /** SES's own id of the email. */
     sesId: string;
   };
 }
 
-/** SES tag that carries Posthorn's email id. */
 export const SES_TAG = 'posthorn_email';
 
 const RECIPIENTS_MAX = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a notification, or returns null. Unknown types result in no facts. */
+/** Null for no notification. Unknown types result in no facts. */
 export function readSesNotification(text: string): SesNotification | null {
   const told = fieldsOf(parsed(text));
   const type = textOf(told['eventType']) || textOf(told['notificationType']);
@@ -117,10 +110,7 @@ const REFUSED_BY_SES: ReadonlySet<string> = new Set([
   'UnsubscribedRecipient',
 ]);
 
-/**
- * Returns whether a bounce concerns the address. SES calls every 5xx rejection permanent, even one that blamed the
- * rate, the IP address or the sender. Without the text of the server, SES's classification counts.
- */
+/** SES calls every 5xx permanent, even for the rate, IP or sender. Without the server's text, SES's view counts. */
 function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
   const said = textOf(diagnosticCode);
   return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusIn(textOf(status)), said);

@@ -1,26 +1,20 @@
 import { domainToASCII } from 'node:url';
 import type { HeadField } from './message-head.js';
 
-/**
- * Maximum number of signatures that are verified per message. RFC 6376, section 6.1, allows a limit, and legitimate
- * mail has at most five.
- */
+/** Verified per message. RFC 6376, section 6.1, allows a limit, and legitimate mail has at most five. */
 export const SIGNATURES_MAX = 20;
 
 const DKIM_FIELDS: ReadonlySet<string> = new Set(['dkim-signature']);
 const ARC_FIELDS: ReadonlySet<string> = new Set(['arc-message-signature', 'arc-seal']);
 const NAME_MAX = 253;
 
-/**
- * Returns the DNS names of the keys that verify the signatures of a message (RFC 6376, section 3.6.2.1; RFC 8617). They
- * can be looked up before the whole message is read. At most `SIGNATURES_MAX`.
- */
+/** At most `SIGNATURES_MAX` (RFC 6376, section 3.6.2.1; RFC 8617). Known before the whole message is read. */
 export function signatureKeyNames(fields: readonly HeadField[]): string[] {
   // DKIM first: many ARC fields in a message must not displace the keys that DMARC needs.
   return [...new Set([...keyNames(fields, DKIM_FIELDS), ...arcKeyNames(fields)])].slice(0, SIGNATURES_MAX);
 }
 
-/** Returns the names of the keys of ARC signatures only (RFC 8617). At most `SIGNATURES_MAX`. */
+/** ARC signatures only (RFC 8617). At most `SIGNATURES_MAX`. */
 export function arcKeyNames(fields: readonly HeadField[]): string[] {
   return keyNames(fields, ARC_FIELDS);
 }
@@ -38,7 +32,7 @@ function keyNames(fields: readonly HeadField[], signatures: ReadonlySet<string>)
   return [...names];
 }
 
-/** Returns a name in its compared form: lower case, A-labels, no trailing dot. Returns null when it is invalid. */
+/** In lower case and A-labels, without trailing dot. Null when invalid. */
 export function keyName(name: string): string | null {
   const plain = name.toLowerCase().replace(/\.$/, '');
   // A-labels are longer than the labels they encode, and encoding takes quadratic time.
@@ -49,7 +43,7 @@ export function keyName(name: string): string | null {
   return isName && !/[\s/\\@]/.test(ascii) ? ascii : null;
 }
 
-/** Parses a tag-list (RFC 6376, section 3.2). Folding white space inside of values is ignored. */
+/** A tag-list of RFC 6376, section 3.2. Ignores folding white space inside of values. */
 function tagsOf(value: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of value.split(';')) {

@@ -1,9 +1,8 @@
 import { reasonOf, type ReplyReason } from './reply-reason.js';
 
-/** Stage of the SMTP conversation (RFC 5321) in which a server replied. */
+/** RFC 5321. */
 export type SmtpStage = 'connect' | 'auth' | 'mail' | 'rcpt' | 'data' | 'message';
 
-/** A reply of a server, and the number of recipients that it applies to. */
 export interface SmtpReply {
   stage: SmtpStage;
   /** 0 when there was no reply. */
@@ -13,17 +12,16 @@ export interface SmtpReply {
   recipients: number;
 }
 
-/** Meaning of a reply. */
 export interface SmtpVerdict {
   /** Same values as `RecipientReply.outcome`. */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
-  /** Enhanced status code of RFC 3463, such as `5.1.1`. Null when the server sent none. */
+  /** RFC 3463, such as `5.1.1`. Null when the server sent none. */
   enhanced: string | null;
-  /** Whether the server asks Posthorn to send less at once. */
+  /** The server asks Posthorn to send less at once. */
   isThrottled: boolean;
-  /** Whether the reply concerns the connection or the login, before any message. */
+  /** The reply concerns the connection or the login, before any message. */
   isUnreachable: boolean;
-  /** Milliseconds that the server asked to wait. Null when it named no time. */
+  /** Null when the server named no time. */
   retryAfterMs: number | null;
 }
 
@@ -36,9 +34,8 @@ const ASKS_FOR_LESS = /\brate|\bthrottl|\btoo (?:many|much|fast|quickly|frequent
 const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/i;
 
 /**
- * Returns the meaning of a reply for its recipients. The code distinguishes temporary from permanent. The enhanced code
- * and the text determine the blamed party (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful
- * cases get another meaning.
+ * The code distinguishes temporary from permanent. The enhanced code and the text determine the blamed party
+ * (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful cases get another meaning.
  */
 export function classifyReply(reply: SmtpReply): SmtpVerdict {
   const { stage, code } = reply;
@@ -58,7 +55,7 @@ export function classifyReply(reply: SmtpReply): SmtpVerdict {
   };
 }
 
-/** Returns a reply in displayable form: without control characters, on one line, at most 1,024 characters. */
+/** For display: without control characters, on one line, at most 1,024 characters. */
 export function cleanReply(text: string): string {
   return text
     .replace(/\r?\n\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, ' ')
@@ -67,7 +64,7 @@ export function cleanReply(text: string): string {
     .slice(0, 1024);
 }
 
-/** Returns the milliseconds that a reply asks to wait, at most one day. */
+/** At most one day. */
 export function retryAfterOf(text: string): number | null {
   const [, count, unit] = AGAIN_IN.exec(text) ?? [];
   if (count !== undefined && unit !== undefined) return atMostADay(Number(count) * unitMs(unit));

@@ -1,9 +1,6 @@
 const MINUTE_MS = 60_000;
 
-/**
- * The phases in which an SMTP client waits (RFC 5321). In `block` the network accepts a part of the message. In
- * `final-dot` the server answers the whole message.
- */
+/** RFC 5321. `block`: the network accepts a part of the message. `final-dot`: the server answers the whole message. */
 export type SmtpWait = keyof typeof RFC_WAITS_MS;
 
 /** RFC 5321, section 4.5.3.2. It specifies no time for EHLO, STARTTLS, AUTH and RSET, so they use that of MAIL. */
@@ -23,22 +20,18 @@ export const RFC_WAITS_MS = {
   command: 5 * MINUTE_MS,
 } as const;
 
-/** Returns the milliseconds to wait in this phase, limited to the operator's maximum for one reply. */
+/** Limited to the operator's maximum for one reply. */
 export function waitMs(wait: SmtpWait, answerMsMax: number): number {
   return Math.min(RFC_WAITS_MS[wait], answerMsMax);
 }
 
-/** Returns the phase in which a client waits after a command. */
 export function waitAfter(command: string): SmtpWait {
   if (/^MAIL /i.test(command)) return 'mail';
   if (/^RCPT /i.test(command)) return 'rcpt';
   return /^DATA\b/i.test(command) ? 'data' : 'command';
 }
 
-/**
- * Returns the maximum duration of a whole conversation in milliseconds. It limits a server that is slow with every
- * reply.
- */
+/** For a whole conversation: limits a server that is slow with every reply. */
 export function conversationMsMax(answerMsMax: number): number {
   return 2 * answerMsMax;
 }

@@ -10,7 +10,6 @@ const ADYEN_RETRY: Preset['retry'] = {
   note: 'Adyen tries three times at once, then with growing delays for up to 30 days.',
 };
 
-/** Payment providers. */
 export const PAYMENTS: readonly Preset[] = [
   {
     id: 'stripe',

@@ -12,7 +12,6 @@ const META_EVENT: Preset['eventType'] = [
   [{ member: 'object' }],
 ];
 
-/** Social networks. */
 export const SOCIAL: readonly Preset[] = [
   {
     ...META,
