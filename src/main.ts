@@ -12,7 +12,6 @@ import { assertPortsFree } from './http/port-check-listener.js';
 import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
 
-/** Starts the service in this process, or in child processes. */
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   logger.info({ context: 'Start', version: VERSION, node: process.version }, `Posthorn ${VERSION} starts.`);
   const count = processCount(config.processes, thisMachine());
@@ -46,7 +45,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
   }
 }
 
-/** Runs the service in this process. Resolves with the addresses that it listens on. */
+/** Resolves with the addresses that the service listens on. */
 async function serve(
   complete: Config,
   ownPorts: readonly number[],
@@ -63,10 +62,7 @@ async function serve(
   return service.addresses;
 }
 
-/**
- * Runs the service in child processes. This process stays small, and loads no part of the service. Resolves with the
- * addresses that they share.
- */
+/** Child processes serve. This one stays small and loads no part of the service. Resolves with the addresses. */
 async function serveTogether(
   count: number,
   complete: Config,
@@ -90,10 +86,7 @@ async function serveTogether(
   }
 }
 
-/**
- * Runs one of several processes. The parent has already prepared the database and the key and checked the ports. It
- * also prints the start messages.
- */
+/** One of several processes. The parent prepared database and key, checked ports, and prints the messages. */
 async function serveAmong(member: Member, config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   const { databaseUrl, masterKey, ownPorts } = member.beginning;
   member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));

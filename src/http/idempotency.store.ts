@@ -5,10 +5,7 @@ import { Database } from '#kernel/database/database.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
-/**
- * The right to answer a key. `fence` is the fencing token of this try. A request that takes over after the lease gets
- * another one.
- */
+/** The right to answer a key. `fence` is the fencing token of this try; a takeover gets another one. */
 export type Reservation = Required<IdempotentRequest>;
 
 interface Row {
@@ -19,10 +16,7 @@ interface Row {
   running: boolean;
 }
 
-/**
- * Lease of a reservation, and so the maximum time that one without renewals blocks its key: after a crash, or if it was
- * stored but never confirmed.
- */
+/** Maximum time that a reservation without renewals blocks its key, for example after a crash. */
 export const LEASE_MS = 12_000;
 
 // Every statement but the last uses idempotency_keys_pkey. The last uses idempotency_keys_expires_at_idx.
@@ -92,10 +86,7 @@ export class IdempotencyStore {
     private readonly vault: Vault,
   ) {}
 
-  /**
-   * Reserves the key for this request. Throws `AlreadyAnswered` if it has an answer, and 409 if it belongs to another
-   * body or is being answered.
-   */
+  /** Reserves the key. Throws `AlreadyAnswered`, or 409 for another body or a key that is being answered. */
   async reserve(request: IdempotentRequest): Promise<Reservation> {
     const values = [...keyOf(request), request.fingerprint, LEASE_MS, this.config.idempotencyTtlMs];
     const [row] = await this.database.query<{ fence: string }>(RESERVE, values);
@@ -105,7 +96,6 @@ export class IdempotencyStore {
     throw keyInFlight();
   }
 
-  /** Extends the lease of a request that is still running. */
   async renew(reservation: Reservation): Promise<void> {
     await this.database.query(RENEW, [...keyOf(reservation), reservation.fence, LEASE_MS]);
   }
@@ -118,22 +108,17 @@ export class IdempotencyStore {
     if (rows.length === 0) throw keyInFlight();
   }
 
-  /**
-   * Releases the key. The next request with it runs, or gets the answer that was committed with this request's effect.
-   */
+  /** Releases the key. The next request runs, or gets the answer that was committed with this effect. */
   async release(reservation: Reservation): Promise<void> {
     await this.database.query(RELEASE, [...keyOf(reservation), reservation.fence]);
   }
 
-  /** Deletes up to `limit` expired keys, oldest first. Returns the number of deleted keys. */
+  /** Deletes expired keys, oldest first. Returns their number. */
   async purgeExpired(limit: number): Promise<number> {
     return (await this.database.query(PURGE, [limit])).length;
   }
 
-  /**
-   * Returns the answer to exactly this request, or null if there is none yet. Throws 409 if the key belongs to another
-   * body.
-   */
+  /** Returns the answer to exactly this request, or null. Throws 409 if the key belongs to another body. */
   async find(request: IdempotentRequest): Promise<StoredAnswer | null> {
     const [row] = await this.database.query<Row>(READ, keyOf(request));
     if (!row) return null;

@@ -29,15 +29,12 @@ const QUIET_CONTEXTS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResol
 /** Nest contexts that log errors which they also throw. The code that catches them logs one line with the meaning. */
 const THROWN_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'NestFactory']);
 
-/**
- * Context of delivery lines (`modules/delivery/delivery-log.ts`). They consist of ids, numbers and hosts only, so they
- * need no redaction.
- */
+/** Context of delivery lines. They contain only ids, numbers and hosts, so they need no redaction. */
 const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** Creates the process's logger: JSON lines, or readable ones on a terminal (`isTty`). */
+/** Creates a logger of JSON lines, or of readable ones on a terminal. */
 export function createLogger(config: Config, isTty: boolean, destination?: DestinationStream): Logger {
   // ioredis adds the command's arguments to its errors. Those of AUTH are the password.
   const paths = [
@@ -126,7 +123,6 @@ export class PinoLogger implements LoggerService {
   }
 }
 
-/** Creates the outage log for the configured PostgreSQL server. */
 export function outageLog({ databaseUrl }: Config): OutageLog {
   return new OutageLog(Number((URL.canParse(databaseUrl) && new URL(databaseUrl).port) || 5432), () =>
     performance.now(),

@@ -5,10 +5,7 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { parseBearer } from './authentication-hook.js';
 import { isToken } from './metrics.controller.js';
 
-/**
- * Serves `GET /metrics` on METRICS_PORT, for scrapers in a network without access to the API's port. Works in every
- * role.
- */
+/** Serves `GET /metrics` on METRICS_PORT, for scrapers without access to the API's port. For every role. */
 @Injectable()
 export class MetricsListener implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsListener.name);

@@ -1,7 +1,7 @@
 /** Collections of the specification and the contract that belong to a later phase (specification, Versioning 3). */
 const COLLECTIONS = new Set(['billing']);
 
-/** Returns whether an unknown path is planned, so that it is answered with 501 instead of 404. */
+/** A planned path is answered with 501 instead of 404. */
 export function isNotShipped(path: string): boolean {
   const [, root = '', collection = ''] = path.split('/', 3);
   return root === 'v1' && COLLECTIONS.has(collection);

@@ -32,12 +32,11 @@ export const AnswersOAuth = (): MethodDecorator =>
     Header('access-control-allow-origin', '*'),
   );
 
-/** Returns an error with an OAuth code: 401 for an invalid client, 400 for everything else. */
+/** 401 for an invalid client, 400 for everything else. */
 export function oauthError(code: OAuthErrorCode, description: string): ApiError {
   return new ApiError(code === 'invalid_client' ? 'unauthenticated' : 'bad_request', description, { oauth: code });
 }
 
-/** Returns the complete OAuth answer to an error. */
 export function oauthAnswerOf(error: ApiError): { status: number; headers: Record<string, string>; body: string } {
   const headers = { ...ANY_ORIGIN, 'cache-control': 'no-store', pragma: 'no-cache' };
   // Here a body of another type is a malformed request, which RFC 6749 answers with 400.

@@ -1,12 +1,10 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-/** An OpenAPI example of a body: its summary and the body itself. */
 export interface BodyExample {
   summary: string;
   value: Record<string, unknown>;
 }
 
-/** The members of a schema that are used here. */
 interface SchemaParts {
   $ref?: string;
   required?: string[];
@@ -23,15 +21,11 @@ interface Parameter {
 
 const EXAMPLES = new Map<string, Record<string, BodyExample>>();
 
-/**
- * Class decorator for a body: complete bodies that can be sent unchanged, by name. Swagger UI fills in the first one. A
- * body without examples is shown with an example of its required fields.
- */
+/** Class decorator for a body: complete bodies, by name, to send unchanged. Swagger UI fills in the first. */
 export function Examples(examples: Record<string, BodyExample>): ClassDecorator {
   return (target) => void EXAMPLES.set(target.name, examples);
 }
 
-/** Returns the examples of a body's class, for the `examples` of its media type. */
 export function bodyExamples(document: OpenAPIObject, name: string): Record<string, BodyExample> {
   const known = EXAMPLES.get(name);
   if (known) return known;
@@ -42,10 +36,7 @@ export function bodyExamples(document: OpenAPIObject, name: string): Record<stri
   };
 }
 
-/**
- * Moves the example of an optional parameter to its schema's `examples`. Swagger UI would send `example` unless the
- * user empties it, and it ignores the schema's `examples`.
- */
+/** Moves an optional example to the schema's `examples`, because Swagger UI would send `example` by default. */
 export function unfilled(parameter: Parameter): void {
   const { schema, required } = parameter;
   if (required === true || schema === undefined) return;
@@ -55,7 +46,7 @@ export function unfilled(parameter: Parameter): void {
   if (example !== undefined) schema['examples'] ??= [example];
 }
 
-/** Builds an object of the required fields, each with its own example. */
+/** An object of the required fields, each with its own example. */
 function requiredOf(schemas: Record<string, SchemaParts>, schema: SchemaParts): unknown {
   const { $ref, allOf, example, properties = {}, required = [] } = schema;
   if (example !== undefined) return example;

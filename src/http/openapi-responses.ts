@@ -2,7 +2,6 @@ import { ApiError, type ErrorType, unavailable } from '#kernel/errors.js';
 import { answerOf } from './envelope.js';
 import { keyReused } from './idempotency-key.js';
 
-/** An error response that all operations share. */
 interface SharedResponse {
   status: number;
   name: string;
@@ -73,15 +72,12 @@ const RESPONSES: readonly SharedResponse[] = [
   ),
 ];
 
-/** Returns the name of the shared response of a status, or undefined if there is none. */
 export function sharedResponse(status: number): string | undefined {
   return RESPONSES.find((response) => response.status === status)?.name;
 }
 
-/** References to the headers of every answer that counts against a quota. */
 export const RATE_LIMIT_HEADERS = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']);
 
-/** Components of the document that no controller declares. */
 export const SHARED_COMPONENTS = {
   headers: {
     'RateLimit-Limit': integerHeader(

@@ -1,23 +1,14 @@
 import { ApiExtension, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 
-/**
- * OpenAPI extension of an operation whose first example cannot succeed at its position in the page. `TryAfter` and
- * `TryNeeds` set it.
- */
+/** OpenAPI extension of an operation whose first example cannot succeed at its position in the page. */
 export const TRY_IT_OUT = 'x-try-it-out';
 
-/**
- * Reason why an operation cannot be tried in page order: the section to try first, or a prerequisite that the page
- * cannot provide.
- */
+/** The section to try first, or a prerequisite that the page cannot provide. */
 export type TryItOut = { after: string } | { needs: string };
 
 const DESCRIPTIONS = new Map<string, string>();
 
-/**
- * Sections in the order of a first visit, each after those whose resources its examples use. Sections of extensions
- * follow, in the order in which they are found.
- */
+/** Each section comes after those whose resources its examples use. Sections of extensions follow, as found. */
 const ORDER = [
   'Destinations',
   'Applications',
@@ -64,20 +55,16 @@ export function Section(name: string, description: string): ClassDecorator {
   };
 }
 
-/** Method decorator for a route that deletes a resource of later examples: the section to try before it. */
+/** Method decorator for a route that deletes a resource of later examples: the section to try first. */
 export function TryAfter(section: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { after: section } satisfies TryItOut);
 }
 
-/**
- * Method decorator for a route whose example needs more than the page has. Completes the sentence "To try it out you
- * need …".
- */
+/** Method decorator for an example that needs more than the page has: "To try it out you need …". */
 export function TryNeeds(what: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { needs: what } satisfies TryItOut);
 }
 
-/** Returns the sections that operations use, in order, with their descriptions. */
 export function sections(used: ReadonlySet<string>): { name: string; description: string }[] {
   const names = [...used].sort((a, b) => place(a) - place(b));
   return names.map((name) => ({ name, description: DESCRIPTIONS.get(name) ?? name }));

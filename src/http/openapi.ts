@@ -7,7 +7,6 @@ import { inOrder, sections } from './openapi-sections.js';
 import type { RouteHandler } from './routes.js';
 import { takesSession } from './session-requests.js';
 
-/** The members of an operation that are used here. */
 interface Operation {
   operationId?: string;
   tags?: string[];
@@ -49,10 +48,7 @@ Answers other than 2xx have one envelope, \`{error: {type, message, request_id, 
 An operation without a request body takes none or \`{}\`, and refuses fields with 422. The body of a GET is ignored.
 New fields can appear at any time: ignore what you do not know.`;
 
-/**
- * Builds the document with everything that controllers need not declare. `finishDocument` completes it after bodies are
- * closed.
- */
+/** Builds the document, with what controllers need not declare. `finishDocument` follows after `closeBodies`. */
 export function buildDocument(app: INestApplication, routes: readonly RouteHandler[], basePath: string): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -79,10 +75,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
   });
 }
 
-/**
- * Builds only the schemas of bodies and queries. Request validation needs only these, which are a third of the work, so
- * the start does not wait for the rest.
- */
+/** Builds only the schemas for request validation, a third of the work, so that the start does not wait. */
 export function buildInputs(app: INestApplication, routes: readonly RouteHandler[]): OpenAPIObject {
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').build();
   const inputs = new Set(
@@ -93,7 +86,7 @@ export function buildInputs(app: INestApplication, routes: readonly RouteHandler
   return SwaggerModule.createDocument(app, config, { include: [NoModule], extraModels: [...inputs] });
 }
 
-/** Returns the classes that a body refers to by name only, from `@ApiExtraModels` of its controller or handler. */
+/** Classes that a body refers to by name only, from `@ApiExtraModels` of the controller or handler. */
 function referredTo(controller: Type, handler: string): Type[] {
   const places = [controller, (controller.prototype as Record<string, object>)[handler] as object];
   return places.flatMap((place) => (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, place) ?? []) as Type[]);
@@ -102,10 +95,7 @@ function referredTo(controller: Type, handler: string): Type[] {
 /** An empty list would include every module. */
 class NoModule {}
 
-/**
- * Adds the parts that follow from the routes (errors, headers, access, keys) and drops unused components. Changes
- * `document` and returns it.
- */
+/** Adds errors, headers, access and keys, and drops unused components. Changes `document` and returns it. */
 export function finishDocument(document: OpenAPIObject, routes: readonly RouteHandler[]): OpenAPIObject {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const used = new Set<string>();
@@ -226,9 +216,6 @@ function idempotencyKeyParameter(): Record<string, unknown> {
   };
 }
 
-/**
- * Removes unused components: query classes become parameters in the document, and some responses belong to no route.
- */
 function dropUnused(document: OpenAPIObject, sections: readonly ('responses' | 'schemas' | 'headers')[]): void {
   for (let dropped = true; dropped;) {
     dropped = false;

@@ -16,10 +16,7 @@ const AWAY = [
 /** After this time without a connection error, the next one counts as a new outage. */
 const QUIET_MS = 30_000;
 
-/**
- * Recognises the many errors of one PostgreSQL outage. Each loop, queue and request logs its own repeatedly, so they
- * are replaced by one line.
- */
+/** Recognises the many repeated errors of one PostgreSQL outage, which are replaced by one line. */
 export class OutageLog {
   private lastMs = -Infinity;
 
@@ -29,10 +26,7 @@ export class OutageLog {
     private readonly nowMs: () => number,
   ) {}
 
-  /**
-   * Returns the line to log instead of this one. Returns null if it was logged before, and the line itself if it is not
-   * about the outage.
-   */
+  /** Returns the line to log instead: null if logged before, the line itself if it is not about the outage. */
   reworded(line: string): string | null {
     const cause = AWAY.map((pattern) => pattern.exec(line)?.[0]).find((found) => found !== undefined);
     if (cause === undefined || this.isElsewhere(line)) return line;

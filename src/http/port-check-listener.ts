@@ -1,9 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * Checks that the ports are free by listening on each briefly. A start that cannot listen must fail before it creates
- * anything. Port 0 means any free port and needs no check.
- * @throws the error of `listen`, which contains the port.
+ * Listens on each port briefly: a start that cannot listen must fail before it creates anything. Port 0 means any free
+ * port and needs no check. @throws the error of `listen`, which contains the port.
  */
 export async function assertPortsFree(ports: readonly (number | null)[], host: string): Promise<void> {
   for (const port of ports) if (port !== null && port !== 0) await tryPort(port, host);

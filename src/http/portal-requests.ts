@@ -3,17 +3,14 @@ import { parseId } from '#kernel/ids.js';
 import type { CallerPortal } from '#kernel/tenant.js';
 import type { EdgeRouteConfig } from './request.js';
 
-/** The parts of a request that are known once its route is known. */
 export interface PortalRequest {
   edge?: Pick<EdgeRouteConfig, 'portal'>;
   params?: unknown;
 }
 
 /**
- * Returns the reason why a portal token may not use a route, or undefined if it may.
- *
- * 403 unless the route is marked for portals. Any other application than the token's own is 404. An application's own
- * name is 404 too, because its owner could give that name to another application.
+ * The reason why a portal token may not use a route: 403 unless the route is marked for portals, 404 for another
+ * application, and for the own one by name, because its owner could give that name to another application.
  */
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};
@@ -30,7 +27,7 @@ export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequ
   });
 }
 
-/** Returns an error (422) if the body contains fields that only a key may set, otherwise undefined. */
+/** 422 if the body contains fields that only a key may set. */
 export function portalBodyFault(
   { fields }: NonNullable<EdgeRouteConfig['portal']>,
   body: unknown,

@@ -1,4 +1,3 @@
-/** The members of a parameter's schema that decide how its text is parsed. */
 export interface ParameterSchema {
   type?: string | string[];
   default?: unknown;
@@ -8,10 +7,7 @@ export interface ParameterSchema {
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/**
- * Converts query parameters to the types of their schema. Text that cannot be converted stays, and the schema check
- * rejects it. Parameters without a schema are skipped. Missing ones get their default.
- */
+/** Converts parameters to the types of their schema and sets defaults. The schema check rejects the rest. */
 export function typedQuery(
   query: Readonly<Record<string, unknown>>,
   schemas: Readonly<Record<string, ParameterSchema>>,
@@ -34,7 +30,6 @@ function typedValue(given: unknown, { type, items }: ParameterSchema): unknown {
   return given;
 }
 
-/** Returns the values of a parameter that is given once or repeatedly. */
 function listed(given: unknown, isOfWords: boolean): unknown[] {
   const all: unknown[] = [given].flat();
   return isOfWords ? all.flatMap((each) => (typeof each === 'string' ? each.split(',') : [each])) : all;

@@ -14,15 +14,11 @@ import { RateLimiter } from './rate-limiter.js';
 import type { RouteQuota } from './request.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Counts calls against the quotas of single routes. */
 @Injectable()
 export class RouteQuotas {
   constructor(private readonly limiter: RateLimiter) {}
 
-  /**
-   * Throws 429, with the quota's headers on the answer. Each organization, portal session or client address has its own
-   * count.
-   */
+  /** Throws 429, with the quota's headers. Each organization, portal session or address has its own count. */
   async count(
     { name, count, seconds }: RouteQuota,
     { caller, ip }: FastifyRequest,
@@ -48,9 +44,8 @@ export class RouteQuotas {
 }
 
 /**
- * Applies a route's own quota, in addition to those of key and organization, which the gate counts before the body is
- * read. Used for routes that are expensive or that attract guessing. It is an interceptor instead of a part of the
- * gate, so that only these routes have the overhead.
+ * Applies a route's own quota, in addition to those of key and organization, which the gate counts. It is an
+ * interceptor, so that only these routes have the overhead.
  */
 @Injectable()
 export class RouteQuotaInterceptor implements NestInterceptor {
@@ -65,10 +60,7 @@ export class RouteQuotaInterceptor implements NestInterceptor {
   }
 }
 
-/**
- * The route has its own quota: `count` calls in `seconds`, for each organization, or for each client address if the
- * route is public. Routes with the same `name` share it.
- */
+/** Own quota of a route, per organization, or per address if public. Routes with the same `name` share it. */
 export function RateLimit(quota: RouteQuota): MethodDecorator {
   return applyDecorators(withRouteConfig({ quota }), UseInterceptors(RouteQuotaInterceptor));
 }

@@ -1,12 +1,10 @@
 import { type Bucket, fullBucket, type Quota, take, type Taken } from '#engine/token-bucket.js';
 
-/** A bucket that a request counts against. */
 export interface Counted {
   id: string;
   quota: Quota;
 }
 
-/** Values of the `RateLimit-*` headers, from the tighter of the buckets. */
 export interface QuotaVerdict extends Taken {
   limit: number;
 }
@@ -14,8 +12,8 @@ export interface QuotaVerdict extends Taken {
 /** Counts requests. A rejected request costs nothing. */
 export abstract class RateLimiter {
   /**
-   * Takes one token from every bucket, or from none if one of them is empty. `group` names what the buckets have in
-   * common (the organization), so that a Redis cluster keeps them on one node. Never throws.
+   * Takes one token from every bucket, or from none if one is empty. Buckets of one `group` (the organization) stay on
+   * one node of a Redis cluster. Never throws.
    */
   abstract count(group: string, buckets: readonly Counted[]): QuotaVerdict | Promise<QuotaVerdict>;
 }
@@ -25,10 +23,7 @@ export class MemoryRateLimiter extends RateLimiter {
   private recent = new Map<string, Bucket>();
   private older = new Map<string, Bucket>();
 
-  /**
-   * Keeps between `bucketsMax` and twice as many buckets. It evicts the least recently used ones, which makes them full
-   * again.
-   */
+  /** Keeps `bucketsMax` to twice as many buckets. Evicting the least recently used makes them full again. */
   constructor(
     private readonly nowMs: () => number,
     private readonly bucketsMax = 50_000,
@@ -78,15 +73,12 @@ export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): Q
   return verdict((buckets[tightest] as Counted).quota, taken[tightest] as Taken);
 }
 
-/** Builds a verdict in the form that the hot path writes into headers. */
 export function verdict(quota: Quota, taken: Taken): QuotaVerdict {
   const { allowed, remaining, resetSeconds, retryAfterSeconds } = taken;
   return { allowed, remaining, resetSeconds, retryAfterSeconds, limit: quota.count };
 }
 
-/**
- * Of two rejecting buckets the one with the longer wait is tighter. Of two allowing buckets, the one with fewer tokens.
- */
+/** Of two rejecting buckets the longer wait is tighter, of two allowing ones the fewer tokens. */
 function isTighter(a: Taken, b: Taken): boolean {
   return a.allowed ? a.remaining < b.remaining : a.retryAfterSeconds > b.retryAfterSeconds;
 }

@@ -5,7 +5,6 @@ import { RedisRateLimiter } from './redis-rate-limiter.js';
 const KEY: Counted = { id: 'key', quota: { count: 10, periodMs: 10_000 } };
 const ORG: Counted = { id: 'org', quota: { count: 20, periodMs: 10_000 } };
 
-/** Only the connection is a fake: it returns the script's answers and records its arguments. */
 function limiterOn(answer: () => Promise<unknown>, now = { ms: 0 }): { limiter: RedisRateLimiter; asked: unknown[][] } {
   const asked: unknown[][] = [];
   const redis = {

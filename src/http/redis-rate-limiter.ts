@@ -80,7 +80,6 @@ export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdo
   }
 }
 
-/** Returns the values of a bucket that the script has already taken from. */
 function takenOf({ quota }: Counted, allowed: boolean, tokens: number): Taken {
   return take({ tokens, updatedAtMs: 0 }, quota, 0, allowed ? 0 : 1);
 }

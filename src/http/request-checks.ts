@@ -3,10 +3,8 @@ import { ApiError } from '#kernel/errors.js';
 import { idempotencyOf } from './idempotency-key.js';
 
 /**
- * Fastify hook between the parser and the handler. It checks the idempotency key (400), the query (400) and the body
- * (422).
- *
- * It is a hook because a global Nest pipe would run on every parameter of every handler, which costs 10 µs per request.
+ * Checks the idempotency key (400), the query (400) and the body (422) before the handler. A Fastify hook, because a
+ * global Nest pipe would run on every parameter of every handler, which costs 10 µs per request.
  */
 export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const { idempotency, checkBody, checkQuery } = request.edge;

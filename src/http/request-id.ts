@@ -1,11 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Id, showId } from '#kernel/ids.js';
 
-/**
- * Sets the request id to the id of the created message or received event.
- *
- * The id in the answer and the log is therefore known for every delivery, without being stored with it.
- */
+/** Uses the id of the created message or event as request id, which is then in the log of every delivery. */
 export function setRequestId(request: FastifyRequest, reply: FastifyReply, madeId: Id): void {
   request.id = showId('req', madeId);
   reply.header('x-request-id', request.id);

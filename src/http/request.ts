@@ -10,21 +10,16 @@ export type Access = Scope | 'operator' | 'public';
  */
 export type IdempotencyMode = 'create' | 'accept';
 
-/**
- * `with-change`: the route and its audit entry are one unit of work. `never`: the route is traffic instead of
- * administration.
- */
+/** `with-change`: one unit of work with the audit entry. `never`: traffic instead of administration. */
 export type AuditMode = 'with-change' | 'never';
 
-/** A route's own limit: `count` calls in `seconds`. */
 export interface RouteQuota {
-  /** Name of the counter, also used in the rejection. Routes with the same name share it. */
+  /** Also used in the rejection. Routes with the same name share a counter. */
   name: string;
   count: number;
   seconds: number;
 }
 
-/** Access of a customer portal's token to a route. */
 export interface PortalAccess {
   permission: PortalPermission;
   /** Fields of the body that such a token may set. Without it, all. */
@@ -36,34 +31,25 @@ export interface EdgeRouteConfig {
   access?: Access;
   /** True if a session need not name an environment, because the route is about the session itself. */
   anyEnvironment?: boolean;
-  /**
-   * True if a browser's `EventSource` reads the route. It cannot send headers, so the session cookie is enough, and the
-   * query names the environment.
-   */
+  /** For a browser's `EventSource`: it sends no headers, so the cookie and the query's environment are enough. */
   eventSource?: boolean;
-  /** Set if the route accepts the token of a customer portal. Otherwise such tokens are rejected. */
+  /** Without it, tokens of customer portals are rejected. */
   portal?: PortalAccess;
-  /** True if no rate limit applies: health and metrics. */
+  /** No rate limit applies: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
-  /** OAuth clients read the answer: errors have the form of RFC 6749. */
   oauth?: boolean;
-  /** The route accepts a form instead of JSON. */
   takesForm?: boolean;
-  /** People see the answer: errors are shown as a page. */
+  /** Errors are shown as a page. */
   page?: boolean;
-  /** The route's own quota, in addition to those of key and organization. */
   quota?: RouteQuota;
-  /** Audit mode, if it differs from the default of the route's method. */
+  /** Set if it differs from the default of the route's method. */
   audit?: AuditMode;
   /** The route returns content that was sent or received. It is never copied into the audit log. */
   holdsContent?: boolean;
-  /** Maximum size of the body in bytes, if it differs from the default. */
+  /** Set if it differs from the default. */
   bodyBytesMax?: number;
-  /**
-   * Validates the body against its class, or throws 422. `compileChecks` sets both checks if the handler takes the
-   * whole object.
-   */
+  /** Validates the body against its class, or throws 422. `compileChecks` sets both checks for whole objects. */
   checkBody?: CheckBody;
   /** Converts and validates the query, or throws 400. */
   checkQuery?: Check;
@@ -79,9 +65,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The edge's configuration of the route. Fastify's own getter creates a new object on each call. */
     edge: EdgeRouteConfig;
-    /** The authenticated caller. Null without a valid key or session. */
+    /** Null without a valid key or session. */
     caller: Caller | null;
-    /** Whether the operator of the installation is calling. Set only on operator routes. */
+    /** Set only on operator routes. */
     isOperator: boolean;
     /** The idempotency key with its scope. Null if none was sent or the route accepts none. */
     idempotency: IdempotentRequest | null;
@@ -89,7 +75,6 @@ declare module 'fastify' {
     bodyFault: ApiError | null;
     /** The exact bytes of the body, set by the JSON parser. Null without a body. */
     rawBody: Buffer | null;
-    /** The body as text. */
     bodyText: string | null;
     /** A removed resource that no route shows. The audit entry uses it as the state before the change. */
     removed?: Readonly<Record<string, unknown>>;

@@ -5,28 +5,19 @@ import type { RouteHandler } from './routes.js';
 
 type Fields = Record<string, unknown>;
 
-/** Returns the resource of a request in its API form, or null if there is none. */
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
-/**
- * Source of a resource for the audit log: a handler, `nothing`, or `content`, which must not be copied because it was
- * sent or received.
- */
+/** Source for the audit log: a handler, `nothing`, or `content`: sent or received, so never copied. */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
-/** The audit log's view of a route. */
 export interface Showing {
   shown: Shown;
-  /**
-   * Relation of the shown resource to the path: the last one that the path names (`itself`), a resource whose part
-   * changes (`/v1/endpoints/:id/routes/:routeId`), or a collection in which one is created.
-   */
+  /** Relation to the path: its last resource (`itself`), one whose part changes, or a collection. */
   about: 'itself' | 'part' | 'collection';
   /** For a collection: the field that names its members in a path (`id`, `name`). */
   namedBy: string;
 }
 
-/** A parameter of a handler, as Nest's decorators record it. */
 interface Parameter {
   index: number;
   data?: unknown;
@@ -34,8 +25,8 @@ interface Parameter {
 }
 
 /**
- * Finds the handler that shows the resource of a route that changes data: the GET of the same path, or of the nearest
- * path above it (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have none.
+ * Finds the handler that shows the resource a route changes: the GET of the same path, or of the nearest above it
+ * (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have none.
  */
 export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');
@@ -66,7 +57,7 @@ function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   return one?.path.slice(collection.length + 2) ?? 'id';
 }
 
-/** Returns whether a route shows a single resource. A path that ends in a collection shows many. */
+/** A path that ends in a collection shows many. */
 function isOne(shows: RouteHandler, path: string): boolean {
   return shows.query === null && (path.split('/').at(-1)?.startsWith(':') === true || !/^list/i.test(shows.name));
 }
@@ -89,12 +80,11 @@ function readerOf({ controller, name, instance }: RouteHandler): Shown {
   };
 }
 
-/** Returns whether a value is a plain object, so neither a list nor bytes. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Returns a function that reads a handler's parameter from a request, or null if only Nest can provide it. */
+/** Returns a reader of a handler's parameter, or null if only Nest can provide it. */
 function valueOf(key: string, { data, factory }: Parameter): ((context: ExecutionContext) => unknown) | null {
   if (factory !== undefined) return (context) => factory(data, context);
   if (!key.startsWith(`${RouteParamtypes.PARAM}:`)) return null;

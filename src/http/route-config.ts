@@ -4,10 +4,7 @@ import type { EdgeRouteConfig } from './request.js';
 
 type Handler = (...args: never[]) => unknown;
 
-/**
- * Merges `part` into the configuration of the Fastify route. A bare `@RouteConfig` would drop the parts of other
- * decorators.
- */
+/** Merges `part` into the route's configuration. A bare `@RouteConfig` drops parts of other decorators. */
 export function withRouteConfig(part: EdgeRouteConfig): MethodDecorator {
   return (target, name, descriptor) => {
     const before = routeConfigOf(descriptor.value as Handler);
@@ -15,7 +12,6 @@ export function withRouteConfig(part: EdgeRouteConfig): MethodDecorator {
   };
 }
 
-/** Returns the configuration that the decorators of a handler wrote. */
 export function routeConfigOf(handler: Handler): EdgeRouteConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as EdgeRouteConfig | undefined) ?? {};
 }

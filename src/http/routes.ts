@@ -6,30 +6,24 @@ import type { EdgeRouteConfig } from './request.js';
 import { routeConfigOf } from './route-config.js';
 import { allowsUnknownFields } from './unknown-fields.js';
 
-/** One handler of a controller, as described by its decorators. */
 export interface RouteHandler {
   controller: Type;
-  /** Name of the handler, which is also its operation id. */
+  /** Also the operation id. */
   name: string;
   method: string;
   /** Path in Nest's form, with a leading slash: `/v1/keys/:id`. */
   path: string;
-  /** Returns the controller instance, once it exists. */
   instance: () => object;
   /** The same object that Fastify's route is created from. */
   config: EdgeRouteConfig;
   /** Class of the whole body, `@Body() dto: SomeDto`. Null without one. */
   body: Type | null;
-  /**
-   * True if the document gives the operation no body, so that callers may send none. False for GET, whose content has
-   * no meaning (RFC 9110, section 9.3.1).
-   */
+  /** Callers may send no body, as documented. False for GET, whose content has no meaning (RFC 9110, 9.3.1). */
   isBodiless: boolean;
   /** Class of the whole query, `@Query() query: SomeDto`. Null without one. */
   query: Type | null;
 }
 
-/** A parameter as Nest's decorators record it. `data` names a part, as in `@Query('limit')`. */
 interface Parameter {
   index: number;
   data?: unknown;
@@ -37,7 +31,7 @@ interface Parameter {
 
 type Handler = (...args: never[]) => unknown;
 
-/** Lists every handler of every controller, including those of extensions. */
+/** Includes the handlers of extensions. */
 export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
   return controllers.flatMap((wrapper) =>
@@ -45,10 +39,7 @@ export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   );
 }
 
-/**
- * Throws for a route that does not declare its access, which stops the start. Throws for two routes with the same name:
- * names are the operation ids that clients are generated from.
- */
+/** Throws, which stops the start, for a route without declared access, or two with one name (operation id). */
 export function checkRoutes(routes: readonly RouteHandler[]): void {
   const seen = new Map<string, RouteHandler>();
   for (const route of routes) {
@@ -98,10 +89,7 @@ function pathOf(...parts: unknown[]): string {
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
-/**
- * Returns whether a handler reads no body, neither as a parameter nor by `@ApiBody`. Undocumented operations may read a
- * body.
- */
+/** The handler reads no body, as a parameter or by `@ApiBody`. Undocumented operations may read one. */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;
   const isLeftOut =

@@ -13,7 +13,6 @@ class ThingDto {
 
 class ListDto {}
 
-/** Schemas in the form that @nestjs/swagger writes for OpenAPI 3.1. */
 function documentOf(): OpenAPIObject {
   const schemas = {
     ThingDto: {

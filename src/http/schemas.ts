@@ -12,10 +12,7 @@ import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { allowsUnknownFields } from './unknown-fields.js';
 
-/**
- * A component of the document, compiled on first use. `validate` stops at the first fault. `explain` finds every fault
- * and is compiled after the first invalid body.
- */
+/** A component, compiled on use. `validate` stops at the first fault. `explain` (after one) finds all. */
 interface Compiled {
   validate: () => ValidateFunction;
   explain: () => ValidateFunction;
@@ -26,13 +23,11 @@ interface Compiled {
   fixed: ReadonlyMap<string, string>;
 }
 
-/** The members of an operation that are used here. */
 interface Operation {
   operationId?: string;
   parameters?: { name: string; in: string }[];
 }
 
-/** The members of a schema that DTO classes need. */
 interface SchemaParts {
   $ref?: string;
   type?: string | string[];
@@ -151,10 +146,7 @@ export function compileChecks(
   }
 }
 
-/**
- * Finds mistakes that compilation would only report on the first request, so that they stop the start: a missing
- * reference, an unknown format, an invalid pattern.
- */
+/** Finds missing references, unknown formats and invalid patterns at the start, not on the first request. */
 function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: unknown) => void {
   const seen = new Set<object>();
   return function refuse(part) {
@@ -173,7 +165,6 @@ function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: u
   };
 }
 
-/** The schema of an object without fields. */
 function emptyObject(quick: Ajv, thorough: () => Ajv): Compiled {
   const schema = { type: 'object', additionalProperties: false };
   let validate: ValidateFunction | undefined;
@@ -193,8 +184,8 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
 }
 
 /**
- * Makes bodies reject unknown fields with 422, unless their class has `@AllowUnknownFields`. A misspelt field must not
- * silently get its default (contract, section 3). Changes the document.
+ * Rejects unknown fields unless `@AllowUnknownFields`: a misspelt field must not silently get its default (contract,
+ * section 3). Changes the document.
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
@@ -216,10 +207,7 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
-/**
- * Returns whether a value of this schema may be or contain a number. Bodies that cannot, such as those of sends, skip
- * the check of numbers.
- */
+/** Bodies that cannot contain a number, such as those of sends, skip the check of numbers. */
 function mayHoldNumbers(
   schema: SchemaParts,
   schemas: Record<string, SchemaParts>,
@@ -270,7 +258,6 @@ function partOf(additional: unknown): SchemaParts {
   return typeof additional === 'object' && additional !== null ? additional : {};
 }
 
-/** Returns the names of the query parameters of every documented operation. */
 function queryParameters(document: OpenAPIObject): Map<string, ReadonlySet<string>> {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[]);
   return new Map(
@@ -293,10 +280,7 @@ function refuseUnknown(query: object, known: ReadonlySet<string>): void {
     );
 }
 
-/**
- * Checks parameter names for routes without a query class. Most requests there have no query, and skip the lookup.
- * Undocumented operations accept any name.
- */
+/** Checks parameter names for routes without a query class. Undocumented operations accept any name. */
 function checkNames(names: () => ReadonlySet<string> | undefined): Check {
   return (query) => {
     const known = Object.keys(query as object).length > 0 ? names() : undefined;
@@ -348,7 +332,7 @@ function allFaults(compiled: Compiled, value: object): Fault[] {
   return faultsOf(thorough.errors as ErrorObject[]);
 }
 
-/** Counts all nested values, but no more than `max`. */
+/** Counts no further than `max`. */
 function countUpTo(value: unknown, max: number): number {
   const rest: unknown[] = [value];
   let count = 0;

@@ -5,11 +5,8 @@ import { AccessRules } from './access-rules.js';
 import { portalBodyFault } from './portal-requests.js';
 
 /**
- * Guards every handler, including those of extensions, and rejects callers that the route's `@Scope` or `@Public` does
- * not admit.
- *
- * It uses the result of the authentication hook, which ran before the body was read. It rejects requests that the hook
- * has not seen, and routes that declare no access.
+ * Guards every handler, including those of extensions, by `@Scope` or `@Public`. It uses the result of the
+ * authentication hook, and rejects requests that the hook has not seen, and routes that declare no access.
  */
 @Injectable()
 export class ScopeGuard implements CanActivate {

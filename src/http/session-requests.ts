@@ -4,23 +4,16 @@ import type { Caller, Tenant } from '#kernel/tenant.js';
 import { unauthenticated } from './access-rules.js';
 import type { EdgeRouteConfig } from './request.js';
 
-/**
- * Header that Posthorn's own pages send with a session. Pages of other origins cannot send it, because no preflight
- * request is granted here.
- */
+/** Header of Posthorn's own pages. Other origins cannot send it, because no preflight is granted here. */
 export const CONSOLE_HEADER = 'x-posthorn-console';
-/** Header that names the environment of a session's request. */
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
-/** 401 for a request with an expired, unknown or missing session. */
+/** An expired, unknown or missing session. */
 export const SIGNED_OUT: ApiError = unauthenticated(
   'You are not signed in, or not any more. Sign in again, or send an API key as `Authorization: Bearer ek_…`.',
 );
 
-/**
- * Returns whether a route accepts a session instead of a key: every scoped route below `/v1`. Agents have their own
- * keys.
- */
+/** A session works instead of a key on every scoped route below `/v1`. Agents have their own keys. */
 export function takesSession({ access }: EdgeRouteConfig, path: string): boolean {
   return (access === 'read' || access === 'write' || access === 'admin') && path.startsWith('/v1/');
 }
@@ -44,16 +37,13 @@ export function maySpeakForSession(
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(baseUrl).origin);
 }
 
-/**
- * Returns the environment that a request names: by header, or in the query for an `EventSource`. Returns null if it
- * names none or an unknown one.
- */
+/** By header, or in the query for an `EventSource`. Null if the request names none or an unknown one. */
 export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): Tenant['mode'] | null {
   const named = namedEnvironment(request);
   return named === 'live' || named === 'test' ? named : null;
 }
 
-/** Returns the error if a session names no environment or one that it may not use, otherwise undefined. */
+/** The error if a session names no environment or one that it may not use. */
 export function environmentFault(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>,
   asked: Tenant['mode'] | null,

@@ -10,5 +10,4 @@ export function AllowUnknownFields(): ClassDecorator {
   return (target) => void OPEN.add(target.name);
 }
 
-/** Returns whether the schema or controller of this name has the decorator. */
 export const allowsUnknownFields = (name: string): boolean => OPEN.has(name);

@@ -1,21 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Time in which a client can read the answer before the connection is closed, in milliseconds. */
+/** Time in which a client can read the answer before the connection is closed. */
 const LINGER_MS = 2_000;
 
-/**
- * Maximum bytes of an oversized body that are read and discarded. Many clients read no answer before they have sent
- * their request.
- */
+/** Maximum of an oversized body that is discarded. Many clients read no answer before they have sent all. */
 const READ_ON_BYTES_MAX = 64 * 1024 * 1024;
 const READ_ON_MS = 10_000;
 
-/** Interval of the check of these limits, in milliseconds. */
+/** Interval of the check of these limits. */
 const READ_ON_SWEEP_MS = 50;
 
 /**
- * Rejects an oversized body of an authenticated sender. The answer is sent at once, and the rest of the body is read
- * and discarded, within limits. Closing at once would reset the connection, and the client might never see the answer.
+ * Answers an oversized body of an authenticated sender at once, then reads and discards the rest, within limits.
+ * Closing at once would reset the connection, and the client might never see the answer.
  */
 export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (raw.complete) return;

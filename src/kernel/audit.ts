@@ -1,25 +1,20 @@
 import type { Id } from './ids.js';
 
-/**
- * Actor of an audit entry: a key, a member, the operator, a token that an extension authenticates, a customer portal
- * session, or an unknown caller.
- */
+/** A key, member, operator, token of an extension, customer portal session, or an unknown caller. */
 export interface AuditActor {
   kind: 'key' | 'member' | 'operator' | 'token' | 'portal' | 'unknown';
   /** `ek_…`, `mbr_…`, `pls_…`, or the token's subject. Null for the operator and for unknown callers. */
   id: string | null;
-  /** `ses_…` if the actor used a session instead of a key. */
+  /** Set if the actor used a session instead of a key. */
   session?: string;
 }
 
-/** Network origin of the action. */
 export interface AuditOrigin {
   ip: string;
   userAgent: string | undefined;
   requestId: string;
 }
 
-/** One action or attempted action. */
 export interface AuditEntry {
   /** Null if the action belongs to no organization: actions of the operator and of unknown callers. */
   organizationId: Id | null;
@@ -38,10 +33,7 @@ export interface AuditEntry {
   after: Readonly<Record<string, unknown>> | null;
 }
 
-/** Append-only interface of the audit log. */
 export abstract class AuditTrail {
-  /**
-   * Adds an entry in the caller's transaction. Without a transaction, the entry is committed when the promise resolves.
-   */
+  /** Joins the caller's transaction. Without one, the entry is committed when the promise resolves. */
   abstract record(entry: AuditEntry): Promise<void>;
 }

@@ -1,11 +1,8 @@
 import type { Caller, Scope, Tenant } from './tenant.js';
 
-/**
- * Identifies the caller by a bearer value. The auth context implements it and also asks the authenticators of
- * extensions.
- */
+/** Identifies the caller by a bearer value. Implemented by the auth context, which also asks extensions. */
 export abstract class Authenticator {
-  /** Maximum length of an accepted bearer value, in characters. */
+  /** In characters. */
   abstract readonly bearerLengthMax: number;
 
   /**
@@ -21,10 +18,9 @@ export abstract class Authenticator {
 /** Identifies the caller by a session cookie of Posthorn's own pages. The auth context implements it. */
 export abstract class SessionAuthenticator {
   /**
-   * Returns the caller of this `Cookie` header, or null without a valid session. Uses the requested environment if the
-   * member may act in it, otherwise the member's first environment. Counts as a request of the session. Throws if the
-   * storage is unavailable, and with 429 if the address has tried too many unknown sessions. `from` is the client's
-   * address.
+   * Returns the caller of this `Cookie` header, or null. Uses the requested environment if the member may act in it,
+   * otherwise the member's first. Counts as a request of the session. Throws if the storage is unavailable, and with
+   * 429 if the address `from` has tried too many unknown sessions.
    */
   abstract authenticate(
     cookieHeader: string | undefined,
@@ -32,20 +28,16 @@ export abstract class SessionAuthenticator {
     from: string,
   ): Promise<Caller | null>;
 
-  /**
-   * Returns whether the session of a `Cookie` header is still valid, without counting as a request. Throws only if the
-   * storage is unavailable.
-   */
+  /** Validates a session without counting a request. Throws only if the storage is unavailable. */
   abstract isInForce(cookieHeader: string | undefined): Promise<boolean>;
 }
 
 /** Identifies the caller by a customer portal token. The portal context implements it. */
 export abstract class PortalAuthenticator {
-  /** Like `Authenticator.authenticate`, for a bearer value in the format of a portal token. */
+  /** Like `Authenticator.authenticate`, for portal tokens. */
   abstract authenticate(token: string, from: string): Promise<Caller | null>;
 }
 
-/** Returns whether a bearer value has the format of a customer portal token. */
 export function hasPortalTokenForm(bearer: string): boolean {
   return bearer.startsWith('pt_') && PORTAL_TOKEN.test(bearer);
 }
@@ -53,26 +45,23 @@ export function hasPortalTokenForm(bearer: string): boolean {
 /** 32 bytes in base64url. */
 const PORTAL_TOKEN = /^pt_[A-Za-z0-9_-]{43}$/;
 
-/** The identity that a third-party token represents. */
 export interface Identity {
   /** `org_…`, as returned by `GET /v1/org`. */
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;
-  /** Identifier of the caller, at most 200 characters. RATE_LIMIT_KEY counts by it, as it does by key. */
+  /** At most 200 characters. RATE_LIMIT_KEY counts by it, as it does by key. */
   subject: string;
 }
 
 /**
- * A custom sign-in method in addition to API keys, for example a company's JWT. A provider of an extension that extends
- * this class is called for every bearer value that does not begin with `ek_`, on every request. It should cache remote
- * lookups.
+ * A custom sign-in method, for example a company's JWT. A provider of an extension that extends this class is called on
+ * every request whose bearer value does not begin with `ek_`. It should cache remote lookups.
  */
 export abstract class TokenAuthenticator {
   /**
-   * Returns the identity of the token, or null if the token is foreign, malformed, expired or revoked. Must resolve
-   * within five seconds. If it throws or takes longer, the caller receives 503. An organization or environment that
-   * does not exist results in 401.
+   * Null if the token is foreign, malformed, expired or revoked. If it throws or needs more than five seconds, the
+   * caller receives 503. A missing organization or environment results in 401.
    */
   abstract identify(token: string): Promise<Identity | null>;
 }

@@ -7,7 +7,6 @@ const T = 1_790_000_000_000;
 
 const calm = (seenAtMs: number): SeenClock => ({ seenAtMs, leaptFromMs: null, waitedMs: 0 });
 
-/** Readings of one process once a minute, while the clock runs normally. */
 function afterMinutes(from: SeenClock, minutes: number): SeenClock {
   let seen = from;
   for (let i = 0; i < minutes; i += 1)

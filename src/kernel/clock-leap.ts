@@ -1,7 +1,5 @@
 const DAY_MS = 86_400_000;
-/**
- * A forward jump of more than this since the last reading counts as a leap, unless a process measured that time itself.
- */
+/** A forward jump of more than this counts as a leap, unless a process measured that time itself. */
 export const LEAP_MS = DAY_MS;
 /** Time that retention pauses after a leap, measured with monotonic clocks. */
 export const LEAP_WAIT_MS = DAY_MS;

@@ -5,27 +5,25 @@ import { Keyring } from './crypto/keyring.js';
 import { badRequest } from './errors.js';
 import type { Tenant } from './tenant.js';
 
-/** The query that a cursor belongs to: the list's name and its filters. */
+/** The list's name and its filters. */
 export interface CursorQuery {
   list: string;
   filters: Record<string, unknown>;
 }
 
-/** Position and page size of a list, as given by the caller. */
 export interface PageQuery {
   cursor?: string;
   limit?: number;
 }
 
-/** Maximum number of rows that a list counts. Above it a list shows "1,000 or more" instead of counting a million. */
+/** Above it a list shows "1,000 or more" instead of counting a million. */
 export const COUNTED_MAX = 1_000;
 
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Issues and verifies opaque list positions. A cursor is signed, bound to its tenant and query, and valid for one hour.
- * The key is derived from the keyring and not from MASTER_KEY. Every node therefore accepts the cursors of other nodes,
- * even during a rotation of MASTER_KEY.
+ * Opaque list positions: signed, bound to tenant and query, valid for one hour. The key is derived from the keyring, so
+ * every node accepts the cursors of others, even during a rotation of MASTER_KEY.
  */
 @Injectable()
 export class Cursors {
@@ -36,16 +34,12 @@ export class Cursors {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns a cursor that continues after `last`. */
   issue(tenant: Tenant, query: CursorQuery, last: string): string {
     const body = Buffer.from(JSON.stringify([last, this.clock.nowMs() + LIFETIME_MS])).toString('base64url');
     return `${body}.${this.sign(tenant, query, body).toString('base64url')}`;
   }
 
-  /**
-   * Returns the position of a cursor. Throws 400 if the cursor is malformed, altered, expired, or belongs to another
-   * tenant or query.
-   */
+  /** Throws 400 if the cursor is malformed, altered, expired, or of another tenant or query. */
   read(tenant: Tenant, query: CursorQuery, cursor: string): string {
     const [body, mac, ...rest] = cursor.split('.');
     const given = Buffer.from(mac ?? '', 'base64url');

@@ -54,8 +54,8 @@ export const conflict = (message: string, details?: Record<string, unknown>): Ap
   new ApiError('conflict', message, details);
 
 /**
- * 422 with every fault. The check is `connectivity` if the only faults are addresses that Posthorn may not connect to.
- * Otherwise it is `schema`: valid JSON that violates its schema.
+ * 422 with every fault. The check is `connectivity` if the only faults are addresses that Posthorn may not connect to,
+ * otherwise `schema`.
  */
 export function invalid(faults: readonly Fault[]): ApiError {
   const fields = faults.map(({ path, message }) => ({ path, message }));

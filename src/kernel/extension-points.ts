@@ -1,9 +1,6 @@
 import type { DiscoveryService } from '@nestjs/core';
 
-/**
- * Returns the providers of all modules that extend a class. Extension points with any number of implementations use it
- * to find them.
- */
+/** Providers of all modules that extend a class, for extension points with any number of implementations. */
 export function providersExtending<T extends object>(
   discovery: DiscoveryService,
   base: abstract new (...args: never[]) => T,

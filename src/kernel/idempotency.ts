@@ -7,10 +7,7 @@ export interface IdempotentRequest {
   key: string;
   /** SHA-256 of the raw request body, 32 bytes. */
   fingerprint: Buffer;
-  /**
-   * Identifies the reservation of the key that the HTTP layer holds for this request. The statement that writes the
-   * effect completes it.
-   */
+  /** The reservation that the HTTP layer holds. The statement that writes the effect completes it. */
   fence?: string;
 }
 

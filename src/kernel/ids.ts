@@ -4,8 +4,8 @@ import { Clock } from './clock.js';
 import { encodeUlid, incrementUlid, readUlid, ulidBytes, ulidTime } from './ulid.js';
 
 /**
- * Prefixes of the specification's identifiers, plus: `rte` for routes of an endpoint, `rep` for reports about mail,
- * `mbr` for members, `ses` for sessions, `pls` for customer portal sessions and `aud` for the audit log.
+ * Those of the specification, plus: `rte` routes of an endpoint, `rep` reports about mail, `mbr` members, `ses`
+ * sessions, `pls` customer portal sessions, `aud` the audit log.
  */
 export type IdPrefix =
   | 'org'
@@ -30,10 +30,7 @@ export type IdPrefix =
   | 'pls'
   | 'aud';
 
-/**
- * An internal id: a ULID in the text form of a UUID, which PostgreSQL stores in 16 bytes. Both forms sort by time. Only
- * the API uses the prefix and the 26 characters.
- */
+/** A ULID as UUID text, 16 bytes in PostgreSQL. Both sort by time. Only the API uses prefix and 26 characters. */
 export type Id = string;
 
 const UNDERSCORE = '_'.charCodeAt(0);
@@ -41,7 +38,7 @@ const UNDERSCORE = '_'.charCodeAt(0);
 /** Ids keep ascending if the clock is set back by less than this. */
 const AHEAD_MS_MAX = 60_000;
 
-/** Creates ids that are strictly ascending within this process, even within one millisecond. */
+/** Strictly ascending within this process, even within one millisecond. */
 @Injectable()
 export class Ids {
   private readonly last: Buffer = Buffer.alloc(16);
@@ -53,7 +50,7 @@ export class Ids {
     return idFromBytes(this.nextBytes());
   }
 
-  /** Returns `count` consecutive ids. No other id lies between the first and the last. */
+  /** Consecutive: no other id lies between the first and the last. */
   block(count: number): Id[] {
     const ids = [this.next()];
     while (ids.length < count) {
@@ -63,7 +60,7 @@ export class Ids {
     return ids;
   }
 
-  /** Returns a new id in its API form, for ids that are never stored, such as request ids. */
+  /** For ids that are never stored, such as request ids. */
   nextShown(prefix: IdPrefix): string {
     return `${prefix}_${encodeUlid(this.nextBytes())}`;
   }
@@ -85,10 +82,7 @@ export class Ids {
 const pool = Buffer.allocUnsafe(10 * 256);
 let poolOffset = pool.length;
 
-/**
- * Returns ten random bytes. They are read from the system in pages, since one call per id would cost more than the rest
- * of the id.
- */
+/** Read from the system in pages, since one call per id would cost more than the rest of the id. */
 function randomTen(): Buffer {
   if (poolOffset >= pool.length) {
     randomFillSync(pool);
@@ -109,7 +103,6 @@ const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const uuidCodes = Array.from('00000000-0000-0000-0000-000000000000', (char) => char.charCodeAt(0));
 const scratch = new Uint8Array(16);
 
-/** Returns the UUID text of 16 bytes. */
 export function idFromBytes(bytes: Uint8Array): Id {
   for (let i = 0; i < 16; i += 1) {
     const at = DIGITS_AT[i] as number;
@@ -120,7 +113,7 @@ export function idFromBytes(bytes: Uint8Array): Id {
   return String.fromCharCode.apply(null, uuidCodes);
 }
 
-/** Writes the 16 bytes of an id. Allocates no string or buffer, since every batch calls it for every row. */
+/** Allocates no string or buffer, since every batch calls it for every row. */
 export function writeId(buffer: Uint8Array, offset: number, id: Id): void {
   for (let i = 0; i < 16; i += 1) {
     const at = DIGITS_AT[i] as number;
@@ -128,7 +121,6 @@ export function writeId(buffer: Uint8Array, offset: number, id: Id): void {
   }
 }
 
-/** Returns the 16 bytes of an id. */
 export function idBytes(id: Id): Buffer {
   const bytes = Buffer.allocUnsafe(16);
   writeId(bytes, 0, id);
@@ -141,26 +133,26 @@ export function showId(prefix: IdPrefix, id: Id): string {
   return `${prefix}_${encodeUlid(scratch)}`;
 }
 
-/** Returns the id of an API form, or null if it is not an id with this prefix. */
+/** Null if it is not an id with this prefix. */
 export function parseId(prefix: IdPrefix, text: string): Id | null {
   const { length } = prefix;
   if (text.charCodeAt(length) !== UNDERSCORE || !text.startsWith(prefix)) return null;
   return readUlid(scratch, text, length + 1) ? idFromBytes(scratch) : null;
 }
 
-/** Returns when the id was created, in milliseconds since the epoch. */
+/** Creation time in milliseconds since the epoch. */
 export function idTimeMs(id: Id): number {
   writeId(scratch, 0, id);
   return ulidTime(scratch);
 }
 
-/** Returns the id `distance` positions after the given one, in the order of `Ids.block`. */
+/** In the order of `Ids.block`. */
 export function idAfter(id: Id, distance: number): Id {
   const next = (BigInt(`0x${id.replaceAll('-', '')}`) + BigInt(distance)).toString(16).padStart(32, '0');
   return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');
 }
 
-/** Returns the lowest id of a millisecond: the lower bound of a time range over ids. */
+/** Lower bound of a time range over ids. */
 export function lowestIdAt(timeMs: number): Id {
   return idFromBytes(ulidBytes(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1), Buffer.alloc(10)));
 }

@@ -20,10 +20,7 @@ import { Metrics } from './observability/metrics.js';
 import { Readiness } from './observability/readiness.js';
 import { Tracing } from './observability/tracing.js';
 
-/**
- * Provides the foundation of every context. The composition root passes the configuration and the connected data
- * source.
- */
+/** The foundation of every context. The composition root passes configuration and data source. */
 @Global()
 @Module({})
 export class KernelModule {

@@ -20,10 +20,7 @@ for (const [value, char] of [...ALPHABET].entries()) {
   VALUES[char.toLowerCase().charCodeAt(0)] = value;
 }
 
-/**
- * Returns the 26 upper-case characters of a ULID. They sort like the bytes.
- * @throws RangeError unless there are 16 bytes.
- */
+/** 26 upper-case characters that sort like the bytes. @throws RangeError unless there are 16 bytes. */
 export function encodeUlid(bytes: Uint8Array): string {
   assertLength(bytes, ULID_BYTES);
   let at = 0;
@@ -42,19 +39,15 @@ export function encodeUlid(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the 16 bytes of a ULID in upper or lower case, or `null` for other input.
- *
- * Rejects Crockford's aliases (I and L for 1, O for 0), because one resource must not have two ids.
+ * Upper or lower case, null for other input. Rejects Crockford's aliases (I and L for 1, O for 0), because one resource
+ * must not have two ids.
  */
 export function decodeUlid(text: string): Buffer | null {
   const bytes = Buffer.allocUnsafe(ULID_BYTES);
   return readUlid(bytes, text, 0) ? bytes : null;
 }
 
-/**
- * Writes the 16 bytes of the ULID that begins at `from` and ends with `text`. Returns false if it is not a ULID. The
- * bytes are undefined then.
- */
+/** Writes the 16 bytes of the ULID from `from` to the end. On false, the bytes are undefined. */
 export function readUlid(bytes: Uint8Array, text: string, from: number): boolean {
   if (text.length - from !== TEXT_LENGTH) return false;
   let at = 0;
@@ -73,10 +66,7 @@ export function readUlid(bytes: Uint8Array, text: string, from: number): boolean
   return true;
 }
 
-/**
- * Returns when a ULID was created, in milliseconds since the epoch.
- * @throws RangeError unless there are 16 bytes.
- */
+/** Milliseconds since the epoch. @throws RangeError unless there are 16 bytes. */
 export function ulidTime(bytes: Uint8Array): number {
   assertLength(bytes, ULID_BYTES);
   let timeMs = 0;
@@ -85,11 +75,7 @@ export function ulidTime(bytes: Uint8Array): number {
   return timeMs;
 }
 
-/**
- * Returns a ULID made of milliseconds since the epoch and 10 random bytes. Writes into `bytes` if given, otherwise into
- * a new buffer.
- * @throws RangeError if either is out of range.
- */
+/** Writes into `bytes` if given. @throws RangeError if the time or the 10 random bytes are out of range. */
 export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Buffer.allocUnsafe(ULID_BYTES)): Buffer {
   if (!Number.isInteger(timeMs) || timeMs < 0 || timeMs > TIME_MAX_MS) {
     throw new RangeError('The time of a ULID must be an integer number of milliseconds in 48 bits.');
@@ -101,9 +87,8 @@ export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Bu
 }
 
 /**
- * Increments a ULID within the same millisecond, for ids that must sort in the order of their creation.
- * @throws RangeError if the 80 random bits overflow, as the ULID specification requires, or unless there are 16 bytes.
- * The bytes are unchanged then.
+ * Increments within the same millisecond, for ids in the order of their creation. @throws RangeError if the 80 random
+ * bits overflow, as the ULID specification requires, or unless there are 16 bytes. The bytes are unchanged then.
  */
 export function incrementUlid(bytes: Uint8Array): void {
   assertLength(bytes, ULID_BYTES);

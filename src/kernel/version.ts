@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Version of Posthorn from `package.json`. */
 export const VERSION = packageVersion();
 
-/** `User-Agent` of every request that Posthorn sends. */
 export const USER_AGENT = `Posthorn/${VERSION}`;
 
-/** Reads the nearest `package.json` above this file, whether the file is compiled or not. */
+/** From the nearest `package.json` above this file, whether the file is compiled or not. */
 function packageVersion(): string {
   for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const file = path.join(folder, 'package.json');

@@ -10,7 +10,6 @@ const refused = (code: number, enhanced: string, text: string): RecipientVerdict
   answer: { code, enhanced, text },
 });
 
-/** The transport's reply for a recipient with this verdict of the inbox. */
 async function replyTo(
   verdict: RecipientVerdict,
   answer: SmtpAnswer = { code: 250, enhanced: '2.6.0', text: 'Accepted.' },

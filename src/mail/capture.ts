@@ -14,8 +14,8 @@ const CAPTURED = {
 } as const;
 
 /**
- * The `capture:` transport, the default: nothing leaves the installation. A captured message is stored like every sent
- * one. Mail to one of the installation's own aliases is received as if it had arrived over SMTP.
+ * The `capture:` transport, the default: nothing leaves the installation. Messages are stored as if sent. Mail to own
+ * aliases is received as if over SMTP.
  */
 export class CaptureTransport extends MailTransport {
   constructor(private readonly mail: IncomingMail) {

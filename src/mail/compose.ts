@@ -3,21 +3,19 @@ import type { Mailbox } from '#engine/mail/addresses.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { DkimKey } from '#modules/domains/contract.js';
 
-/** An attachment of a message. */
 export interface ComposedAttachment {
   filename: string;
   contentType: string;
   content: Buffer;
-  /** Content-ID that `cid:` in the HTML refers to, without angle brackets. Null if it has none. */
+  /** Target of `cid:` in the HTML, without angle brackets. Null if it has none. */
   contentId: string | null;
 }
 
-/** The library that builds and signs messages is loaded on first use, because most installations send no email. */
+/** Loaded on first use, because most installations send no email. */
 const library = memoizeAsync(() => import('./message-library.js'));
 
-/** Parts of a message. There is no Bcc: it exists only in the envelope, never in the bytes. */
+/** There is no Bcc: it exists only in the envelope, never in the bytes. */
 export interface ComposedMessage {
-  /** Message-ID with its angle brackets. */
   messageId: string;
   date: Date;
   from: Mailbox;
@@ -27,15 +25,12 @@ export interface ComposedMessage {
   subject: string;
   html: string | null;
   text: string | null;
-  /** Headers that passed `mailHeaderFaults`. */
+  /** They passed `mailHeaderFaults`. */
   headers: Readonly<Record<string, string>>;
   attachments: readonly ComposedAttachment[];
 }
 
-/**
- * Signed fields: those of RFC 6376 section 5.4.1, and those that RFC 8058 requires. A field that occurs once is signed
- * once.
- */
+/** Those of RFC 6376 section 5.4.1 and of RFC 8058. A field that occurs once is signed once. */
 const SIGNED_FIELDS = [
   'From',
   'Sender',
@@ -75,9 +70,7 @@ const LINE_BYTES_MAX = 998;
 const CR = 0x0d;
 const LF = 0x0a;
 
-/**
- * The composed message must not be sent, because it has no signature or has lines that servers interpret differently.
- */
+/** The message has no signature, or lines that servers interpret differently. */
 export class NotComposed extends Error {}
 
 /**

@@ -2,7 +2,6 @@ import { EventEmitter } from 'node:events';
 import { jest } from '@jest/globals';
 import { ConversationWatch } from './conversation-watch.js';
 
-/** A connection whose number of sent bytes the test controls. */
 class FakeSocket extends EventEmitter {
   readonly localPort = 40_000;
   readonly remoteAddress = '192.0.2.1';
@@ -38,7 +37,6 @@ describe('a watched conversation', () => {
   const client = (line: string): void => log.debug({ tnx: 'client', sid: 's' }, line);
   const server = (line: string): void => log.debug({ tnx: 'server', sid: 's' }, line);
   const sentAll = (): void => log.info({ tnx: 'message', sid: 's' }, '<100 bytes encoded mime message>');
-  /** Returns the minutes of silence after which the conversation ends. */
   const endsAfter = (): number => {
     for (let half = 1; half <= 40; half += 1) {
       jest.advanceTimersByTime(MINUTE_MS / 2);

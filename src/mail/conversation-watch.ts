@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import { conversationMsMax, type SmtpWait, waitAfter, waitMs } from '#engine/mail/smtp-times.js';
 
-/** The members of a nodemailer log entry that are used. `sid` identifies the connection. */
 interface Entry {
   tnx?: string;
   sid?: string;
@@ -10,7 +9,6 @@ interface Entry {
   remotePort?: number;
 }
 
-/** The members of a connection that are used. */
 interface WatchedSocket extends Pick<Writable, 'writableLength' | 'destroyed' | 'destroy' | 'once'> {
   readonly bytesWritten: number;
   readonly localPort?: number | undefined;
@@ -18,7 +16,6 @@ interface WatchedSocket extends Pick<Writable, 'writableLength' | 'destroyed' | 
   readonly remotePort?: number | undefined;
 }
 
-/** Settings of nodemailer that leave timeouts to a `ConversationWatch`. */
 export interface WatchedOptions {
   logger: ReturnType<ConversationWatch['logger']>;
   transactionLog: true;
@@ -32,9 +29,8 @@ const MARGIN_MS = 5_000;
 
 /**
  * Ends conversations whose server does not reply within the time that RFC 5321 allows for the pending command.
- *
- * nodemailer has only one limit for all silence. It logs each command and reply (`transactionLog`), without messages
- * and passwords. The watch reads that log.
+ * nodemailer has one limit for all silence. The watch reads its log (`transactionLog`), which has no messages and
+ * passwords.
  */
 export class ConversationWatch {
   private readonly sockets = new Map<string, WatchedSocket>();
@@ -42,7 +38,7 @@ export class ConversationWatch {
 
   constructor(private readonly answerMsMax: number) {}
 
-  /** Options for nodemailer. Its own limits apply where the watch sees no traffic. */
+  /** nodemailer's own limits apply where the watch sees no traffic. */
   get options(): WatchedOptions {
     const greetingMs = waitMs('greeting', this.answerMsMax);
     return {
@@ -54,7 +50,6 @@ export class ConversationWatch {
     };
   }
 
-  /** Watches a connection that is passed to nodemailer, from its first line on. */
   attend(socket: WatchedSocket): void {
     const place = placeOf(socket);
     this.sockets.set(place, socket);
@@ -87,7 +82,6 @@ export class ConversationWatch {
   }
 }
 
-/** State of one connection: its pending replies and the timer of the first one. */
 class Conversation {
   /** Pending replies. Commands are pipelined (RFC 2920), and the timer belongs to the first one. */
   private readonly waits: SmtpWait[] = ['greeting'];
@@ -144,7 +138,6 @@ class Conversation {
       this.socket.destroy(Object.assign(new Error('The mail server did not answer in time.'), { code: 'ETIMEDOUT' }));
   }
 
-  /** Bytes that left the socket's buffer. */
   private get taken(): number {
     return this.socket.bytesWritten - this.socket.writableLength;
   }

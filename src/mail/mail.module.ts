@@ -9,7 +9,7 @@ import { IncomingMail } from '#modules/inbox/contract.js';
 import { CaptureTransport } from './capture.js';
 import type { SmtpTransport } from './smtp.js';
 
-/** The transport that EMAIL_TRANSPORT names. Its connections are closed when the process ends. */
+/** The transport of EMAIL_TRANSPORT, closed when the process ends. */
 export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
   constructor(private readonly transport: MailTransport | SmtpTransport) {
     super();
@@ -32,7 +32,7 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
   }
 }
 
-/** Loads only the configured transport, because each one has its own library. */
+/** Loads only the configured transport, because each has its own library. */
 async function transportOf(
   { emailTransport, platformDomain, smtpAnswerMsMax: answerMsMax }: Config,
   dialer: Dialer,
@@ -68,7 +68,6 @@ async function transportOf(
   }
 }
 
-/** Provides the transport for outgoing mail. */
 @Global()
 @Module({
   providers: [

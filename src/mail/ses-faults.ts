@@ -40,7 +40,7 @@ const RATE_AGAIN_MS = 10_000;
 /** Failures of an exchange before any part of it was sent. */
 const NOT_SENT: ReadonlySet<string> = new Set(['blocked', 'dns', 'connection', 'tls']);
 
-/** Converts a failed submission to SES into a report. SES accepts a message for all recipients or for none. */
+/** SES accepts a message for all recipients or for none. */
 export function readSesFailure(
   recipients: readonly string[],
   error: unknown,
@@ -69,7 +69,6 @@ export function readSesFailure(
   });
 }
 
-/** Builds the same reply for each recipient. */
 export function told(
   recipients: readonly string[],
   outcome: RecipientReply['outcome'],
@@ -101,7 +100,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
   return { name: error.name, message: error.message, status };
 }
 
-/** Removes the credentials from a text, because a server may echo what it was sent. */
+/** A server may echo the credentials that it was sent. */
 function scrubbed(text: string, credentials: AwsCredentials): string {
   let clean = text;
   for (const value of Object.values(credentials) as string[]) clean = clean.replaceAll(value, '***');

@@ -21,7 +21,6 @@ const WRONG = {
 
 afterEach(cleanUp);
 
-/** Starts a server with this answer, and a transport to it. */
 async function answering(
   status: number,
   body: object | string,

@@ -2,7 +2,6 @@ import { DialFailed } from '#egress/dialer.js';
 import { classifyReply, cleanReply, type SmtpStage, type SmtpVerdict } from '#engine/mail/smtp-reply.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** The members of nodemailer's result or error that are used. */
 export interface SmtpAnswers {
   accepted?: readonly unknown[];
   response?: string;
@@ -10,12 +9,12 @@ export interface SmtpAnswers {
   code?: string;
   command?: string;
   timeoutType?: string;
-  /** Code of the socket's error, which nodemailer replaces with its own. */
+  /** The socket's error. nodemailer replaces its code. */
   originalCode?: string;
   rejectedErrors?: readonly { recipient?: string; response?: string; responseCode?: number }[];
 }
 
-/** A report, and whether the server asked to slow down. */
+/** And whether the server asked to slow down. */
 export interface ReadAnswers {
   report: SubmissionReport;
   isThrottled: boolean;
@@ -30,7 +29,6 @@ const NEVER_TAKEN = /^Reached maximum number of retries after connection was clo
 /** nodemailer uses one code for all socket errors, so failed TLS handshakes are recognised by Node's text. */
 const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
 
-/** Converts the result of a message that all or some recipients accepted into a report for each recipient. */
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
   const accepted = new Set((result.accepted ?? []).map((address) => String(address).toLowerCase()));
   return merged(
@@ -42,7 +40,6 @@ export function readResult(recipients: readonly string[], result: SmtpAnswers): 
   );
 }
 
-/** Converts an error of an exchange into a report for each recipient. */
 export function readError(recipients: readonly string[], error: Error & SmtpAnswers): ReadAnswers {
   if (isBeforeAnyMessage(error)) {
     const stage: SmtpStage = error.code === 'EAUTH' ? 'auth' : 'connect';
@@ -62,7 +59,7 @@ export function readError(recipients: readonly string[], error: Error & SmtpAnsw
   );
 }
 
-/** Returns the report of a submission that timed out while it waited for a slot. It was not sent. */
+/** For a submission that timed out while it waited for a slot. */
 export function notSent(recipients: readonly string[], text: string, retryAfterMs: number): SubmissionReport {
   const replies = recipients.map((address) => ({
     address,
@@ -125,10 +122,7 @@ function stageOf({ code, command }: SmtpAnswers): SmtpStage {
   return command === 'DATA' && code === 'EENVELOPE' ? 'data' : 'message';
 }
 
-/**
- * Returns a sentence for an error without a server reply. Raw error texts may contain internal addresses or the data
- * that was sent.
- */
+/** For errors without a server reply. Raw texts may contain internal addresses or the data that was sent. */
 function sentenceOf(error: Error & SmtpAnswers): string {
   if (error instanceof DialFailed) return error.message;
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH')

@@ -58,7 +58,6 @@ interface Received {
   user: unknown;
 }
 
-/** A relay of another implementation. */
 async function relay(
   options: SMTPServerOptions = {},
 ): Promise<{ port: number; received: Received[]; connections: () => number }> {
@@ -114,7 +113,6 @@ async function scripted(
   return server;
 }
 
-/** The usual replies, except for commands that begin like this. */
 const usual =
   (other: Record<string, string | null | undefined> = {}) =>
   (line: string): string | null | undefined => {
@@ -125,7 +123,6 @@ const usual =
     return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
   };
 
-/** An installation without aliases for the test addresses. */
 const NO_ALIASES = {
   recipient: async () => ({ kind: 'refused', answer: { code: 550, enhanced: '5.7.1', text: 'Not here.' } }),
 } as unknown as IncomingMail;

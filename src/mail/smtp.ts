@@ -10,31 +10,27 @@ import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } fr
 import { DomainThrottle, PLACE_MS_MAX } from './throttle.js';
 
 const SETUP_MS = 10_000;
-/** An idle connection is closed after this time, because firewalls drop connections that are silent for longer. */
+/** Firewalls drop connections that are silent for longer. */
 const IDLE_MS = 30_000;
 const CONNECTIONS = 10;
 const MESSAGES_PER_CONNECTION = 100;
 const TURN_AGAIN_MS = 5_000;
 const RELAY = 'relay';
 
-/** Settings of the transport beyond EMAIL_TRANSPORT. */
 export interface SmtpOptions {
-  /** Posthorn's own name in EHLO. Null uses the machine's host name. */
+  /** In EHLO. Null uses the machine's host name. */
   ownName: string | null;
-  /** PEM certificates trusted instead of Node's own authorities. */
+  /** PEM, trusted instead of Node's own authorities. */
   ca?: string;
-  /** Maximum time for one reply of the server, in milliseconds (SMTP_ANSWER_TIMEOUT). */
+  /** For one reply of the server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /**
-   * Time limit for the wait for a slot, and then for one conversation, in milliseconds. Derived from `answerMsMax` by
-   * default.
-   */
+  /** For the wait for a slot, and then for one conversation. Derived from `answerMsMax` by default. */
   totalMs?: number;
 }
 
 /**
- * The `smtp:` and `smtps:` transport: a relay that accepts all mail, over pooled connections that only the dialer
- * opens. It does not retry: the caller has the retry schedule and knows the remaining recipients.
+ * The `smtp:` and `smtps:` transport: a relay, over pooled connections that only the dialer opens. It does not retry:
+ * the caller has the retry schedule and knows the remaining recipients.
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
@@ -80,7 +76,6 @@ export class SmtpTransport extends MailTransport {
     }
   }
 
-  /** Closes the connections, including those that are sending a message. */
   close(): void {
     this.mailer.close({ force: true });
   }

@@ -1,6 +1,4 @@
-/** Maximum time that a submission waits for a slot, in milliseconds. */
 export const PLACE_MS_MAX = 60_000;
-/** Maximum number of concurrent messages to one domain. */
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
 /** A conversation that takes longer counts as stalled. No submission waits for a slot of its domain then. */
@@ -14,16 +12,14 @@ interface Gate {
   waiting: (() => void)[];
   /** Submissions that wait, and those that were woken but have not checked yet. The entry is kept for them. */
   waiters: number;
-  /** Number of slots in use whose conversation is stalled. */
+  /** Slots in use whose conversation is stalled. */
   stalled: number;
 }
 
 /**
- * Semaphore for each recipient domain: five concurrent messages, or half of that for five minutes after the server
- * asked to slow down.
- *
- * If all slots are in use and a conversation is stalled, submissions do not wait. A waiting submission would occupy a
- * delivery slot that others could use. Each process has its own throttle.
+ * Semaphore per recipient domain and process: five concurrent messages, half of that for five minutes after the server
+ * asked to slow down. If all slots are in use and a conversation is stalled, submissions do not wait, since they would
+ * occupy a delivery slot that others could use.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();
@@ -33,10 +29,7 @@ export class DomainThrottle {
     private readonly options: { atOnce?: number; stalledMs?: number } = {},
   ) {}
 
-  /**
-   * Waits for a slot at each of these domains. Returns a function that releases the slots. Returns null if `signal`
-   * aborts first, or if a domain is full and stalled.
-   */
+  /** Waits for a slot at each domain. Null if `signal` aborts first, or if a domain is full and stalled. */
   async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
     const held: string[] = [];
     // Sorted, so that two submissions cannot deadlock.
@@ -63,7 +56,6 @@ export class DomainThrottle {
     };
   }
 
-  /** Halves the limit of a domain whose server asked to slow down. */
   slowDown(domain: string): void {
     const gate = this.gateOf(domain);
     gate.limit = Math.max(1, Math.floor(this.limitOf(gate) / 2));

@@ -2,7 +2,6 @@ import type { ApiError } from '#kernel/errors.js';
 import { html } from './html.js';
 import type { Page } from './page.js';
 
-/** Builds the HTML page for an error. */
 export function faultPage({ type, message }: ApiError, requestId: string): Page {
   const title =
     type === 'rate_limited'

@@ -3,13 +3,10 @@ import { hash } from 'node:crypto';
 /** Name and `Set-Cookie` values of a cookie of Posthorn's pages. The cookie belongs to this installation only. */
 export interface HostCookie {
   name: string;
-  /** Returns the `Set-Cookie` value that sets the cookie for the given lifetime. */
   set: (value: string, lifetimeSeconds: number) => string;
-  /** The `Set-Cookie` value that removes the cookie. */
   clear: string;
 }
 
-/** The installation that a cookie belongs to. */
 export interface CookieOwner {
   baseUrl: string;
   /** A permanent key of the installation, not shared with any other: `Keyring.derived(COOKIE_KEY_PURPOSE)`. */

@@ -4,7 +4,6 @@ export class Html {
 
   static readonly empty = new Html('');
 
-  /** Builds a fragment from a template, with every value escaped. */
   static from(parts: readonly string[], values: readonly HtmlValue[]): Html {
     return new Html(parts.map((part, i) => part + (i < values.length ? textOf(values[i] as HtmlValue) : '')).join(''));
   }
@@ -17,7 +16,7 @@ export class Html {
 /** Values of a template: text and numbers are escaped, null renders as nothing, lists are concatenated. */
 export type HtmlValue = string | number | null | Html | readonly HtmlValue[];
 
-/** Tagged template that escapes its values. Safe only for element content and attributes in double quotes. */
+/** Tagged template that escapes its values. Safe only for element content and double-quoted attributes. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return Html.from(parts, values);
 }

@@ -4,8 +4,8 @@ import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 
 /**
- * Rejects forms that a page of another site submitted (CSRF, including login CSRF). It checks `Sec-Fetch-Site` and
- * `Origin`. A client that sends neither is not a browser and carries no victim's cookie.
+ * Rejects forms of other sites (CSRF, including login CSRF) by `Sec-Fetch-Site` and `Origin`. A client that sends
+ * neither is not a browser and carries no victim's cookie.
  */
 @Injectable()
 export class OwnOriginGuard implements CanActivate {
@@ -21,10 +21,7 @@ export class OwnOriginGuard implements CanActivate {
   }
 }
 
-/**
- * Returns whether the browser reports a page of this origin as the sender. Returns true for clients that are not
- * browsers.
- */
+/** True for a page of this origin, and for clients that are not browsers. */
 export function isFromOurPages(
   { headers, host }: Pick<FastifyRequest, 'headers' | 'host'>,
   ourOrigin: string,

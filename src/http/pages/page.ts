@@ -7,27 +7,20 @@ export interface Page {
   body: HtmlValue;
 }
 
-/** Optional properties of a page's answer. */
 export interface PageOptions {
-  /** HTTP status, 200 by default. */
+  /** 200 by default. */
   status?: number;
   /** Path of BASE_URL without a trailing slash. Pages may be served below a path of their host. */
   basePath?: string;
-  /**
-   * Other origins that a form of the page may submit or redirect to. Browsers check a redirect after a form against
-   * `form-action` too.
-   */
+  /** Other origins that a form may submit or redirect to. Browsers check the redirect too. */
   formTargets?: readonly string[];
 }
 
-/** Path of the stylesheet that all pages share. */
 export const STYLE_PATH = '/pages/style.css';
 
 /**
- * Returns the headers of a page: no scripts, no resources except the stylesheet, no framing, no caching.
- *
- * The referrer stays within the origin. `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn
- * checks that header.
+ * No scripts, no resources except the stylesheet, no framing, no caching. The referrer stays within the origin:
+ * `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn checks that header.
  */
 export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets'> = {}): Record<string, string> {
   return {
@@ -47,7 +40,6 @@ export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets
   };
 }
 
-/** Renders the complete document of a page. */
 export function documentOf({ title, body }: Page, basePath = ''): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -69,7 +61,6 @@ ${body}
 `;
 }
 
-/** Sends a page as the answer. */
 export function sendPage(reply: FastifyReply, page: Page, options: PageOptions = {}): void {
   reply
     .code(options.status ?? 200)

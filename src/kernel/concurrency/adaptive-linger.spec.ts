@@ -2,7 +2,6 @@ import { AdaptiveLinger } from './adaptive-linger.js';
 
 const LIMITS = { waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 8 };
 
-/** Arrivals at an interval of `gapMs`, the last one at 1,000 ms. */
 function visited(gapMs: number, count = 20): AdaptiveLinger {
   const linger = new AdaptiveLinger(LIMITS);
   for (let n = count - 1; n >= 0; n -= 1) linger.recordArrival(1_000 - n * gapMs);

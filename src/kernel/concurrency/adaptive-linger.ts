@@ -1,18 +1,14 @@
-/** Number of recent arrivals that the rate is computed from. */
+/** Recent arrivals that the rate is computed from. */
 const SEEN = 8;
 /** Requests that arrive within this time would form a group without a linger. The linger gained nothing. */
 const TOGETHER_MS = 1.5;
-/**
- * Unrelated requests occasionally arrive close together. After this many consecutive lingers that gained nothing, treat
- * the pattern as real.
- */
+/** Unrelated requests occasionally arrive together. So many consecutive vain lingers make a pattern. */
 const IN_VAIN = 2;
-/** Maximum number of groups that skip the linger. The number doubles with each further linger that gained nothing. */
+/** Maximum of groups that skip the linger. Doubles with each further vain linger. */
 const AT_ONCE_MAX = 64;
 
-/** Limits of a linger. */
 export interface LingerLimits {
-  /** Longest wait of the first request of a group. */
+  /** Wait of the first request of a group. */
   waitMsMax: number;
   /** Maximum of linger and write time together. If writes are slow, enough requests arrive during the write. */
   lingerAndWriteMs: number;
@@ -38,21 +34,16 @@ export class AdaptiveLinger {
 
   constructor(private readonly limits: LingerLimits) {}
 
-  /** Group size that ends a linger. */
   get batchSize(): number {
     return this.limits.batchSize;
   }
 
-  /** Records the arrival of a request. */
   recordArrival(atMs: number): void {
     this.arrivalsMs.push(atMs);
     if (this.arrivalsMs.length > SEEN) this.arrivalsMs.shift();
   }
 
-  /**
-   * Returns how long the first request of a group may wait, or 0 if no further request is likely. Call it once per
-   * group, because a skipped linger is counted.
-   */
+  /** Wait of the first request, or 0 if no further one is likely. Call it once per group: skips are counted. */
   lingerMs(nowMs: number): number {
     if (this.arrivalsMs.length < SEEN) return 0;
     const waitMs = Math.min(this.limits.waitMsMax, this.limits.lingerAndWriteMs - this.writeMs);
@@ -62,23 +53,21 @@ export class AdaptiveLinger {
     return 0;
   }
 
-  /** Returns whether the next request is unlikely to arrive within the remaining time. The linger then ends. */
+  /** The linger ends if the next request is unlikely to arrive within the remaining time. */
   isComplete(restMs: number): boolean {
     return restMs < this.gapMs(this.arrivalsMs.at(-1) ?? 0);
   }
 
-  /** Records that a group which lingered is complete. `spreadMs`: time between its first and last arrival. */
+  /** Records a group that lingered. `spreadMs`: time between its first and last arrival. */
   recordDeparture(spreadMs: number): void {
     this.emptyWaits = spreadMs > TOGETHER_MS ? 0 : this.emptyWaits + 1;
     this.skipsLeft = this.emptyWaits < IN_VAIN ? 0 : Math.min(2 ** (this.emptyWaits - IN_VAIN + 1), AT_ONCE_MAX);
   }
 
-  /** Records how long a group's write took. */
   recordWrite(ms: number): void {
     this.writeMs += (ms - this.writeMs) / SEEN;
   }
 
-  /** Returns the mean time between arrivals until `untilMs`. */
   private gapMs(untilMs: number): number {
     return (untilMs - (this.arrivalsMs[0] ?? 0)) / (SEEN - 1);
   }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { Cache, STALENESS_MAX_MS } from './cache.js';
 
-/** A cache over an in-memory table that counts its loads, with a clock that stands still. */
 function arrange(entriesMax = 10) {
   const time = { nowMs: 1_000 };
   const table = new Map<string, number>([

@@ -1,19 +1,16 @@
-/** A cached value and the time at which its load started. */
 interface Entry<V> {
   value: Promise<V>;
-  /** The loaded value, or undefined while the load runs. */
+  /** Undefined while the load runs. */
   settled: V | undefined;
   loadedAtMs: number;
 }
 
-/** Options of a cache: its size and its clock. */
 export interface CacheOptions {
   entriesMax: number;
   nowMs: () => number;
   /**
-   * Time until which all change notifications have been received (`Notifications.heardUntilMs`). An entry that none of
-   * them invalidated counts as loaded at that time. Use it only for values that do not change merely because time
-   * passes.
+   * Time until which all change notifications arrived (`Notifications.heardUntilMs`). Entries that none invalidated
+   * count as loaded then. Not for values that change merely because time passes.
    */
   heardUntilMs?: () => number;
 }
@@ -22,8 +19,8 @@ export interface CacheOptions {
 export const STALENESS_MAX_MS = 5_000;
 
 /**
- * A read-through cache with a maximum size. Runs one load at a time per key and does not cache failed loads.
- * Notifications invalidate entries. The maximum age covers lost notifications.
+ * A read-through cache. One load at a time per key, failed loads are not cached. Notifications invalidate entries, and
+ * the maximum age covers lost ones.
  */
 export class Cache<V> {
   private readonly entries = new Map<string, Entry<V>>();
@@ -37,16 +34,13 @@ export class Cache<V> {
     return this.fresh(key) ?? this.loaded(key);
   }
 
-  /** Returns the promise that `get` would return without a load, or undefined if `get` would load. */
+  /** The promise of `get`, or undefined if `get` would load. */
   fresh(key: string): Promise<V> | undefined {
     const known = this.entries.get(key);
     return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;
   }
 
-  /**
-   * Returns the value that `get` would resolve with, or undefined if it is not loaded yet. Saves a promise on the hot
-   * path of every message.
-   */
+  /** The value of `get`, or undefined if not loaded. Saves a promise on the hot path of every message. */
   known(key: string): V | undefined {
     const entry = this.entries.get(key);
     return entry && this.freshUntilMs(entry) > this.options.nowMs() ? entry.settled : undefined;

@@ -1,4 +1,4 @@
-/** Work did not finish in time. It may still finish, and its result is then discarded. */
+/** The work may still finish. Its result is then discarded. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 
@@ -7,10 +7,7 @@ export class DeadlinePassed extends Error {
   }
 }
 
-/**
- * Resolves with the result of `work`, or rejects with `DeadlinePassed` after `ms`. If `work` throws, the promise
- * rejects. A result after the deadline is discarded.
- */
+/** Resolves with the result of `work`, or rejects with its error, or with `DeadlinePassed` after `ms`. */
 export function withDeadline<T>(ms: number, work: () => T | PromiseLike<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const late = setTimeout(() => reject(new DeadlinePassed(ms)), ms);

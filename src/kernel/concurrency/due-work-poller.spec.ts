@@ -14,9 +14,6 @@ afterEach(() => {
 
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-/**
- * A poller over a storage with responses that the test sets. `woken` contains the names of woken loops and the times.
- */
 function arrange(answer: () => Record<string, number | null> | Error, names: readonly string[] = ['due', 'mail']) {
   const asked: string[] = [];
   const woken: string[] = [];

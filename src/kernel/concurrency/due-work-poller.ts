@@ -8,12 +8,11 @@ const LOOK_MS = 1_000;
 const GOOD_MS = 3_000;
 /** A poll that takes longer counts as failed. */
 const DEADLINE_MS = 4_000;
-/** Poll interval of a loop that this poller wakes. The loop still polls by itself at this interval. */
+/** The loop still polls by itself at this interval. */
 const ATTENDED_MS = 30_000;
 
-/** Work that a loop does once it is due. */
 export interface DueWork {
-  /** A word, used as an argument of `schedule` and as a column name. */
+  /** An argument of `schedule` and a column name. */
   name: string;
   /** SQL expression: milliseconds until work is due, or null for never. Must need only one index step. */
   inMs: string;
@@ -29,7 +28,7 @@ export interface DueWork {
 @Injectable()
 export class DueWorkPoller implements OnApplicationShutdown {
   private readonly watches: DueWork[] = [];
-  /** Scheduled wake-ups by name. Times are from the monotonic clock. */
+  /** By name, with times of the monotonic clock. */
   private readonly alarms = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   private readonly loop: Loop;
   private seenMs = -Infinity;
@@ -46,18 +45,17 @@ export class DueWorkPoller implements OnApplicationShutdown {
     );
   }
 
-  /** Registers work whose loop is woken, starting with the next poll. */
   register(dueWork: DueWork): void {
     this.watches.push(dueWork);
     this.loop.start();
   }
 
-  /** Returns how long an idle loop should rest: `ownMs` while this poller does not work. */
+  /** Rest of an idle loop: `ownMs` while this poller does not work. */
   restMs(ownMs: number): number {
     return this.clock.monotonicMs() - this.seenMs < GOOD_MS ? Math.max(ownMs, ATTENDED_MS) : ownMs;
   }
 
-  /** Schedules work that this process already knows about. Does nothing if the work is not registered. */
+  /** Schedules work that this process already knows about. Ignores unregistered work. */
   schedule(name: string, inMs: number): void {
     const watch = this.watches.find((each) => each.name === name);
     if (watch && inMs <= LOOK_MS) this.wakeIn(watch, inMs);
@@ -69,7 +67,6 @@ export class DueWorkPoller implements OnApplicationShutdown {
     this.alarms.clear();
   }
 
-  /** One turn of the loop. */
   async poll(): Promise<LoopDelay> {
     const watches = [...this.watches];
     const columns = watches.map(({ name, inMs }) => `(${inMs})::float8 as "${name}"`);
@@ -94,7 +91,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     return { restMs: LOOK_MS };
   }
 
-  /** Wakes the loops that rest longer because of this poller. Happens once. After that they poll by themselves. */
+  /** Wakes the loops that rest longer because of this poller, once. Afterwards they poll by themselves. */
   private failed(): void {
     if (this.isFailing) return;
     this.isFailing = true;

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { KeyedSemaphore } from './keyed-semaphore.js';
 
-/** Work that ends when the test says so. */
 function held(): { work: () => Promise<string>; end: () => void; begun: () => boolean } {
   let end = (): void => undefined;
   let begun = false;

@@ -1,10 +1,8 @@
 const PLACES_PER_KEY = 100;
 
 /**
- * A semaphore per key with a timeout. It limits concurrent work of one kind, for example requests to an endpoint's
- * transform or proxy URL, or work that needs much memory. Waiting work gets a slot in order of arrival, within its own
- * time limit. A host that hangs can therefore hold only a limited number of connections, and other work still gets its
- * turn.
+ * A semaphore per key that limits concurrent work, for example requests to one transform or proxy URL. Slots go in
+ * order of arrival, within a time limit: a host that hangs holds only a limited number of connections.
  */
 export class KeyedSemaphore {
   private readonly taken = new Map<string, number>();
@@ -12,7 +10,7 @@ export class KeyedSemaphore {
 
   constructor(private readonly perKeyMax = PLACES_PER_KEY) {}
 
-  /** Runs the work with its remaining time in milliseconds. Returns null if no slot became free in time. */
+  /** Runs the work with its remaining time. Returns null if no slot became free in time. */
   async run<T>(key: string, timeoutMs: number, work: (leftMs: number) => Promise<T>): Promise<T | null> {
     const fromMs = performance.now();
     const taken = this.taken.get(key) ?? 0;
@@ -41,7 +39,6 @@ export class KeyedSemaphore {
     });
   }
 
-  /** Passes the slot to the next waiting work. */
   private release(key: string): void {
     const line = this.waiting.get(key);
     const [next] = line ?? [];

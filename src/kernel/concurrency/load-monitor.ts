@@ -1,28 +1,23 @@
 import { performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
 
-/** Delivery rate and event loop utilization of this process. */
 export interface LoadSample {
   /** Deliveries begun per second. */
   urgentPerSecond: number;
-  /** Fraction of the time in which the event loop was busy: 1 if it was never idle. */
+  /** Busy fraction of the event loop: 1 if it was never idle. */
   utilization: number;
 }
 
-/**
- * Counts deliveries, so that background work can yield to them. Counting is cheap. Background work samples at its own
- * interval.
- */
+/** Counts deliveries, so that background work can yield to them. */
 @Injectable()
 export class LoadMonitor {
   private begun = 0;
 
-  /** Counts one started delivery. */
   recordDelivery(): void {
     this.begun += 1;
   }
 
-  /** Returns a function that returns the load since its previous call. Each reader needs its own sampler. */
+  /** The sampler returns the load since its previous call. Each reader needs its own. */
   sampler(): () => LoadSample {
     let [begun, atMs, load] = [this.begun, performance.now(), performance.eventLoopUtilization()];
     return () => {

@@ -12,7 +12,6 @@ afterEach(() => {
   Logger.overrideLogger(true);
 });
 
-/** A loop whose turns are counted. `turn` is the work of the next turns. */
 function arrange(turn: () => Promise<LoopDelay> = async () => ({ restMs: 1_000 })) {
   const seen = { turns: 0, nowMs: 5_000 };
   const loop = new Loop(

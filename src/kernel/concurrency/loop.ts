@@ -1,18 +1,13 @@
 import { Logger } from '@nestjs/common';
 
-/** Result of one turn (iteration) of a loop: the rest before the next turn, in milliseconds. */
 export interface LoopDelay {
   restMs: number;
 }
 
-/** Time limits of a loop. */
 export interface LoopLimits {
   /** A turn that takes longer is abandoned, and the next one begins. */
   deadlineMs: number;
-  /**
-   * The process is not ready if the last successful turn is overdue by more than this. Infinity for housekeeping, which
-   * is not time-critical.
-   */
+  /** Maximum delay of a successful turn while the process counts as ready. Infinity for housekeeping. */
   lateMs: number;
 }
 
@@ -25,9 +20,8 @@ const BACKOFF_MS_FIRST = 100;
 const BACKOFF_MS_MAX = 5_000;
 
 /**
- * A background loop that survives any error. A failed turn is logged, and the next one follows after a backoff that
- * doubles up to five seconds. A turn that does not end is abandoned in the same way. Readiness and metrics use the end
- * of the last successful turn and the due time of the next one.
+ * A background loop that survives any error. A failed turn is logged, and the next follows after a backoff that doubles
+ * up to five seconds. A turn that does not end is abandoned. Readiness and metrics read the times of turns.
  */
 export class Loop {
   private static readonly started = new Set<Loop>();
@@ -40,7 +34,7 @@ export class Loop {
   private failures = 0;
   /** When the next successful turn should have begun, on the monotonic clock. */
   private dueMs = 0;
-  /** End of the last successful turn, in milliseconds since the epoch. Null before the first one. */
+  /** End of the last successful turn, since the epoch. Null before the first one. */
   lastTurnAtMs: number | null = null;
 
   constructor(
@@ -52,17 +46,15 @@ export class Loop {
     this.logger = new Logger(name);
   }
 
-  /** Returns the loops of this process that were started and not stopped. */
   static running(): Iterable<Loop> {
     return Loop.started;
   }
 
-  /** Returns for how long a successful turn has been overdue, in milliseconds. 0 if the next turn is in the future. */
+  /** How long a successful turn has been overdue. 0 if the next one is in the future. */
   overdueMs(): number {
     return this.stopped ? 0 : Math.max(0, performance.now() - this.dueMs);
   }
 
-  /** Returns whether a successful turn is overdue for longer than the limit. */
   isLate(): boolean {
     return this.overdueMs() > this.limits.lateMs;
   }
@@ -83,7 +75,7 @@ export class Loop {
     else this.schedule(0);
   }
 
-  /** Stops the loop. Resolves when the running turn has ended. */
+  /** Resolves when the running turn has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     Loop.started.delete(this);

@@ -1,7 +1,4 @@
-/**
- * Returns a function that calls `make` once and caches its result. A failure is not cached, so that the next call tries
- * again instead of failing for the rest of the process's life.
- */
+/** Calls `make` once and caches its result. A failure is not cached, so that the next call tries again. */
 export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () =>

@@ -37,7 +37,6 @@ function leaveInTime(queue: Queue & Partial<OnApplicationShutdown>): void {
   };
 }
 
-/** Returns whether the work settled in time. */
 async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isLate = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));

@@ -27,10 +27,7 @@ const IDLE_MS = 30_000;
 /** BullMQ retries immediately if the server is unavailable. This is the delay before it sees the error. */
 const REST_MS = 500;
 
-/**
- * Returns the options of BullMQ's root module. With `REDIS_URL` the queues are in Redis, otherwise in PostgreSQL,
- * schema `bullmq`.
- */
+/** With `REDIS_URL` the queues are in Redis, otherwise in PostgreSQL, schema `bullmq`. */
 export function queueOptions(config: Config): { connection: never; prefix?: string } {
   if (config.redisUrl) {
     setDefaultBackendFactory();
@@ -53,7 +50,7 @@ export function queueOptions(config: Config): { connection: never; prefix?: stri
   return { connection: {} as never };
 }
 
-/** Creates the queues' tables if the queues are in PostgreSQL. Call it once, before any queue exists. */
+/** Creates the queues' tables in PostgreSQL. Call it once, before any queue exists. */
 export async function prepareQueues(config: Config): Promise<void> {
   if (config.redisUrl) return;
   await retryUntilAvailable(async () => {
@@ -69,10 +66,7 @@ export async function prepareQueues(config: Config): Promise<void> {
   });
 }
 
-/**
- * PostgreSQL connection of one queue or worker. BullMQ's own implementation has no error listener on new connections.
- * It also caches a failed first connection forever.
- */
+/** BullMQ's own connection has no error listener, and caches a failed first connection forever. */
 class QueueConnection extends PostgresConnection {
   private readonly own: pg.Pool;
 
@@ -95,10 +89,7 @@ class QueueConnection extends PostgresConnection {
   }
 }
 
-/**
- * A pool with BullMQ's interface. It reports an unavailable server half a second late, because BullMQ retries
- * immediately.
- */
+/** BullMQ's pool. Reports an unavailable server half a second late, because BullMQ retries immediately. */
 class UnhurriedPool implements PgPool {
   constructor(private readonly pool: pg.Pool) {}
 
@@ -139,10 +130,7 @@ async function unhurried<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Returns a Redis connection for purposes other than queues, or null without REDIS_URL. Commands fail immediately while
- * Redis is unavailable.
- */
+/** A connection for other purposes than queues, or null without REDIS_URL. Commands fail fast in an outage. */
 export function redisConnection(config: Config): Redis | null {
   if (!config.redisUrl) return null;
   const redis = new Redis(config.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, lazyConnect: true });

@@ -1,10 +1,8 @@
 import type { AwsCredentials } from './aws-credentials.js';
 import { ConfigError } from './config-values.js';
 
-/** Storage of raw messages and attachments. */
 export type BlobPlace = { kind: 'postgres' } | { kind: 'file'; directory: string } | BlobBucket;
 
-/** A bucket of S3 or of an S3-compatible server. */
 export interface BlobBucket {
   kind: 's3';
   bucket: string;
@@ -55,7 +53,7 @@ export function parseBlobStore(text: string | null, credentials: AwsCredentials 
   return { kind: 's3', bucket, prefix, region, endpoint, credentials };
 }
 
-/** Returns whether the text is an http or https URL of a server, without a path or credentials. */
+/** An http or https URL of a server, without a path or credentials. */
 export function isHttpUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   return (

@@ -1,12 +1,8 @@
-/**
- * The configuration is invalid. The message is one line that names the variable and the expected value. It never
- * contains the value of a secret.
- */
+/** The message is one line: the variable and the expected value, never the value of a secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** A rate limit: `count` calls per `periodMs` milliseconds. */
 export interface RateLimit {
   readonly count: number;
   readonly periodMs: number;
@@ -22,10 +18,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, 
 const CONTROL_CHARACTERS = /[\x00-\x1f\x7f]/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/**
- * Reads environment variables. Each method returns the checked value or throws `ConfigError`. An empty or blank value
- * counts as not set.
- */
+/** Methods return the checked value or throw `ConfigError`. A blank value counts as not set. */
 export class ConfigReader {
   constructor(private readonly env: Readonly<Record<string, string | undefined>>) {}
 
@@ -39,10 +32,7 @@ export class ConfigReader {
     return value;
   }
 
-  /**
-   * Reads `key=value,key=value` with percent-encoded values: the format of W3C Baggage and of OpenTelemetry's resource
-   * attributes.
-   */
+  /** Reads `key=value,key=value`, percent-encoded, as in W3C Baggage and OpenTelemetry's attributes. */
   attributes(name: string): Record<string, string> {
     const attributes: Record<string, string> = {};
     for (const pair of this.list(name)) {
@@ -94,9 +84,7 @@ export class ConfigReader {
     return entries;
   }
 
-  /**
-   * Reads a duration with a unit (`30s`, `15m`, `24h`) and returns milliseconds. `min` and `max` use the same format.
-   */
+  /** Reads a duration with a unit (`30s`, `15m`, `24h`). `min` and `max` use the same format. */
   durationMs(name: string, min: string, max: string): number | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -119,7 +107,7 @@ export class ConfigReader {
     return { count, periodMs: seconds * SECOND_MS };
   }
 
-  /** Reads a text that is sent in a header or compared with one. The error message never contains it. */
+  /** Reads a text for a header. The error message never contains it. */
   secret(name: string): string | null {
     const value = this.text(name);
     if (value !== null && CONTROL_CHARACTERS.test(value))
@@ -127,10 +115,7 @@ export class ConfigReader {
     return value;
   }
 
-  /**
-   * Reads a server URL that may contain credentials, and returns it unchanged. The error message never contains any of
-   * it.
-   */
+  /** Reads a URL with possible credentials, unchanged. The error message never contains any of it. */
   secretUrl(name: string, protocols: readonly string[]): string | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -142,10 +127,7 @@ export class ConfigReader {
     return value;
   }
 
-  /**
-   * Reads a URL with one of these protocols. `isSecret` keeps the value out of the error message. Values that may
-   * contain credentials are never shown.
-   */
+  /** Values that may contain credentials (`isSecret`) are never shown in the error message. */
   url(name: string, protocols: readonly string[], isSecret: boolean): URL | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -162,9 +144,8 @@ export class ConfigReader {
 
 /**
  * Returns why the credentials of a URL cannot be parsed reliably, or null. Userinfo ends at the last `@` before the
- * first `/`, `?` or `#` (RFC 3986, section 3.2; the URL standard specifies which `@`). If a password contains one of
- * these characters, the rest of the password would be parsed as a host, a port, a path or a database. Every message
- * about these would then reveal it.
+ * first `/`, `?` or `#` (RFC 3986, section 3.2; the URL standard specifies which `@`). A password with one of these
+ * would be parsed as a host, port, path or database, and messages about these would reveal it.
  */
 export function authorityFault(url: string): string | null {
   const [, authority = '', rest = ''] = /^[^:/?#]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
@@ -175,10 +156,7 @@ export function authorityFault(url: string): string | null {
   return /%(?![0-9a-f]{2})/i.test(userinfo) || decodedOf(userinfo) === null ? HOW_TO_ENCODE : null;
 }
 
-/**
- * Returns the text without the credentials of URLs in it. Credentials end at the last `@`, since a password may contain
- * others.
- */
+/** Removes the credentials of URLs, up to the last `@`, since a password may contain others. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)\S*@/gi, '$1[secret]@');
 }
@@ -186,28 +164,24 @@ export function withoutCredentials(text: string): string {
 const HOW_TO_ENCODE =
   'has a character in its user or password that means something else in a URL: percent-encode it there (%40 for @, %23 for #, %2F for /, %3F for ?, %25 for %).';
 
-/** Returns 32 bytes from base64 (standard or URL alphabet) or hexadecimal. `null` for other input. */
+/** 32 bytes from base64 (standard or URL alphabet) or hexadecimal. Null for other input. */
 export function parseMasterKey(value: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : null;
 }
 
-/** Returns whether the text is an IPv4 or IPv6 address, a slash and a valid prefix length. */
+/** An IPv4 or IPv6 address, a slash and a valid prefix length. */
 export function isCidr(text: string): boolean {
   const [address = '', prefix = '', ...rest] = text.split('/');
   if (rest.length > 0 || !/^\d{1,3}$/.test(prefix)) return false;
   return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128);
 }
 
-/** Returns whether the text is an IPv4 or IPv6 address. */
 export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text);
 }
 
-/**
- * Returns whether the text is the address of a resolver, with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`,
- * `[::1]:53`.
- */
+/** A resolver with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
 export function isDnsServer(text: string): boolean {
   const [, address, port] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [undefined, text, '53'];
   if (!(Number(port) >= 1 && Number(port) <= 65535)) return false;
@@ -215,15 +189,12 @@ export function isDnsServer(text: string): boolean {
   return isIPv4(bare) || isIPv6(bare);
 }
 
-/**
- * Returns whether the text is a web origin in the format that browsers send: scheme, host, optional port, and nothing
- * else.
- */
+/** A web origin as browsers send it: scheme, host, optional port, and nothing else. */
 export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** Returns whether the text is a host name in lower case or an IP address, without a port. */
+/** A host name in lower case or an IP address, without a port. */
 export function isHostName(text: string): boolean {
   return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text;
 }

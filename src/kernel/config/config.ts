@@ -19,16 +19,12 @@ import { type OidcProvider, readOidc, SIGNING_ALGORITHMS } from './oidc-provider
 export { ConfigError };
 export type { RateLimit };
 
-/** The part of the service that a process runs. */
 export type Role = (typeof ROLES)[number];
 
-/** A log level of pino. `silent` writes nothing. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** An OpenTelemetry sampler, by its name in the specification. */
 export type SamplerName = (typeof SAMPLERS)[number];
 
-/** The plain values of a `Config`. */
 export type ConfigFields = Omit<
   Config,
   | 'baseUrl'
@@ -85,10 +81,7 @@ const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
 export class Config {
   /** PORT: the port of the API. 0 selects a free port. */
   declare readonly port: number;
-  /**
-   * HOST: the address that the listeners bind to. Default: loopback if PostgreSQL is embedded (a laptop), otherwise
-   * every interface.
-   */
+  /** HOST: the listeners bind to it. Default: loopback if PostgreSQL is embedded, otherwise every interface. */
   declare readonly host: string;
   /** BASE_URL without a trailing slash. `null`: `baseUrl` is derived from the port. */
   declare readonly configuredBaseUrl: string | null;
@@ -96,10 +89,7 @@ export class Config {
   declare readonly dataDir: string;
   /** DATABASE_URL. `null`: PostgreSQL runs embedded. Secret. */
   declare readonly configuredDatabaseUrl: string | null;
-  /**
-   * DATABASE_DIRECT_URL: URL of the same database that bypasses the pooler of DATABASE_URL. `null`: there is no pooler.
-   * Secret.
-   */
+  /** DATABASE_DIRECT_URL: the same database without its pooler. `null`: there is no pooler. Secret. */
   declare readonly configuredDatabaseDirectUrl: string | null;
   /** REDIS_URL: the Redis for queues and rate limits. `null`: they are kept in PostgreSQL. Secret. */
   declare readonly redisUrl: string | null;
@@ -111,10 +101,7 @@ export class Config {
   declare readonly processes: number | 'auto';
   /** MASTER_KEY, 32 bytes. `null` only if PostgreSQL is embedded. Secret. */
   declare readonly configuredMasterKey: Buffer | null;
-  /**
-   * BOOTSTRAP_API_KEY: issued as an admin key of the first organization, unless the key already exists. A revoked key
-   * stays revoked. Secret.
-   */
+  /** BOOTSTRAP_API_KEY: admin key of the first organization. A revoked key stays revoked. Secret. */
   declare readonly bootstrapApiKey: string | null;
   /** PLATFORM_DOMAIN in lower case: the host for ingest. */
   declare readonly platformDomain: string;
@@ -128,15 +115,9 @@ export class Config {
   declare readonly egressAllowCidrs: readonly string[];
   /** EGRESS_ALLOW_HTTP: whether targets may use plain `http:`. */
   declare readonly egressAllowHttp: boolean;
-  /**
-   * DNS_SERVERS: name servers (address, or address:port) for names that callers supply. Empty: those of
-   * /etc/resolv.conf.
-   */
+  /** DNS_SERVERS: name servers for names that callers supply. Empty: those of /etc/resolv.conf. */
   declare readonly dnsServers: readonly string[];
-  /**
-   * TRUST_PROXY: networks of load balancers and proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted.
-   * Empty: none.
-   */
+  /** TRUST_PROXY: networks whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted. Empty: none. */
   declare readonly trustProxy: readonly string[];
   /** MCP_ALLOWED_ORIGINS: web origins that may call /mcp in addition to Posthorn's own. */
   declare readonly mcpAllowedOrigins: readonly string[];
@@ -156,10 +137,7 @@ export class Config {
   declare readonly rateLimitPortal: RateLimit | null;
   /** RATE_LIMIT_REGISTRATION: limit for OAuth client registrations from one network. `null`: unlimited. */
   declare readonly rateLimitRegistration: RateLimit | null;
-  /**
-   * PORTAL_ENDPOINTS_MAX: maximum number of endpoints of an application up to which its customer can add one in the
-   * portal.
-   */
+  /** PORTAL_ENDPOINTS_MAX: endpoints of an application up to which its customer can add one. */
   declare readonly portalEndpointsMax: number;
   /** IDEMPOTENCY_TTL: how long the response to an Idempotency-Key is kept. */
   declare readonly idempotencyTtlMs: number;
@@ -191,7 +169,7 @@ export class Config {
   declare readonly databasePoolSize: number;
   /**
    * RECONCILE: whether the dispatcher sweeps for due rows. Only the negative controls of the durability tests turn it
-   * off. Without the sweep, deliveries that the queue lost stay undelivered.
+   * off: deliveries that the queue lost then stay undelivered.
    */
   declare readonly reconcile: boolean;
   /** EXPERIMENTAL_DESTINATIONS: unfinished destination types that are offered anyway. */
@@ -201,10 +179,7 @@ export class Config {
    * SMTP_PORT: the port that receives mail if ROLE is smtp or all. `null`: mail is not received. 0 selects a free port.
    */
   declare readonly smtpPort: number | null;
-  /**
-   * Whether the operator explicitly requested this SMTP port. If not, the port may already be in use, for example by
-   * another process of this service.
-   */
+  /** Whether the operator set the SMTP port. If not, another process may already use it. */
   declare readonly isSmtpPortAsked: boolean;
   /** SMTP_NAME in lower case: host name that the listener announces. `null`: the mail host of PLATFORM_DOMAIN. */
   declare readonly smtpName: string | null;
@@ -212,20 +187,11 @@ export class Config {
    * SMTP_TLS_CERT and SMTP_TLS_KEY: files of the listener's certificate chain and key. `null`: STARTTLS is not offered.
    */
   declare readonly smtpTls: { certFile: string; keyFile: string } | null;
-  /**
-   * SMTP_TRUST_PROXY: networks of load balancers that start each connection with a PROXY header (version 1). Empty:
-   * none.
-   */
+  /** SMTP_TRUST_PROXY: networks that start each connection with a PROXY header (version 1). Empty: none. */
   declare readonly smtpTrustProxy: readonly string[];
-  /**
-   * EMAIL_TRANSPORT, plus AWS_ACCESS_KEY_ID and related variables for SES: how mail is sent. Secret, because it
-   * contains credentials.
-   */
+  /** EMAIL_TRANSPORT, plus AWS_ACCESS_KEY_ID and related variables for SES. Contains credentials: secret. */
   declare readonly emailTransport: EmailTransport;
-  /**
-   * BLOB_STORE, plus AWS_ACCESS_KEY_ID and related variables for a bucket: storage of raw messages and attachments.
-   * Secret, because it contains credentials.
-   */
+  /** BLOB_STORE, plus AWS_ACCESS_KEY_ID and related variables for a bucket. Contains credentials: secret. */
   declare readonly blobStore: BlobPlace;
   /** SES_TOPICS: ARNs of the SNS topics through which Amazon SES reports events. Empty: none are accepted. */
   declare readonly sesTopics: readonly string[];
@@ -237,10 +203,7 @@ export class Config {
   declare readonly operatorKey: string | null;
   /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
   declare readonly auditRetentionDays: number;
-  /**
-   * SMTP_ANSWER_TIMEOUT: how long to wait for one reply of a mail server when sending. It caps the timeouts of RFC
-   * 5321.
-   */
+  /** SMTP_ANSWER_TIMEOUT: wait for one reply of a mail server. It caps the timeouts of RFC 5321. */
   declare readonly smtpAnswerMsMax: number;
   /**
    * BOUNCE_SUPPRESSION_DAYS: how long a bounce suppresses its address; `null` means until the suppression is removed.
@@ -261,22 +224,18 @@ export class Config {
     Object.freeze(this);
   }
 
-  /** Whether this process serves the API and receives messages. */
   get isApi(): boolean {
     return this.role === 'api' || this.role === 'all';
   }
 
-  /** Whether this process delivers and runs periodic jobs. */
   get isWorker(): boolean {
     return this.role === 'worker' || this.role === 'all';
   }
 
-  /** Whether this process receives mail. */
   get isListener(): boolean {
     return (this.role === 'smtp' || this.role === 'all') && this.smtpPort !== null;
   }
 
-  /** Public address of the API without a trailing slash. */
   get baseUrl(): string {
     return this.configuredBaseUrl ?? `http://localhost:${this.#listeningPort ?? this.port}`;
   }
@@ -286,7 +245,6 @@ export class Config {
     return new URL(this.baseUrl).pathname.replace(/\/+$/, '');
   }
 
-  /** Whether PostgreSQL runs embedded under `dataDir`. */
   get isEmbedded(): boolean {
     return this.configuredDatabaseUrl === null;
   }
@@ -319,7 +277,7 @@ export class Config {
     this.#listeningPorts.add(port);
   }
 
-  /** Adds another port that this process, or a server that it started, listens on. */
+  /** Another port of this process, or of a server that it started. */
   alsoListensOn(port: number): void {
     this.#listeningPorts.add(port);
   }
@@ -329,7 +287,7 @@ export class Config {
     return [...this.#listeningPorts];
   }
 
-  /** Returns a copy with the values that an embedded start determines: the database's URL and the master key. */
+  /** A copy with the database's URL and the master key of an embedded start. */
   completedWith(databaseUrl: string, masterKey: Buffer): Config {
     return new Config({ ...this, configuredDatabaseUrl: databaseUrl, configuredMasterKey: masterKey });
   }
@@ -353,9 +311,7 @@ export class Config {
 }
 
 /**
- * Validates environment variables and returns the typed configuration. Pure: reads only its argument. Unknown variables
- * are ignored. Empty ones count as not set.
- *
+ * Validates environment variables. Pure. Unknown variables are ignored, empty ones count as not set.
  * @throws ConfigError for the first invalid variable.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
@@ -484,7 +440,7 @@ function readLimits(read: ConfigReader): LimitFields {
   };
 }
 
-/** Reads the settings of sign-in methods other than API keys, and of the audit log. */
+/** Sign-in methods other than API keys, and the audit log. */
 function readAccess(
   read: ConfigReader,
 ): Pick<ConfigFields, 'signInMailFrom' | 'oidc' | 'operatorKey' | 'auditRetentionDays'> {
@@ -594,10 +550,7 @@ function readRedirectSchemes(read: ConfigReader): string[] {
   return listed.length > 0 ? listed : ['cursor', 'vscode', 'vscode-insiders'];
 }
 
-/**
- * Command that creates the secrets without which docker-compose.yml does not start. test/architecture compares it with
- * the file.
- */
+/** Creates the secrets that docker-compose.yml needs. test/architecture compares it with the file. */
 export const CREATE_SECRETS =
   '(printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env';
 

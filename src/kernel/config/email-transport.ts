@@ -5,7 +5,6 @@ import { authorityFault, ConfigError } from './config-values.js';
 /** Whether connections to a relay that start in plain text are encrypted with STARTTLS (RFC 3207). */
 export type StartTls = 'required' | 'opportunistic' | 'off';
 
-/** How the installation sends mail. */
 export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount | DirectMail;
 
 /** Sends to the mail servers of each recipient's domain. */
@@ -26,7 +25,6 @@ export interface SesAccount {
   credentials: AwsCredentials;
 }
 
-/** A mail server that relays all mail of the installation. */
 export interface EmailRelay {
   kind: 'smtp';
   host: string;
@@ -43,10 +41,7 @@ const EXPECTED =
 const START_TLS = ['required', 'opportunistic', 'off'] as const;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
-/**
- * Reads EMAIL_TRANSPORT. Throws `ConfigError`. Its message contains no part of a URL, because a URL may contain a
- * password.
- */
+/** Throws `ConfigError`. Its message contains no part of a URL, which may contain a password. */
 export function parseEmailTransport(text: string | null, credentials: AwsCredentials | null): EmailTransport {
   if (text === null || text === 'capture:' || text === 'capture') return { kind: 'capture' };
   if (text.startsWith('direct:')) return readDirect(text.slice('direct:'.length));

@@ -1,10 +1,7 @@
 import { type Scope, SCOPES } from '../tenant.js';
 import { ConfigError } from './config-values.js';
 
-/**
- * Allowed signature algorithms of ID tokens. Excludes `none` and shared-secret algorithms, for which an attacker could
- * use the public key as the secret.
- */
+/** Excludes `none` and shared-secret algorithms, where an attacker could use the public key as the secret. */
 export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
   'RS256',
   'RS384',
@@ -19,9 +16,7 @@ export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
   'Ed25519',
 ]);
 
-/** Identity provider (OpenID Connect) for sign-in. */
 export interface OidcProvider {
-  /** Issuer as in the provider's ID tokens. */
   issuer: string;
   clientId: string;
   /** Null for a public client. Secret. */
@@ -29,26 +24,19 @@ export interface OidcProvider {
   groupsClaim: string;
   /** Pairs of group and role. `*` matches every user. Empty if only existing members may sign in. */
   roles: readonly (readonly [group: string, role: Scope])[];
-  /** Allowed domains of email addresses, in lower case. Empty: all. */
+  /** In lower case. Empty: all. */
   domains: readonly string[];
-  /**
-   * Whether to accept an address that the provider does not mark as verified. Some providers never do so, although
-   * their administrators set the addresses.
-   */
+  /** Accepts an address that is not marked as verified. Some providers never do so for managed addresses. */
   trustsEmail: boolean;
-  /**
-   * Signature algorithms that this client is registered with at the provider. Empty: all of `SIGNING_ALGORITHMS` that
-   * the provider lists.
-   */
+  /** Algorithms of this client at the provider. Empty: all of `SIGNING_ALGORITHMS` that the provider lists. */
   signingAlgorithms: readonly string[];
   /**
-   * Slug of the organization that owns the provider and that new members join. Null for the installation's provider,
-   * whose new members join the first organization.
+   * Slug of the owning organization, which new members join. Null: the installation's provider, whose new members join
+   * the first organization.
    */
   organization: string | null;
 }
 
-/** Environment variables in their original form. */
 export interface OidcVariables {
   issuer: URL | null;
   clientId: string | null;
@@ -95,14 +83,11 @@ export function readOidc({
   };
 }
 
-/**
- * Rule for an installation with several organizations: its provider may only sign in addresses of listed domains.
- * Otherwise it could claim the address of any member of any organization.
- */
+/** A provider for several organizations needs listed domains. Otherwise it could claim any member's address. */
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';
 
-/** Returns whether a provider may only be used while there is one organization. */
+/** True if it may only be used while there is one organization. */
 export function lacksDomains(provider: OidcProvider | null): boolean {
   return provider !== null && provider.domains.length === 0;
 }

@@ -2,21 +2,15 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
-/**
- * Tag length in bytes. Always set and checked, because Node.js otherwise accepts tags of 4 bytes
- * (reference/standards.md, section 7).
- */
+/** Always set and checked: Node.js otherwise accepts tags of 4 bytes (reference/standards.md, section 7). */
 const TAG_BYTES = 16;
 
-/** Overhead of a box over its plaintext, in bytes. */
+/** Overhead of a box over its plaintext. */
 export const BOX_BYTES = IV_BYTES + TAG_BYTES;
 
 /**
- * Encrypts with AES-256-GCM, a random IV, and the context as additional data. The resulting box is IV (12) ‖ tag (16) ‖
- * ciphertext.
- *
- * Random IVs limit one key to about 2^32 boxes (NIST SP 800-38D, section 8.3), far more than Posthorn needs for
- * settings.
+ * AES-256-GCM with a random IV. The box is IV (12) ‖ tag (16) ‖ ciphertext. Random IVs limit one key to about 2^32
+ * boxes (NIST SP 800-38D, section 8.3), far more than Posthorn needs for settings.
  */
 export function encrypt(key: Buffer, plaintext: string | Buffer, context: Buffer): Buffer {
   const iv = randomBytes(IV_BYTES);
@@ -28,7 +22,7 @@ export function encrypt(key: Buffer, plaintext: string | Buffer, context: Buffer
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]);
 }
 
-/** Returns the plaintext of a box. Returns null if the key or the context is different, or if the box was altered. */
+/** Returns null if the key or the context is different, or if the box was altered. */
 export function decrypt(key: Buffer, box: Buffer, context: Buffer): Buffer | null {
   if (box.length < BOX_BYTES) return null;
   const decipher = createDecipheriv(ALGORITHM, key, box.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAAD(

@@ -4,39 +4,30 @@ import { decrypt, encrypt } from './aes-gcm.js';
 const KEY_BYTES = 32;
 const WRAPPED_VERSION = 1;
 
-/** A numbered key that seals values. */
 export interface DataKey {
   id: number;
   /** 32 bytes. Secret. */
   key: Buffer;
 }
 
-/** Returns data key 0, derived from MASTER_KEY. It sealed all values before data keys existed. */
+/** Data key 0, derived from MASTER_KEY. It sealed all values before data keys existed. */
 export function firstDataKey(masterKey: Buffer): Buffer {
   return derive(masterKey, 'posthorn vault v1');
 }
 
-/**
- * Returns the stored form of a data key: a version byte and a box. The box is encrypted with a key derived from
- * MASTER_KEY and bound to the key's number.
- */
+/** A version byte and a box, under a key derived from MASTER_KEY and bound to the data key's number. */
 export function wrap(masterKey: Buffer, { id, key }: DataKey): Buffer {
   return Buffer.concat([Buffer.of(WRAPPED_VERSION), encrypt(wrappingKey(masterKey), key, rowOf(id))]);
 }
 
-/**
- * Returns the stored data key. Returns null if it was wrapped with another MASTER_KEY, altered or moved to another row.
- */
+/** Null if the key was wrapped with another MASTER_KEY, altered or moved to another row. */
 export function unwrap(masterKey: Buffer, id: number, wrapped: Buffer): DataKey | null {
   if (wrapped[0] !== WRAPPED_VERSION) return null;
   const key = decrypt(wrappingKey(masterKey), wrapped.subarray(1), rowOf(id));
   return key?.length === KEY_BYTES ? { id, key } : null;
 }
 
-/**
- * Derives a key for one purpose (HKDF-SHA256, RFC 5869). It reveals nothing about other derived keys or about the input
- * key.
- */
+/** HKDF-SHA256 (RFC 5869). Reveals nothing about other derived keys or about the input key. */
 export function derive(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
 }

@@ -21,7 +21,6 @@ const SEALED_BY_VERSION_1 = {
   ),
 };
 
-/** An in-memory database that several processes share, with their notification listeners. */
 class Installation {
   rows: WrappedKey[] = [];
   oldest: SealedValue | null = null;
@@ -32,7 +31,6 @@ class Installation {
   private readonly listeners: (() => void)[] = [];
   private queue: Promise<unknown> = Promise.resolve();
 
-  /** A process that has not loaded its keys yet. */
   process(masterKey = MASTER_KEY): Keyring {
     return new Keyring(this.store(), this.notifications(), { masterKey }, {
       nowMs: () => this.nowMs,
@@ -85,7 +83,6 @@ class Installation {
   }
 }
 
-/** Waits until all pending in-memory work has finished. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function refusal(work: Promise<unknown>): Promise<Error> {
@@ -95,7 +92,6 @@ async function refusal(work: Promise<unknown>): Promise<Error> {
   );
 }
 
-// The tests check the warnings.
 beforeAll(() => Logger.overrideLogger(false));
 
 describe('the first start', () => {

@@ -2,13 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../database/database.js';
 import { sealedIn } from './sealed-value.js';
 
-/** A row of `data_keys`. */
 export interface WrappedKey {
   id: number;
   wrapped: Buffer;
 }
 
-/** A stored value and the context needed to open it. */
 export interface SealedValue {
   sealed: Buffer;
   context: string;
@@ -43,17 +41,15 @@ const PEERS: Statement = {
   text: `select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = 'posthorn-listen'`,
 };
 
-/** Stores the wrapped data keys of the installation. */
 @Injectable()
 export class KeyringStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns all keys in ascending order of their numbers. */
   list(): Promise<WrappedKey[]> {
     return this.database.query<WrappedKey>(LIST);
   }
 
-  /** Runs `work` in a transaction with a lock: no other process can add or replace a data key meanwhile. */
+  /** Holds a lock: no other process can add or replace a data key during the transaction. */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       await this.database.query(LOCK);
@@ -69,7 +65,7 @@ export class KeyringStore {
     await this.database.query(REPLACE, [keys.map(({ id }) => id), keys.map(({ wrapped }) => wrapped)]);
   }
 
-  /** Returns a value that every used installation has stored, or null on a new installation. */
+  /** A value that every used installation has stored, or null on a new installation. */
   async oldestSecret(): Promise<SealedValue | null> {
     const [row] = await this.database.query<{ id: number; secret: Buffer }>(OLDEST_SECRET);
     return row
@@ -80,7 +76,6 @@ export class KeyringStore {
       : null;
   }
 
-  /** Returns the number of processes that currently listen for changes. */
   async peers(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(PEERS);
     return row?.count ?? 0;

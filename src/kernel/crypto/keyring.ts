@@ -8,12 +8,9 @@ import { KeyringStore, type WrappedKey } from './keyring.store.js';
 import { dataKeyOf, openValue } from './sealed-value.js';
 
 const KEY_BYTES = 32;
-/**
- * Number of the first random key. Values that all nodes must agree on are derived from it, because no rotation removes
- * it.
- */
+/** Number of the first random key. Values that all nodes agree on derive from it: no rotation removes it. */
 const ROOT_ID = 1;
-/** Minimum interval between reads of the table, no matter how often an unknown key is requested. */
+/** No matter how often an unknown key is requested. */
 const REREAD_MS_MIN = 1_000;
 
 /**
@@ -43,9 +40,8 @@ export class Keyring {
   }
 
   /**
-   * Loads the data keys, and creates the first ones at the first start. If several processes start at once, one creates
-   * them.
-   * @throws ConfigError if MASTER_KEY does not match this database.
+   * Loads the data keys, or creates them at the first start, in one process only. @throws ConfigError if MASTER_KEY
+   * does not match this database.
    */
   async load(): Promise<void> {
     const rows = await this.store.list();
@@ -53,26 +49,23 @@ export class Keyring {
       this.learn(this.unwrapped(row));
   }
 
-  /** Returns the key that seals new values. */
   newest(): DataKey {
     return { id: this.newestId, key: this.known(this.newestId) };
   }
 
-  /**
-   * Returns the key with this number, or null if it is unknown. In that case the table is read again in the background.
-   */
+  /** Null if unknown. In that case the table is read again in the background. */
   find(id: number): Buffer | null {
     const key = this.keys.get(id) ?? null;
     if (key === null && this.clock.nowMs() - this.rereadAtMs >= REREAD_MS_MIN) this.reread();
     return key;
   }
 
-  /** Returns the installation's key for a purpose. It is the same on every node and does not change with MASTER_KEY. */
+  /** The same on every node. Does not change with MASTER_KEY. */
   derived(purpose: string): Buffer {
     return derive(this.known(ROOT_ID), purpose);
   }
 
-  /** Adds a data key and returns its number. Every process seals with it from then on. */
+  /** Returns the number of the new data key. Every process seals with it from then on. */
   async add(): Promise<number> {
     return this.store.locked(async () => {
       const rows = await this.store.list();
@@ -83,10 +76,7 @@ export class Keyring {
     });
   }
 
-  /**
-   * Wraps every data key with another master key, in one transaction. Throws ConfigError if MASTER_KEY cannot open
-   * them.
-   */
+  /** Wraps every data key anew, in one transaction. Throws ConfigError if MASTER_KEY cannot open them. */
   async rewrap(masterKey: Buffer): Promise<void> {
     await this.store.locked(async () => {
       const keys = (await this.store.list()).map((row) => this.unwrapped(row));
@@ -94,10 +84,7 @@ export class Keyring {
     });
   }
 
-  /**
-   * Creates the first keys. Number 0 is the key that sealed all values so far. Storing it makes those values
-   * independent of this MASTER_KEY.
-   */
+  /** Stores key 0, which sealed all values so far, so that they are independent of this MASTER_KEY. */
   private async begin(): Promise<WrappedKey[]> {
     const rows = await this.store.list();
     if (rows.length > 0) return rows;

@@ -4,16 +4,13 @@ import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 /** A header as stored in `requests.headers`. Secret values are sealed. Older rows contain them as received. */
 export type StoredHeader = readonly [name: string, value: string | { readonly sealed: string }];
 
-/** The request of the headers. Sealed values can only be opened for the same request. */
+/** Sealed values can only be opened for the same request. */
 interface Of {
   environmentId: number;
   id: string;
 }
 
-/**
- * Returns the headers with secret values sealed: those named in `secret` (in lower case), and headers that are always
- * sensitive.
- */
+/** Seals the values of headers in `secret` (in lower case), and those that are always sensitive. */
 export function sealHeaders(
   vault: Pick<Vault, 'seal'>,
   of: Of,
@@ -26,7 +23,7 @@ export function sealHeaders(
   ]);
 }
 
-/** Returns the headers as received. Throws if one cannot be opened. */
+/** Throws if a header cannot be opened. */
 export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonly StoredHeader[]): [string, string][] {
   return headers.map(([name, value]) => [
     name,
@@ -37,16 +34,12 @@ export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonl
 const contextOf = ({ environmentId, id }: Of): string =>
   sealedIn({ table: 'requests', environmentId, id, column: 'headers' });
 
-/**
- * Headers by name as stored in `events`, `messages` and `destinations`. Sensitive values are sealed. Older rows contain
- * them as given.
- */
+/** Headers of `events`, `messages` and `destinations`. Sensitive values are sealed, except in older rows. */
 export type StoredHeaders = Readonly<Record<string, string | { readonly sealed: string }>>;
 
-/** Table and row that contain the headers. */
 export type HeadersPlace = Omit<SealedPlace, 'column'>;
 
-/** Returns the headers with sensitive values sealed, or the same object if there are none. */
+/** Returns the same object if no value is sensitive. */
 export function sealNamed(
   vault: Pick<Vault, 'seal'>,
   place: HeadersPlace,
@@ -63,7 +56,7 @@ export function sealNamed(
   );
 }
 
-/** Returns the headers as given, or the same object if none is sealed. Throws if one cannot be opened. */
+/** Returns the same object if no value is sealed. Throws if one cannot be opened. */
 export function openNamed(
   vault: Pick<Vault, 'open'>,
   place: HeadersPlace,
@@ -83,7 +76,7 @@ function isOpen(headers: StoredHeaders): headers is Record<string, string> {
   return Object.values(headers).every((value) => typeof value === 'string');
 }
 
-/** Returns where the headers of an event are stored. For a fan-out they are stored with its message. */
+/** For a fan-out, the headers are stored with its message. */
 export function headersPlace({
   environmentId,
   eventId,

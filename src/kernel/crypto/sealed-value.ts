@@ -1,10 +1,7 @@
 import { BOX_BYTES, decrypt, encrypt } from './aes-gcm.js';
 import type { DataKey } from './data-key.js';
 
-/**
- * Location of a sealed value. The value cannot be opened elsewhere, so an attacker with write access to the database
- * cannot move it.
- */
+/** Binds a sealed value to its place: an attacker with write access to the database cannot move it. */
 export interface SealedPlace {
   table: string;
   environmentId: number;
@@ -19,15 +16,12 @@ const HEADER_BYTES_1 = 1;
 const VERSION_2 = 2;
 const HEADER_BYTES_2 = 5;
 
-/** Returns the context of a sealed column, for `Vault.seal` and `Vault.open`. */
+/** The context for `Vault.seal` and `Vault.open`. */
 export function sealedIn({ table, environmentId, id, column }: SealedPlace): string {
   return `${table}|${environmentId}|${id}|${column}`;
 }
 
-/**
- * Returns the value in its stored form, which contains the number of the data key. Header and context are both
- * authenticated.
- */
+/** Contains the number of the data key. Header and context are both authenticated. */
 export function sealValue({ id, key }: DataKey, plaintext: string | Buffer, context: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES_2);
   header.writeUInt8(VERSION_2);
@@ -35,13 +29,13 @@ export function sealValue({ id, key }: DataKey, plaintext: string | Buffer, cont
   return Buffer.concat([header, encrypt(key, plaintext, Buffer.concat([header, Buffer.from(context)]))]);
 }
 
-/** Returns the number of the data key that a stored value needs, or null if its format is unknown. */
+/** Null if the format is unknown. */
 export function dataKeyOf(sealed: Buffer): number | null {
   if (sealed[0] === VERSION_1 && sealed.length >= HEADER_BYTES_1 + BOX_BYTES) return 0;
   return sealed[0] === VERSION_2 && sealed.length >= HEADER_BYTES_2 + BOX_BYTES ? sealed.readUInt32BE(1) : null;
 }
 
-/** Returns the plaintext. Returns null if the key or the context is different, or if the value was altered. */
+/** Null if the key or the context is different, or if the value was altered. */
 export function openValue(key: Buffer, sealed: Buffer, context: string): Buffer | null {
   if (sealed[0] === VERSION_1) return decrypt(key, sealed.subarray(HEADER_BYTES_1), Buffer.from(context));
   const [header, box] = [sealed.subarray(0, HEADER_BYTES_2), sealed.subarray(HEADER_BYTES_2)];

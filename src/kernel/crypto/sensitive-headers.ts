@@ -1,7 +1,6 @@
 import type { Fault } from '../errors.js';
 import { type Caller, grants } from '../tenant.js';
 
-/** Placeholder that readers see instead of a credential. */
 export const HIDDEN = '(hidden)';
 
 const NAMES: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
@@ -15,10 +14,7 @@ const NONE: ReadonlySet<string> = new Set();
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
 
-/**
- * Returns whether a header with this name (in lower case) may contain a credential. Its value is sealed in storage and
- * hidden from read-only callers.
- */
+/** The header (in lower case) may contain a credential: sealed in storage, hidden from read-only callers. */
 export function isSensitive(lowerName: string): boolean {
   let answer = decided.get(lowerName);
   if (answer === undefined) {
@@ -28,7 +24,7 @@ export function isSensitive(lowerName: string): boolean {
   return answer;
 }
 
-/** Returns the headers as this caller may see them. Sensitive values are visible only with write access. */
+/** Sensitive values are visible only with write access. */
 export function shownHeaders(
   headers: Readonly<Record<string, string>>,
   { scope }: Pick<Caller, 'scope'>,
@@ -36,10 +32,7 @@ export function shownHeaders(
   return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
 }
 
-/**
- * Returns ordered header pairs, including repeated ones, as this caller may see them. `secret` contains the names of
- * further secret headers in lower case.
- */
+/** Like `shownHeaders`, for ordered pairs. `secret`: names of further secret headers in lower case. */
 export function shownPairs(
   headers: readonly (readonly [string, string])[],
   { scope }: Pick<Caller, 'scope'>,
@@ -50,10 +43,7 @@ export function shownPairs(
   return headers.map(([name, value]) => [name, maySeeAll || !isHidden(name.toLowerCase()) ? value : HIDDEN]);
 }
 
-/**
- * Returns a fault for each header whose value is the placeholder. A client that writes back what it read would
- * otherwise replace the secret with the placeholder.
- */
+/** Rejects the placeholder as a value: a client that writes back what it read would replace the secret. */
 export function placeholderFaults(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   path = 'headers',

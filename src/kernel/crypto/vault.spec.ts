@@ -16,7 +16,6 @@ const SEALED_BY_VERSION_1 = Buffer.from(
   'hex',
 );
 
-/** A vault of a process that has these data keys, by number. */
 function vaultWith(keys: Record<number, Buffer>): Vault {
   const newest = Math.max(...Object.keys(keys).map(Number));
   return new Vault({ newest: () => ({ id: newest, key: keys[newest] as Buffer }), find: (id) => keys[id] ?? null });

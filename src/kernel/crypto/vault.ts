@@ -5,8 +5,8 @@ import { dataKeyOf, openValue, sealValue } from './sealed-value.js';
 export { sealedIn, type SealedPlace } from './sealed-value.js';
 
 /**
- * Encrypts short secrets for storage (seals them): AES-256-GCM with the newest data key of the keyring, and with the
- * context as additional data (`sealedIn`). Values of older data keys can still be opened.
+ * Seals short secrets for storage: AES-256-GCM with the newest data key, and with the context as additional data
+ * (`sealedIn`). Values of older data keys can still be opened.
  */
 @Injectable()
 export class Vault {
@@ -17,9 +17,8 @@ export class Vault {
   }
 
   /**
-   * Returns the plaintext of a value that was sealed with the same context. Throws if it was sealed for another context
-   * or altered, or if its data key is not loaded yet. In that case the keyring loads the key in the background, so that
-   * a later attempt may succeed.
+   * Throws if the value was sealed for another context or altered, or if its data key is not loaded yet. In that case
+   * the keyring loads the key in the background, so that a later attempt may succeed.
    */
   open(sealed: Buffer, context: string): Buffer {
     const id = dataKeyOf(sealed);

@@ -3,9 +3,8 @@ import { Database, type Statement } from './database.js';
 import { Notifications } from './notifications.js';
 
 /**
- * Current cluster and timeline for writes. The control file only has the timeline of the last checkpoint, which may be
- * minutes old. The name of the WAL file is correct from the promotion on. The timeline is null on a standby, which
- * writes nothing.
+ * Current cluster and timeline. The control file has the timeline of the last checkpoint, maybe minutes old; the WAL
+ * file's name is correct from the promotion on. Null timeline on a standby, which writes nothing.
  */
 const NOW = `(
   select system_identifier, case when not pg_is_in_recovery()
@@ -13,26 +12,21 @@ const NOW = `(
   from pg_control_system())`;
 
 /**
- * SQL for the epoch of the current transaction. Transaction ids are only comparable within one PostgreSQL cluster and
- * timeline. On another one than the newest recorded, the epoch is higher from the first statement on, even if no
- * process has noticed the change. Unrecorded timelines in between count too, so that two timelines never share an
- * epoch.
+ * SQL for the epoch of the current transaction. Transaction ids are only comparable within one cluster and timeline. On
+ * another one than the newest recorded, the epoch is higher from the first statement on. Unrecorded timelines in
+ * between count too, so that two timelines never share an epoch.
  */
 export const EPOCH = `(
   select c.epoch + case when n.timeline_id is null then 0 when c.system_identifier <> n.system_identifier then 1
                         when c.timeline_id <> n.timeline_id then greatest(n.timeline_id - c.timeline_id, 1) else 0 end
   from cluster_epochs c, ${NOW} n where c.epoch = (select max(epoch) from cluster_epochs))`;
 
-/**
- * Prepares the table for `RECORD_EPOCH`. Waits for transactions that still write items, because readers treat every
- * item of an older epoch as committed.
- */
+/** Waits for transactions that still write items: readers treat every item of an older epoch as committed. */
 export const LOCK_FOR_EPOCH = 'lock table pull_items in share row exclusive mode';
 
-/** Returns a row if the newest recorded epoch is the current one. */
 export const IS_EPOCH_RECORDED = `select 1 from cluster_epochs where epoch = ${EPOCH}`;
 
-/** Records the current epoch if it is not recorded yet. Returns its number in that case. */
+/** Returns the number of the epoch if it was not recorded yet. */
 export const RECORD_EPOCH = `
   insert into cluster_epochs (epoch, system_identifier, timeline_id)
   select coalesce(${EPOCH}, 1), n.system_identifier, n.timeline_id from ${NOW} n where n.timeline_id is not null
@@ -50,7 +44,7 @@ const LOCK = statement('lock', LOCK_FOR_EPOCH);
 const RECORD = statement('record', RECORD_EPOCH);
 const BEGIN = statement('begin', BEGIN_EPOCH);
 
-/** Records the clusters and timelines on which this database has run: see ADR 9. */
+/** The clusters and timelines on which this database has run: see ADR 9. */
 @Injectable()
 export class ClusterEpochs {
   private readonly logger = new Logger(ClusterEpochs.name);
@@ -66,8 +60,8 @@ export class ClusterEpochs {
   }
 
   /**
-   * Begins a new epoch after a client presented a position that this database cannot have issued yet. The database was
-   * reset without a new timeline, for example by a copy of its files.
+   * For a client with a position that this database cannot have issued yet: the database was reset without a new
+   * timeline, for example by a copy of its files.
    */
   async begin(): Promise<void> {
     await this.write(BEGIN, 'The database was reset to an earlier state.');

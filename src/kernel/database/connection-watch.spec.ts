@@ -3,7 +3,6 @@ import { ConnectionWatch, type Verdicts, type Watched } from './connection-watch
 
 const URL = 'postgres://db/x';
 
-/** A connection whose statements the test sends and answers. */
 function connection(backendPid: number, deadlineMs = 60_000) {
   const state = { statement: null as object | null, pings: 0, givenUp: null as string | null };
   const watched: Watched = {

@@ -1,12 +1,9 @@
-/** A connection that the watch monitors. */
 export interface Watched {
-  /** URL of the server, also used for the second connection. */
   readonly url: string;
   /** True behind a pooler, where the process id of the server's backend is unknown. */
   readonly isPooled: boolean;
-  /** Process id of the server's backend. */
   readonly backendPid: number | null;
-  /** Maximum duration of a statement that the server is executing, in milliseconds. */
+  /** For a statement that the server is executing. */
   readonly deadlineMs: number;
   /** Returns the pending statement: the same object as long as it is the same statement. */
   statement(): object | null;
@@ -16,22 +13,15 @@ export interface Watched {
   giveUp(reason: string): void;
 }
 
-/**
- * State of the server's backends by process id, as seen over a second connection. Null if that connection gave no
- * response.
- */
+/** State of the backends by process id, seen over a second connection. Null if that gave no response. */
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
-/**
- * Queries the state of these backends over a second connection. Behind a pooler it tests the storage instead, and
- * reports it as process 0.
- */
+/** Queries these backends over a second connection. Behind a pooler it tests the storage, as process 0. */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 
-/** State of the statement that a connection waits for. */
 interface Seen {
   statement: object | null;
-  /** Time without a change in milliseconds: without a response, or without a statement. */
+  /** Time without a response, or without a statement. */
   forMs: number;
   /** Value of `forMs` when the server was last seen executing the statement. */
   workedMs: number;
@@ -47,9 +37,8 @@ const LOST_MS = 4_500;
 /** A response that was in flight when the server was queried has arrived after this time. */
 const ARRIVING_MS = 500;
 /**
- * Interval at which idle connections are pinged. A ping finds a connection that died silently before it is needed, and
- * keeps NAT entries alive. If the whole network path dies, a busy connection is in doubt within seconds, and then all
- * connections are checked.
+ * Interval of pings over idle connections. They find a connection that died silently before it is needed, and keep NAT
+ * entries alive.
  */
 const PING_EVERY_MS = 60_000;
 

@@ -2,12 +2,11 @@ import type { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { ConnectionWatch, type Verdicts, type Watched } from './connection-watch.js';
 
-/** Purpose and limits of a group of connections. */
 export interface ConnectionPurpose {
   url: string;
-  /** Value of application_name. */
+  /** application_name. */
   name: string;
-  /** Maximum duration of a statement that the server is executing, in milliseconds. Infinity for no limit. */
+  /** For a statement that the server is executing. Infinity for no limit. */
   deadlineMs: number;
   /** Session settings, `name=value`. Not for connections through a pooler, which rejects or drops them. */
   settings?: readonly string[];
@@ -15,13 +14,12 @@ export interface ConnectionPurpose {
   isPooled?: boolean;
 }
 
-/** Time limit for connecting, until the server is ready for the first statement. */
+/** Until the server is ready for the first statement. */
 const DIAL_MS_MAX = 4_000;
-/** Maximum time that a statement waits for a free connection of its pool. */
+/** Wait for a free connection of the pool. */
 const WAIT_MS_MAX = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/** Returns the options of a pool or of a single `Connection`. */
 export function connectionOptions({
   url,
   name,
@@ -152,10 +150,7 @@ async function askProcesses(client: Connection, backendPids: readonly number[]):
   );
 }
 
-/**
- * Tests the storage with a commit. Behind a pooler the backend is unknown, but if no commit finishes, the storage is
- * slow.
- */
+/** Tests the storage with a commit. Behind a pooler the backend is unknown, but a slow storage shows. */
 async function askStorage(client: Connection): Promise<Verdicts> {
   await client.query('select 1');
   const committed = client.query(COMMIT).then(

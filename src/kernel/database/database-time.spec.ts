@@ -44,7 +44,6 @@ function arrange(machineAheadMs: number, wayMs = 2) {
   const time = new DatabaseTime(machine, database, readiness, { gauge: () => undefined } as unknown as Metrics, {
     onTime: (listener) => void (tell = listener),
   });
-  /** Simulates the response to a heartbeat. */
   const beat = (): void => {
     const askedMs = machine.elapsedMs;
     machine.elapsedMs += 2 * world.wayMs;

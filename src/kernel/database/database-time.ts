@@ -17,7 +17,7 @@ const NOW: Statement = {
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 };
 
-/** Sets a clock to PostgreSQL's time unless it already agrees within the precision of the network round trip. */
+/** Leaves a clock that already agrees within the precision of the round trip. */
 export async function followDatabase(
   clock: SystemClock,
   ask: (text: string) => Promise<{ ms: number }[]>,
@@ -34,16 +34,15 @@ function follow(clock: SystemClock, { ms, askedMs, answeredMs }: TimeOfDatabase)
 }
 
 /**
- * Keeps this process's clock synchronized with PostgreSQL's. Logs when the machine's clock differs by a minute or more.
- * Such a process still accepts requests and serves responses. It does not claim deliveries or clean up until the clocks
- * agree.
+ * Keeps this process's clock on PostgreSQL's time. Logs an error of the machine's clock of a minute or more: such a
+ * process still serves, but does not claim deliveries or clean up until the clocks agree.
  */
 @Injectable()
 export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DatabaseTime.name);
   private readonly loop: Loop;
   private wasAgreed = true;
-  /** Time of the last synchronization, on the monotonic clock. */
+  /** On the monotonic clock. */
   private toldMs = -Infinity;
 
   constructor(
@@ -76,25 +75,22 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     await this.loop.stop();
   }
 
-  /** Returns whether the machine's clock differs from PostgreSQL's by less than a minute. Sends no query. */
+  /** The machine's clock differs from PostgreSQL's by less than a minute. Sends no query. */
   isAgreed(): boolean {
     return Math.abs(this.clock.wallAheadMs()) < SKEW_MAX_MS;
   }
 
-  /** Queries PostgreSQL's time and sets the clock to it. */
   async look(): Promise<void> {
     await followDatabase(this.clock, () => this.database.query(NOW));
     this.report();
   }
 
-  /** Sets the clock from a time that another query returned. */
   private told(time: TimeOfDatabase): void {
     follow(this.clock, time);
     this.toldMs = time.answeredMs;
     this.report();
   }
 
-  /** One turn of the loop. */
   async turn(): Promise<{ restMs: number }> {
     const restMs = this.toldMs + EVERY_MS - this.clock.monotonicMs();
     if (restMs > 0) return { restMs };

@@ -10,11 +10,10 @@ import { PlannedPool } from './planned-pool.js';
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** For statements whose deadline must be shorter than their pool's. After this time the connection is destroyed. */
+  /** For a shorter deadline than the pool's. After this time the connection is destroyed. */
   readonly deadlineMs?: number;
 }
 
-/** A statement that another statement includes in its commit. */
 export interface PiggybackStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
@@ -22,19 +21,15 @@ export interface PiggybackStatement {
   onCommitted(rows: unknown[]): void;
 }
 
-/**
- * Limits how long a piggyback statement may wait for row locks. It runs between the two statements, so it affects only
- * the piggyback statement.
- */
+/** Limits a piggyback statement's wait for row locks. Runs between the statements, so affects only it. */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
-/** State of one unit of work: its transaction, once begun, and the callbacks that wait for its commit. */
 interface Unit {
   runner: QueryRunner | null;
   /** Set while the transaction begins, so that concurrent calls join it. */
   opening: Promise<void> | null;
   afterCommit: (() => void)[];
-  /** Callbacks that run when the unit ends, whether it commits or not. */
+  /** Run when the unit ends, whether it commits or not. */
   afterEnd: (() => void)[];
   /** Written by the transaction that commits the unit's first effect, atomically with it. Null once it was written. */
   companion: (() => Promise<void>) | null;
@@ -84,7 +79,7 @@ export class Database {
     this.heartbeatPool.on('error', () => undefined);
   }
 
-  /** Returns the rows of one statement, inside the current transaction if there is one. */
+  /** Runs inside the current transaction if there is one. */
   async query<R>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
     const unit = this.current();
     if (unit?.companion && !unit.runner && writes(statement))
@@ -96,9 +91,8 @@ export class Database {
   }
 
   /**
-   * Returns the rows of a hot statement. It runs outside of any transaction, with plans for tables of any size. With a
-   * piggyback statement, both are committed or neither is. Throws the error of either, including a lock timeout of the
-   * piggyback statement. With `within`, the statement runs in the caller's transaction instead.
+   * Runs a hot statement outside of any transaction, or in the caller's with `within`. With a piggyback statement, both
+   * are committed or neither is. Throws the error of either, including a lock timeout of the piggyback statement.
    */
   async queryPrepared<R>(
     statement: Statement,
@@ -118,27 +112,24 @@ export class Database {
     return (own?.rows ?? []) as R[];
   }
 
-  /**
-   * Returns the rows of a read-only statement. It is planned like a hot statement, on separate connections, so that
-   * reads never delay accepts.
-   */
+  /** Runs a read-only hot statement on separate connections, so that reads never delay accepts. */
   async readPrepared<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.readPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
-  /** Returns the rows of a statement that keeps this process alive, on connections that no other work can exhaust. */
+  /** For statements that keep this process alive, on connections that no other work can exhaust. */
   async heartbeatQuery<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.heartbeatPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
-  /** Returns TypeORM's entity manager, bound to the current transaction if there is one. */
+  /** Bound to the current transaction if there is one. */
   manager(): EntityManager {
     return this.current()?.runner?.manager ?? this.dataSource.manager;
   }
 
-  /** Runs `work` in one transaction. Inside a transaction it joins that one. */
+  /** Joins the current transaction if there is one. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     const unit = this.current();
     if (!unit) return this.unitOfWork(() => this.transaction(work));
@@ -146,7 +137,7 @@ export class Database {
     return work();
   }
 
-  /** Runs `work`. Its writes are committed when it ends, or rolled back when it throws. */
+  /** Commits when `work` ends, and rolls back when it throws. */
   async unitOfWork<T>(work: () => Promise<T>): Promise<T> {
     const unit: Unit = { runner: null, opening: null, afterCommit: [], afterEnd: [], companion: null, ended: false };
     this.unitsOpen += 1;
@@ -168,15 +159,14 @@ export class Database {
     }
   }
 
-  /** Runs `work` in the current unit of work, or in a new one if there is none. */
+  /** Starts a unit of work if there is none. */
   inCurrentUnit<T>(work: () => Promise<T>): Promise<T> {
     return this.current() ? work() : this.unitOfWork(work);
   }
 
   /**
-   * Runs `work` in the current or a new unit of work, with a companion write. Every writing statement of `work` joins
-   * the unit's transaction, even outside of `transaction`. `companion` writes what must be stored together with the
-   * effect, and runs once. `commitEarly` runs it before the commit. Otherwise `work` runs it with the function that it
+   * Runs `work` in the current or a new unit of work. Every writing statement joins its transaction. `companion` writes
+   * what must be stored together with the effect, once: at `commitEarly`, or when `work` calls the function that it
    * receives.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
@@ -188,9 +178,9 @@ export class Database {
   }
 
   /**
-   * Commits the work of an accompanied unit so far, including its companion. Call it before the first effect that
-   * cannot be part of a transaction, and in handlers that wait for other processes to see their writes. Does nothing
-   * outside of such a unit, and nothing the second time.
+   * Commits an accompanied unit so far, with its companion. Call it before the first effect that cannot be part of a
+   * transaction, and before waiting for other processes to see the writes. Does nothing outside of such a unit, or
+   * twice.
    */
   async commitEarly(): Promise<void> {
     const unit = this.current();
@@ -206,26 +196,26 @@ export class Database {
     });
   }
 
-  /** Returns whether writes must now be part of the current unit's transaction, together with its companion. */
+  /** Whether writes must now join the unit's transaction, together with its companion. */
   isAccompanied(): boolean {
     return Boolean(this.current()?.companion);
   }
 
-  /** Calls `notify` once the current unit has committed, or immediately if there is none. */
+  /** Runs once the current unit has committed, or immediately if there is none. */
   afterCommit(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterCommit.push(notify);
     else notify();
   }
 
-  /** Calls `notify` once the current unit has committed or rolled back, or immediately if there is none. */
+  /** Runs once the current unit has committed or rolled back, or immediately if there is none. */
   afterEnd(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterEnd.push(notify);
     else notify();
   }
 
-  /** Returns the connections of each pool: total, idle, and the number of waiting requests. */
+  /** Connections per pool, and `waiting` requests. */
   poolFigures(): { pool: string; total: number; idle: number; waiting: number }[] {
     return [
       ['ordinary', this.pool()],
@@ -240,16 +230,13 @@ export class Database {
     }));
   }
 
-  /** Closes every connection. Call it last when a process ends. */
+  /** Call it last when a process ends. */
   async close(): Promise<void> {
     await Promise.all([this.preparedPool.pool.end(), this.readPool.pool.end(), this.heartbeatPool.end()]);
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /**
-   * Runs in the unit's transaction. The companion stays set while it runs, so that all of its writes join the
-   * transaction.
-   */
+  /** The companion stays set while it runs, so that all of its writes join the unit's transaction. */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
     if (companion === null) return;
@@ -294,33 +281,27 @@ export class Database {
 const WRITING = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|pg_notify)\b/i;
 const known = new WeakMap<Statement, boolean>();
 
-/** Returns whether a statement writes. `for update` counts, since a lock lasts as long as its transaction. */
+/** `for update` counts, since a lock lasts as long as its transaction. */
 function writes(statement: Statement): boolean {
   const found = known.get(statement) ?? WRITING.test(statement.text);
   known.set(statement, found);
   return found;
 }
 
-/** Returns the SQLSTATE of a PostgreSQL error, or null for other errors. EPIPE also has five letters, but no digit. */
+/** The SQLSTATE, or null for other errors. EPIPE also has five letters, but no digit. */
 export function sqlState(error: unknown): string | null {
   const candidate = error instanceof Error && 'driverError' in error ? error.driverError : error;
   const code = (candidate as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
-/**
- * Returns whether a statement that failed with this error may still have been committed, because the connection broke
- * before the response.
- */
+/** The failed statement may still have been committed: the connection broke before the response. */
 export function isOutcomeUnknown(error: unknown): boolean {
   const state = sqlState(error);
   return state === null || /^(08|57P)/.test(state);
 }
 
-/**
- * Returns whether an error does not concern the statement itself: no connection, a restart, too many clients, a
- * timeout.
- */
+/** The error does not concern the statement: no connection, a restart, too many clients, a timeout. */
 export function isStorageAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state === null) return true;

@@ -3,14 +3,12 @@ import fc from 'fast-check';
 import { AdaptiveLinger } from '../concurrency/adaptive-linger.js';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.js';
 
-/** A group that was passed to `write`, and functions that end its write. */
 interface Write {
   items: number[];
   succeed: (results?: (string | Error)[]) => Promise<void>;
   fail: (error: Error) => Promise<void>;
 }
 
-/** Waits for a few event loop iterations, until all pending work has progressed. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -42,7 +40,6 @@ function arrange(options: Partial<GroupCommitOptions<number, string>> = {}) {
   return { commit, writes, write };
 }
 
-/** Current outcome of a promise. */
 function watch(promise: Promise<string>): { outcome: string } {
   const seen = { outcome: 'waiting' };
   promise.then(

@@ -1,6 +1,5 @@
 import type { AdaptiveLinger } from '../concurrency/adaptive-linger.js';
 
-/** An item that waits for the next commit. */
 interface Waiting<T, R> {
   item: T;
   /** Monotonic clock, in milliseconds. */
@@ -9,37 +8,32 @@ interface Waiting<T, R> {
   reject: (error: unknown) => void;
 }
 
-/** Options of a group commit: how it writes and how large its groups may be. */
 export interface GroupCommitOptions<T, R> {
-  /** Writes a group and returns one result per item, in order. An Error in the results rejects only that item. */
+  /** Returns one result per item, in order. An Error in the results rejects only that item. */
   write: (items: T[]) => Promise<(R | Error)[]>;
   /**
-   * Returns whether an error of `write` concerns one item and not the storage. Each item is then written again
-   * separately, in order, so that one rejected item does not fail the rest of its group. If omitted, an error rejects
-   * all items.
+   * An error of `write` concerns one item and not the storage. Each item is then written again separately, in order. If
+   * omitted, an error rejects all items.
    */
   isOfOne?: (error: unknown) => boolean;
   itemsMax: number;
-  /** Weight of an item and maximum weight of a group, in bytes: large bodies make small groups. */
+  /** Bytes of an item: large bodies make small groups. */
   weigh: (item: T) => number;
   weightMax: number;
-  /** How long an item may wait for others. 0 writes as soon as the previous group is written. */
+  /** Wait for other items. 0 writes as soon as the previous group is written. */
   lingerMs: number;
-  /**
-   * Minimum time between the starts of two groups. A busy service commits less often. An idle one still commits
-   * immediately.
-   */
+  /** Between the starts of two groups. A busy service commits less often, an idle one immediately. */
   gapMs: number;
-  /** Decides whether to linger longer for further items. If omitted, never. */
+  /** Decides whether to linger longer. If omitted, never. */
   company?: AdaptiveLinger;
 }
 
 /** A group that another statement writes. Exactly one of the two callbacks counts: the first one. */
 export interface Carried<T, R> {
   readonly items: T[];
-  /** Call it when the items are written, with one result per item, in order. */
+  /** The items are written: one result per item, in order. */
   arrived: (results: (R | Error)[]) => void;
-  /** Call it when the items are not written. `write` then writes them as usual. */
+  /** The items are not written. `write` then writes them as usual. */
   missed: () => void;
 }
 
@@ -49,8 +43,8 @@ export interface Carried<T, R> {
 const LATE_MS = 1_000;
 
 /**
- * Group commit: items that arrive while one group is being written form the next group. Under load one commit serves
- * many items. An idle service stays fast, since a single item waits for `lingerMs` only.
+ * Items that arrive while one group is being written form the next. Under load one commit serves many items; a single
+ * item waits for `lingerMs` only.
  */
 export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];
@@ -58,19 +52,18 @@ export class GroupCommit<T, R> {
   private writing = false;
   private timer: NodeJS.Timeout | null = null;
   private startedAtMs = -Infinity;
-  /** Linger of the group that is forming, computed when its first item arrives. */
+  /** Linger of the forming group, computed at its first item. */
   private patienceMs: number | null = null;
   private carried = 0;
   private readonly idle: (() => void)[] = [];
 
   constructor(private readonly options: GroupCommitOptions<T, R>) {}
 
-  /** Total weight of the items that are not written yet. */
+  /** Bytes that are not written yet. */
   get backlogWeight(): number {
     return this.weight;
   }
 
-  /** Number of items that are not written yet. */
   get backlog(): number {
     return this.waiting.length;
   }
@@ -91,10 +84,7 @@ export class GroupCommit<T, R> {
     return new Promise((resolve) => this.idle.push(resolve));
   }
 
-  /**
-   * Passes the waiting items to a caller that writes them in its own commit. Returns null if no item waits. Items that
-   * wait behind a running write are included.
-   */
+  /** Passes the waiting items, also behind a running write, to a caller's own commit. Null if no item waits. */
   carry(): Carried<T, R> | null {
     if (this.waiting.length === 0) return null;
     const group = this.nextGroup();
@@ -145,7 +135,6 @@ export class GroupCommit<T, R> {
     }
   }
 
-  /** Returns how much longer the group lingers, in milliseconds. */
   private companyMs(nowMs: number): number {
     const { company } = this.options;
     const [first] = this.waiting;
@@ -154,7 +143,7 @@ export class GroupCommit<T, R> {
     return this.isComplete(nowMs) ? 0 : first.sinceMs + this.patienceMs - nowMs;
   }
 
-  /** Returns whether a lingering group should stop waiting, because no further item is likely to arrive in time. */
+  /** No further item is likely to arrive in time. */
   private isComplete(nowMs: number): boolean {
     const { company } = this.options;
     const [first] = this.waiting;

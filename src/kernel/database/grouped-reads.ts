@@ -5,9 +5,8 @@ import { GroupCommit } from './group-commit.js';
 const GAP_MS = 2;
 
 /**
- * Batches concurrent reads of one kind into one statement. Reads that arrive while one statement runs form the next.
- * Nothing is cached, so every result is newer than its request. `read` returns values in the order of its keys, on a
- * connection without a transaction.
+ * Batches concurrent reads into one statement. Reads during one statement form the next. Nothing is cached, so every
+ * result is newer than its request. `read` returns values in the order of its keys, without a transaction.
  */
 export class GroupedReads<K, V> {
   private readonly group: GroupCommit<K, V>;

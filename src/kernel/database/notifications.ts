@@ -6,20 +6,14 @@ import { Config } from '../config/config.js';
 import { Connection, connectionOptions } from './connection.js';
 import { Database, type Statement } from './database.js';
 
-/** Listener for changes of a topic such as `destination`. Receives the key that caches use. */
+/** Receives the key that caches use. */
 type Listener = (key: string) => void;
 
 const CHANNEL = 'posthorn';
 const TURN_MS = 500;
-/**
- * PostgreSQL wakes every listening connection for each notification, on any channel, and each wake-up is a transaction.
- * On an idle service, heartbeats are the only load, so they are infrequent.
- */
+/** Infrequent: a NOTIFY wakes every listening connection, and heartbeats are an idle service's only load. */
 const BEAT_MS = 2_500;
-/**
- * A heartbeat that has not arrived by then is lost, and the LISTEN connection is replaced: five seconds after the last
- * heartbeat that arrived.
- */
+/** A later heartbeat is lost, and the LISTEN connection is replaced: five seconds after the last arrival. */
 const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;
@@ -42,11 +36,10 @@ export interface TimeOfDatabase {
   answeredMs: number;
 }
 
-/** A heartbeat that was sent and has not arrived yet. */
 interface Beat {
   nonce: string;
   sentAtMs: number;
-  /** Commit time on the monotonic clock. Null until it is known. */
+  /** On the monotonic clock. Null until it is known. */
   committedMs: number | null;
 }
 
@@ -73,7 +66,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   private beat: Beat | null = null;
   private backoffMs = 100;
   private stopped = false;
-  /** Time of the last heartbeat, on the monotonic clock. */
+  /** On the monotonic clock. */
   private begunMs = -Infinity;
   private heardMs = 0;
   private wasDeaf = false;
@@ -84,36 +77,35 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Returns the time up to which all changes have been reported to the listeners, in milliseconds since the epoch. */
+  /** All changes up to this time (since the epoch) have been reported to the listeners. */
   heardUntilMs(): number {
     return this.heardMs;
   }
 
-  /** Returns whether no heartbeat has arrived for five seconds. Caches then reload their entries every five seconds. */
+  /** No heartbeat for five seconds. Caches then reload their entries every five seconds. */
   isDeaf(): boolean {
     return this.clock.nowMs() - this.heardMs > STALENESS_MAX_MS;
   }
 
-  /** Calls `listener` with the key of every change of `topic`, and with `*` if changes may have been missed. */
+  /** `listener` gets the key of every change, and `*` if changes may have been missed. */
   on(topic: string, listener: Listener): void {
     this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
   }
 
-  /** Calls `listener` with PostgreSQL's time, which each heartbeat's response contains. */
+  /** Each heartbeat's response contains PostgreSQL's time. */
   onTime(listener: (time: TimeOfDatabase) => void): void {
     this.timekeepers.push(listener);
   }
 
   /**
-   * Announces a change: to this process directly after the transaction ends, to other processes through the database.
-   * Also notifies this process after a rollback, because a cache may have loaded an uncommitted row of the transaction.
+   * Announces a change, here after the transaction ends, elsewhere through the database. Also after a rollback, because
+   * a cache may have loaded an uncommitted row.
    */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);
     this.database.afterEnd(() => this.tell(topic, key));
   }
 
-  /** Announces many changes with one statement. */
   async announceAll(topic: string, keys: readonly string[]): Promise<void> {
     await this.database.query(NOTIFY_ALL, [keys.map((key) => `${topic}:${key}`)]);
     this.database.afterEnd(() => keys.forEach((key) => this.tell(topic, key)));

@@ -83,7 +83,7 @@ const ARRAYS: [string, Buffer, string][] = [
   ],
 ];
 
-/** Returns the elements of a binary array as bytes. Throws if the array is longer or shorter than its header says. */
+/** Throws if the array is longer or shorter than its header says. */
 function elementsOf(array: Buffer): (Buffer | null)[] {
   const length = array.readInt32BE(0) === 0 ? 0 : array.readInt32BE(12);
   const elements: (Buffer | null)[] = [];

@@ -1,10 +1,8 @@
 import { writeId } from '../ids.js';
 
 /**
- * One-dimensional PostgreSQL arrays in the binary wire format (`array_send` in PostgreSQL's arrayfuncs.c).
- *
- * The text format needs an escape pass over every byte in Node.js and its reversal in PostgreSQL, and JSON bodies are
- * full of quotes. `pg` sends a Buffer unchanged as a binary parameter.
+ * One-dimensional PostgreSQL arrays in the binary format (`array_send` in arrayfuncs.c), which `pg` sends unchanged.
+ * The text format needs an escape pass over every byte, and JSON bodies are full of quotes.
  */
 const OID = {
   bool: 16,
@@ -51,17 +49,15 @@ function header(buffer: Buffer, oid: number, length: number, hasNull: boolean): 
   return buffer.writeInt32BE(1, 16);
 }
 
-/** Encodes a `text[]`. The values must not contain NUL or lone surrogates, which the HTTP layer rejects. */
+/** Values must not contain NUL or lone surrogates, which the HTTP layer rejects. */
 export function textArray(values: readonly (string | null)[]): Buffer {
   return variable(OID.text, values, false);
 }
 
-/** Encodes a `jsonb[]` of JSON texts. */
 export function jsonbArray(values: readonly (string | null)[]): Buffer {
   return variable(OID.jsonb, values, true);
 }
 
-/** Encodes a `bytea[]`. */
 export function byteaArray(values: readonly (Buffer | null)[]): Buffer {
   const buffer = Buffer.allocUnsafe(20 + values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 0));
   let offset = header(buffer, OID.bytea, values.length, values.includes(null));
@@ -94,27 +90,22 @@ function variable(oid: number, values: readonly (string | null)[], versioned: bo
   return buffer.subarray(0, offset);
 }
 
-/** Encodes a `uuid[]` of ids. */
 export const uuidArray = (values: readonly (string | null)[]): Buffer =>
   fixed(OID.uuid, 16, values, (buffer, offset, value) => writeId(buffer, offset, value));
 
-/** Encodes an `int[]`. */
 export const intArray = (values: readonly (number | null)[]): Buffer =>
   fixed(OID.int4, 4, values, (buffer, offset, value) => void buffer.writeInt32BE(value, offset));
 
-/** Encodes a `smallint[]`. */
 export const smallintArray = (values: readonly (number | null)[]): Buffer =>
   fixed(OID.int2, 2, values, (buffer, offset, value) => void buffer.writeInt16BE(value, offset));
 
-/** Encodes a `float8[]`. */
 export const floatArray = (values: readonly (number | null)[]): Buffer =>
   fixed(OID.float8, 8, values, (buffer, offset, value) => void buffer.writeDoubleBE(value, offset));
 
-/** Encodes a `boolean[]`. */
 export const booleanArray = (values: readonly (boolean | null)[]): Buffer =>
   fixed(OID.bool, 1, values, (buffer, offset, value) => void buffer.writeUInt8(value ? 1 : 0, offset));
 
-/** Encodes a `timestamptz[]` of milliseconds since the Unix epoch. */
+/** From milliseconds since the Unix epoch. */
 export const timestampArray = (valuesMs: readonly (number | null)[]): Buffer =>
   fixed(OID.timestamptz, 8, valuesMs, (buffer, offset, valueMs) => {
     const micros = (valueMs - PG_EPOCH_MS) * 1000;
@@ -123,6 +114,6 @@ export const timestampArray = (valuesMs: readonly (number | null)[]): Buffer =>
     buffer.writeUInt32BE(micros - high * 2 ** 32, offset + 4);
   });
 
-/** Encodes a `date[]` of whole days since the Unix epoch. */
+/** From whole days since the Unix epoch. */
 export const dateArray = (days: readonly (number | null)[]): Buffer =>
   fixed(OID.date, 4, days, (buffer, offset, day) => void buffer.writeInt32BE(day - PG_EPOCH_MS / DAY_MS, offset));

@@ -1,9 +1,6 @@
 import pg from 'pg';
 
-/**
- * Members of a node-postgres query, both those that node-postgres calls on a submitted query and those that it calls
- * internally. `test/api/shared-commit.e2e-spec.ts` fails if a release renames them.
- */
+/** Members of a node-postgres query. `test/api/shared-commit.e2e-spec.ts` fails if a release renames them. */
 interface Part {
   readonly name?: string;
   readonly text?: string;
@@ -23,10 +20,9 @@ interface Wire {
 type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
 
 /**
- * Several statements in one packet and one commit. They are sent without the `Sync` that would end a transaction after
- * each (PostgreSQL's protocol, "Pipelining"). All of them are committed or none is, without the cost of `begin` and
- * `commit`. Submit it with `Pool.query`, which resolves to their results once they are committed, and rejects with the
- * error of the first statement that failed.
+ * Several statements in one packet and one commit, without the `Sync` that would end a transaction after each
+ * (PostgreSQL's protocol, "Pipelining"). All are committed or none is. `Pool.query` resolves to their results once
+ * committed, and rejects with the first error.
  */
 export class PipelinedTransaction {
   /** Set by node-postgres. */
@@ -46,10 +42,7 @@ export class PipelinedTransaction {
     );
   }
 
-  /**
-   * Name of the statement whose response is being read. node-postgres uses it to record which statements a connection
-   * has parsed.
-   */
+  /** Statement whose response is being read. node-postgres records by it what a connection has parsed. */
   get name(): string | undefined {
     return this.parts[this.at]?.name;
   }

@@ -3,8 +3,8 @@ import { connectionOptions } from './connection.js';
 import { PipelinedTransaction } from './pipelined-transaction.js';
 
 /**
- * Planner settings for the hot statements, which touch a few rows by key. If tables grow faster than their statistics,
- * the planner would switch to scans and hash joins (reference/performance.md, end to end).
+ * Hot statements touch a few rows by key. With stale statistics the planner would switch to scans and hash joins
+ * (reference/performance.md, end to end).
  */
 export const PLANNED_SETTINGS = [
   'jit=off',
@@ -16,7 +16,7 @@ export const PLANNED_SETTINGS = [
   'statement_timeout=30s',
 ] as const;
 
-/** Slightly longer than the server's own limit, for a server that keeps working and does not enforce it. */
+/** Slightly longer than the server's own limit, for a server that does not enforce it. */
 const DEADLINE_MS = 35_000;
 
 /** Behind a pooler, sessions are shared. Each statement therefore sends the settings along, in the same packet. */
@@ -25,9 +25,7 @@ const BEGIN_PLANNED = [
   ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
 ].join('; ');
 
-/**
- * A backend keeps its plans, 3 to 10 MB of memory. Connections that were idle for this long are closed, except for one.
- */
+/** A backend keeps its plans, 3 to 10 MB. Connections idle for this long are closed, except for one. */
 const IDLE_MS_MAX = 60_000;
 
 /** Connections whose statements are planned for tables of any size. Each statement is a separate transaction. */
@@ -57,10 +55,7 @@ export class PlannedPool {
     return result as pg.QueryResult;
   }
 
-  /**
-   * Runs several statements in one round trip and one commit. Resolves to their results, in order. If one fails, none
-   * is committed.
-   */
+  /** One round trip and one commit. Results are in order. If one statement fails, none is committed. */
   async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     if (this.isPooled) return this.planned(statements);
     return (await this.pool.query(

@@ -8,7 +8,6 @@ import type { ClockObservation } from './seen-clock.store.js';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** A PostgreSQL with a clock and a row, and processes that read it with a shared monotonic clock. */
 class World {
   nowMs = 1_790_000_000_000;
   stopwatchMs = 0;

@@ -8,7 +8,6 @@ import { DatabaseTime } from './database-time.js';
 import { type ClockObservation, SeenClockStore } from './seen-clock.store.js';
 
 const EVERY_MS = 60_000;
-/** How long a loop waits before it checks a closed gate again. */
 export const CLOSED_REST_MS = 60_000;
 
 /**
@@ -24,7 +23,7 @@ export const CLOSED_REST_MS = 60_000;
 export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Retention');
   private readonly loop: Loop;
-  /** The last reading of this process, and the monotonic time at which it was taken. */
+  /** The last reading of this process, and its monotonic time. */
   private last: (ClockObservation & { atMs: number }) | null = null;
 
   constructor(
@@ -61,7 +60,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     await this.loop.stop();
   }
 
-  /** Reads PostgreSQL's clock and returns whether the gate is open. Throws if the storage is unavailable. */
+  /** Throws if the storage is unavailable. */
   async isOpen(): Promise<boolean> {
     if (!this.time.isAgreed()) return false;
     const look = await this.store.read();
@@ -72,7 +71,7 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     return this.last?.seen.leaptFromMs === null;
   }
 
-  /** Returns how much longer the gate stays closed, in milliseconds on monotonic clocks. 0 if it is open. */
+  /** Rest of the closed time on monotonic clocks. 0 if open. */
   private waitingMs(): number {
     const seen = this.last?.seen;
     return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;

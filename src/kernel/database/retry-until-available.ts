@@ -33,10 +33,7 @@ const STARTING = new Set(['57P01', '57P02', '57P03']);
 const SILENCE_MS_MAX = 30_000;
 const REST_MS = 500;
 
-/**
- * Returns whether an error means that PostgreSQL was unreachable or went away before the end. Every other error
- * concerns the statement.
- */
+/** PostgreSQL was unreachable or went away before the end. Every other error concerns the statement. */
 export function isUnreachable(error: unknown): boolean {
   if (sqlState(error) !== null) return isStorageAway(error);
   const driverError = error instanceof Error && 'driverError' in error ? error.driverError : error;
@@ -47,8 +44,8 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * Runs repeatable work at start until PostgreSQL is available. Waits half a minute for a server that does not respond,
- * and without a limit for one that reports that it is starting or stopping. Calls `onWait` once.
+ * Runs repeatable work until PostgreSQL is available. Waits half a minute for a silent server, and without a limit for
+ * one that reports that it is starting or stopping. Calls `onWait` once.
  */
 export async function retryUntilAvailable<T>(
   work: () => Promise<T>,

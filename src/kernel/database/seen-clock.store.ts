@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { SeenClock } from '../clock-leap.js';
 import { Database, type Statement } from './database.js';
 
-/** The stored row, and PostgreSQL's current time. */
 export interface ClockObservation {
   seen: SeenClock;
   nowMs: number;
@@ -39,12 +38,11 @@ const CONFIRM: Statement = {
     where s.id = 1 and before.leapt_from is not null returning ${MS('before.leapt_from')} as leapt_from_ms, ${MS('s.seen_at')} as seen_ms`,
 };
 
-/** Stores the latest reading of PostgreSQL's clock, shared by all processes. */
 @Injectable()
 export class SeenClockStore {
   constructor(@Inject(Database) private readonly database: Database) {}
 
-  /** Returns the latest reading. Stores the current time first if there is none. */
+  /** Stores the current time first if there is none. */
   async read(): Promise<ClockObservation> {
     const [row] = await this.database.query<Row>(READ);
     if (row !== undefined) return lookOf(row);
@@ -52,7 +50,7 @@ export class SeenClockStore {
     return this.read();
   }
 
-  /** Replaces the reading with the result of `next`, one process at a time. Returns the stored state. */
+  /** One process at a time. Returns the stored state. */
   change(next: (clockObservation: ClockObservation) => SeenClock): Promise<ClockObservation> {
     return this.database.unitOfWork(() =>
       this.database.transaction(async () => {
@@ -64,10 +62,7 @@ export class SeenClockStore {
     );
   }
 
-  /**
-   * Ends the pause. Returns the start and end of the jump, or null if retention is not paused. Runs in the caller's
-   * transaction.
-   */
+  /** Ends the pause in the caller's transaction. Null if retention is not paused. */
   async confirm(): Promise<{ leaptFromMs: number; seenAtMs: number } | null> {
     const [row] = await this.database.query<Pick<Row, 'leapt_from_ms' | 'seen_ms'>>(CONFIRM);
     return row === undefined ? null : { leaptFromMs: Number(row.leapt_from_ms), seenAtMs: row.seen_ms };

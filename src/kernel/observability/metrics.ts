@@ -10,15 +10,10 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Wait until the event loop lag was sampled a few times. Before that, its figures are NaN. */
 const FIRST_LAGS_MS = 50;
 
-/**
- * A gauge that waits longer than this is read in parallel with the others. A server that hangs then costs a scrape one
- * timeout instead of one per gauge.
- */
+/** A slower gauge is read in parallel with the others: a server that hangs costs a scrape one timeout. */
 const TURN_MS_MAX = 250;
 
-/**
- * The process's Prometheus registry. Contexts create their metrics here, so that names are unique and documented once.
- */
+/** Contexts create their metrics here, so that names are unique and documented once. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -37,26 +32,22 @@ export class Metrics {
     }).set(info, 1);
   }
 
-  /** Returns the response to a scrape: the metrics of this process, or of all processes that share its port. */
+  /** The metrics of this process, or of all processes that share its port. */
   async page(): Promise<string> {
     return this.ofAll === null ? this.own() : this.ofAll();
   }
 
-  /** Returns the metrics of this process alone. */
   async own(): Promise<string> {
     await (this.watching ??= this.watch());
     return this.registry.metrics();
   }
 
-  /** Registers a function that returns the metrics of all processes behind this port. */
+  /** Sets the source of the metrics of all processes behind this port. */
   sharedBy(ofAll: () => Promise<string>): void {
     this.ofAll = ofAll;
   }
 
-  /**
-   * Starts Node.js's own metrics at the first scrape. Measuring the event loop lag wakes the process a hundred times a
-   * second, which is nine of ten wake-ups of an idle process.
-   */
+  /** Waits for the first scrape: measuring the event loop lag wakes an idle process a hundred times a second. */
   private async watch(): Promise<void> {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
@@ -76,7 +67,7 @@ export class Metrics {
     return new Histogram({ name: `posthorn_${name}`, help, buckets, labelNames, registers: [this.registry] });
   }
 
-  /** Registers a gauge that is read at each scrape, and absent if it cannot be read. */
+  /** Read at each scrape, and absent if it cannot be read. */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -88,7 +79,6 @@ export class Metrics {
     );
   }
 
-  /** Registers several gauges that share one read per scrape. */
   gauges<T>(
     read: () => Promise<T>,
     figures: readonly { name: string; help: string; of: (answer: T) => number }[],
@@ -114,18 +104,13 @@ export class Metrics {
     return new Gauge({ name: `posthorn_${name}`, help, labelNames, registers: [this.registry], collect });
   }
 
-  /**
-   * Reads gauges one at a time. In parallel, every scrape would open one PostgreSQL connection per gauge, which would
-   * then be idle until the next scrape.
-   */
+  /** One gauge at a time. In parallel, every scrape would open one PostgreSQL connection per gauge. */
   private async inTurn(read: () => Promise<void>): Promise<void> {
     if ((await this.turns.run('gauges', TURN_MS_MAX, read)) === null) await read();
   }
 }
 
-/**
- * Removes the values of a gauge whose source is unavailable. Other gauges keep theirs, and this one does not report 0.
- */
+/** An unavailable source must not report 0. Other gauges keep their values. */
 function withdraw<L extends string>(gauge: Gauge<L>, labelNames: readonly L[]): void {
   gauge.reset();
   // After `reset` a gauge without labels is 0.

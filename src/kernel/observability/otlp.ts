@@ -21,10 +21,9 @@ import {
 import type { Config, SamplerName } from '../config/config.js';
 import { VERSION } from '../version.js';
 
-/** Returns the attributes of a span. Called only if the span is recorded. */
+/** Called only if the span is recorded. */
 export type Describe = () => Attributes;
 
-/** A span: its trace context to propagate, and a function to end it. */
 export interface Traced {
   /** W3C `traceparent`. Null if tracing is off and the request had none. */
   traceparent: string | null;
@@ -35,7 +34,7 @@ export interface Traced {
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Creates and exports spans. In a separate file, because loading its imports takes a tenth of the start time. */
+/** In a separate file, because loading its imports takes a tenth of the start time. */
 export class OtlpSpans {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;
@@ -45,14 +44,13 @@ export class OtlpSpans {
     this.tracer = this.provider.getTracer('posthorn');
   }
 
-  /** Starts a span as a child of `parent`, a W3C `traceparent`, or as a new trace. */
+  /** A child of `parent`, a W3C `traceparent`, or a new trace. */
   start(name: string, kind: keyof typeof KINDS, parent: string | null, describe: Describe): Traced {
     const span = this.tracer.startSpan(name, { kind: KINDS[kind] }, parentContext(parent));
     if (span.isRecording()) span.setAttributes(describe());
     return { traceparent: traceparentOf(span), end: (outcome, known) => end(span, outcome, known) };
   }
 
-  /** Exports the remaining spans. */
   async close(): Promise<void> {
     await this.provider.shutdown().catch(() => undefined);
   }
@@ -67,7 +65,6 @@ function provider({ traceSampler, traceSamplerRatio, traceResource }: Config, en
   });
 }
 
-/** Samplers by their names in OpenTelemetry's specification. */
 const SAMPLERS: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   always_on: () => new AlwaysOnSampler(),
   always_off: () => new AlwaysOffSampler(),

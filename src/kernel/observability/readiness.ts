@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { VERSION } from '../version.js';
 
-/** State of one part of the process: whether it works, and the figures behind that. */
 export interface PartReadiness {
   ready: boolean;
   [figure: string]: unknown;
 }
 
-/** Collects the state of every part for `/health/ready`. A draining process is never ready. */
+/** For `/health/ready`. A draining process is never ready. */
 @Injectable()
 export class Readiness {
   private readonly parts = new Map<string, () => Promise<PartReadiness>>();
@@ -18,12 +17,11 @@ export class Readiness {
     this.parts.set(part, check);
   }
 
-  /** Sets this process's number among the processes behind one port, so that a response shows which process sent it. */
+  /** Number among the processes behind one port, so that a response shows which process sent it. */
   numbered(number: number): void {
     this.number = number;
   }
 
-  /** Makes this process report that it is not ready, so that it receives no new traffic. */
   drain(): void {
     this.draining = true;
   }

@@ -6,21 +6,19 @@ const NOTHING: Traced = { traceparent: null, end: () => undefined };
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Traces a message from accept to receipt, if an OTLP endpoint is configured. The event stores the request's span as
- * its `traceparent`. Each attempt is a child span, which the delivery sends along. Without an endpoint there is no
- * overhead, and a caller's own `traceparent` is still passed through.
+ * Traces a message from accept to receipt, if an OTLP endpoint is configured. The event stores the request's span, and
+ * each attempt is a child span. Without an endpoint, a caller's own `traceparent` is still passed through.
  */
 export class Tracing implements OnApplicationShutdown {
   private constructor(private readonly spans: OtlpSpans | null) {}
 
-  /** Loads the exporter only if there is an endpoint. */
   static async open(config: Config): Promise<Tracing> {
     if (config.otlpEndpoint === null) return new Tracing(null);
     const { OtlpSpans: Spans } = await import('./otlp.js');
     return new Tracing(new Spans(config, config.otlpEndpoint));
   }
 
-  /** Starts the span of an accept, as a child of the caller's trace if the request has one. */
+  /** A child of the caller's trace if the request has one. */
   startAccept(incoming: string | undefined, eventType: string): Traced {
     const parent = incoming !== undefined && TRACEPARENT.test(incoming) ? incoming : null;
     if (this.spans)
@@ -28,7 +26,7 @@ export class Tracing implements OnApplicationShutdown {
     return parent === null ? NOTHING : { traceparent: parent, end: () => undefined };
   }
 
-  /** Starts the span of an attempt, as a child of the accept. */
+  /** A child of the accept. */
   startDelivery(traceparent: string | null, describe: Describe): Traced {
     if (this.spans) return this.spans.start('posthorn.deliver', 'client', traceparent, describe);
     return traceparent === null ? NOTHING : { traceparent, end: () => undefined };

@@ -67,7 +67,6 @@ interface Received {
   named: string;
 }
 
-/** A server of another implementation, on an address of this machine. */
 async function serverAt(
   address: string,
   port = 0,

@@ -16,31 +16,25 @@ import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
-/**
- * Number of domains of one message that are delivered to concurrently. A domain that takes longer than half a minute no
- * longer counts.
- */
+/** Concurrent domains of one message. A domain that takes longer than half a minute no longer counts. */
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
 
-/** Settings of the direct transport beyond the DNS records. */
 export interface DirectOptions {
-  /** Posthorn's own name in EHLO, which servers look up. */
+  /** In EHLO. Servers look it up. */
   ownName: string;
-  /** Port of all mail servers. */
   port: number;
   /** PEM certificates trusted instead of Node's own authorities, if a policy is enforced. */
   ca?: string;
-  /** Maximum time for one reply of a server, in milliseconds (SMTP_ANSWER_TIMEOUT). */
+  /** For one reply of a server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** Time limit for all conversations of one submission, in milliseconds. Derived from `answerMsMax` by default. */
+  /** For all conversations of one submission. Derived from `answerMsMax` by default. */
   totalMs?: number;
-  /** Random source for the order of servers with the same preference. */
   random: () => number;
 }
 
-/** Encryption of a connection: with a valid certificate, with any certificate, or none. */
+/** With a valid certificate, with any certificate, or none. */
 type Encryption = 'verified' | 'opportunistic' | 'none';
 
 /**
@@ -179,10 +173,7 @@ export class DirectTransport extends MailTransport {
   }
 }
 
-/**
- * Runs `make` for each item, a limited number at a time. A slow item stops counting, so that it does not delay the
- * others.
- */
+/** Runs a limited number at a time. A slow item stops counting, so that it does not delay the others. */
 async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   let counted = 0;
   let wake = (): void => undefined;
@@ -219,7 +210,7 @@ const NOT_NAMED = {
 const isOfTls = ({ code, command }: SmtpAnswers): boolean =>
   code === 'ETLS' || (code === 'ESOCKET' && command === 'CONN') || command === 'STARTTLS';
 
-/** Builds one reply for all recipients of a domain, without a reply from a server. */
+/** One reply for all recipients of a domain, without a reply from a server. */
 function settled(
   recipients: readonly string[],
   { outcome, code, enhanced, text }: Omit<RecipientReply, 'address'>,
@@ -232,7 +223,7 @@ function settled(
   };
 }
 
-/** Merges the reports of several domains. An unreachable domain does not make the transport unreachable. */
+/** An unreachable domain does not make the transport unreachable. */
 function together(reports: readonly SubmissionReport[]): SubmissionReport {
   const longestMs = Math.max(0, ...reports.map(({ retryAfterMs }) => retryAfterMs ?? 0));
   return {

@@ -1,23 +1,16 @@
 import type { NameRecords } from '#egress/name-records.js';
 
-/** Maximum number of servers of one domain that are tried. */
 const HOSTS_MAX = 5;
 
-/**
- * Mail servers of a domain in the order in which they are tried, or the temporary or permanent error if there are none.
- */
+/** In the order in which they are tried, or the temporary or permanent error if there are none. */
 export type MailHosts =
   { hosts: string[] } | { outcome: 'bounced' | 'deferred'; code: number; enhanced: string; text: string };
 
-/** DNS queries that are needed here. */
 export type MailRecords = Pick<NameRecords, 'mx' | 'addresses'>;
 
 /**
- * Returns the mail servers of a domain (RFC 5321 section 5.1): its MX hosts by preference, in random order within one
- * preference.
- *
- * Without an MX, it is the domain itself if it has an address. A null MX (RFC 7505), and a domain with neither, are
- * permanent errors.
+ * RFC 5321 section 5.1: the MX hosts by preference, in random order within one, or the domain itself if it has an
+ * address. A null MX (RFC 7505), and a domain with neither, are permanent errors.
  */
 export async function mailHosts(records: MailRecords, domain: string, random: () => number): Promise<MailHosts> {
   const mx = await records.mx(domain, domain);

@@ -5,7 +5,6 @@ import { MtaStsPolicies } from './policies.js';
 const text = (mode: string, seconds = 3_600): string =>
   `version: STSv1\r\nmode: ${mode}\r\nmx: mx.x.example\r\nmax_age: ${seconds}\r\n`;
 
-/** A domain with its announced policy, and the server of the policy. */
 class Domain {
   record: FoundRecords<string> = { found: ['v=STSv1; id=1'] };
   answer: { status: number; type: string; body: string } | 'unreachable' = {

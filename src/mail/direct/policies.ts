@@ -9,11 +9,11 @@ const DOMAINS_MAX = 5_000;
 const AGAIN_MS = 300_000;
 
 interface Known {
-  /** Policy id that was announced when the policy was fetched. */
+  /** Announced when the policy was fetched. */
   id: string;
   policy: MtaStsPolicy | null;
   untilMs: number;
-  /** Time from which a failed fetch of a newly announced policy is retried. */
+  /** From then on, a failed fetch of a newly announced policy is retried. */
   askAgainMs: number;
 }
 
@@ -33,7 +33,7 @@ export class MtaStsPolicies {
     private readonly monotonicMs: () => number = () => performance.now(),
   ) {}
 
-  /** Returns the policy of a domain that applies now, or null if there is none. Never throws. */
+  /** The policy that applies now, or null. Never throws. */
   async findByDomain(domain: string): Promise<MtaStsPolicy | null> {
     const announced = await this.records.txt(`_mta-sts.${domain}`, domain);
     const id = 'found' in announced ? announcedPolicy(announced.found) : null;
@@ -58,7 +58,7 @@ export class MtaStsPolicies {
     return policy ?? held;
   }
 
-  /** Fetches the policy. The certificate is verified as usual, and redirects are not followed (section 3.3). */
+  /** Verifies the certificate as usual, and follows no redirects (section 3.3). */
   private async published(domain: string): Promise<MtaStsPolicy | null> {
     const url = new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`);
     const answer = await this.agent.exchange({
@@ -79,7 +79,6 @@ export class MtaStsPolicies {
     return readPolicy(answer.body.toString('utf8'));
   }
 
-  /** Stores a policy, and evicts the oldest one if there are too many. */
   private keep(domain: string, known: Known): void {
     this.known.delete(domain);
     this.known.set(domain, known);

@@ -6,8 +6,8 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Protects `/mcp` against web pages that make a browser send requests: with a foreign `Origin`, or under a host name
- * that was pointed to our address (DNS rebinding). Programs send no `Origin`.
+ * Protects `/mcp` against web pages that use a browser: with a foreign `Origin`, or under a host name that points to
+ * our address (DNS rebinding). Programs send no `Origin`.
  */
 @Injectable()
 export class AgentGate {
@@ -24,10 +24,7 @@ export class AgentGate {
       throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
-  /**
-   * Returns the CORS headers of a response at `/mcp`. Errors have them as well, because without them a page in the
-   * browser could read neither the status nor the challenge.
-   */
+  /** Errors have CORS headers as well: a page could read neither the status nor the challenge without. */
   corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
     if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
     return {
@@ -38,14 +35,14 @@ export class AgentGate {
     };
   }
 
-  /** Accepts our own origin, those of MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
+  /** Our own origin, MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);
     if (origin === base.origin || this.config.mcpAllowedOrigins.includes(origin)) return true;
     return LOOPBACK.has(base.hostname) && URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname);
   }
 
-  /** Accepts any host unless MCP_ALLOWED_HOSTS is set. A loopback installation accepts only loopback hosts. */
+  /** Any host unless MCP_ALLOWED_HOSTS is set. A loopback installation accepts only loopback hosts. */
   private admitsHost(host: string): boolean {
     const base = new URL(this.config.baseUrl);
     const { mcpAllowedHosts } = this.config;

@@ -23,7 +23,6 @@ import { OAuthMetadataController } from './oauth-metadata.controller.js';
 import { OAuthSweep } from './oauth-sweep.js';
 import { ToolBox } from './tool-box.js';
 
-/** Access for agents: the Model Context Protocol, and OAuth for their sign-in. */
 @Module({
   imports: [DiscoveryModule, SignInModule],
   controllers: [

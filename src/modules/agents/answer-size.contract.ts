@@ -1,22 +1,16 @@
-/** Maximum size of a tool's answer in bytes. The whole message, with its frame and notices, may have 25 KB. */
+/** The whole message, with its frame and notices, may have 25 KB. */
 export const ANSWER_BYTES_MAX = 24_000;
 
-/** Maximum size of a page or a text within an answer. The rest is left for what the tool adds. */
+/** For a page or a text within an answer. The rest is left for what the tool adds. */
 const PART_BYTES_MAX = 18_000;
 
-/**
- * Returns the size in bytes that a value takes in an answer. An answer contains the value twice: as JSON for programs
- * and as text for models. The size is in bytes because a character may have four.
- */
+/** Size in an answer, which contains the value twice: as JSON for programs and as text for models. */
 export function answerBytes(value: unknown): number {
   const json = JSON.stringify(value);
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
 }
 
-/**
- * Returns the text from character `offset` on: at most `charactersMax` characters, or fewer if they would take more
- * than `bytesMax` bytes of an answer.
- */
+/** At most `charactersMax` characters from `offset` on, and `bytesMax` bytes of an answer. */
 export function partOf(
   text: string,
   offset: number,

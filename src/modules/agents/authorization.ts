@@ -12,17 +12,12 @@ import { OAuthClients } from './oauth-clients.js';
 import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
 import { isRegistered, redirectFault, redirectTo } from './redirect-uris.js';
 
-/** Lifetime of a code in seconds. */
 const CODE_SECONDS = 60;
 const STATE_LENGTH_MAX = 1_000;
 
-/**
- * RFC 6749, section 3.3. The requested scopes do not matter: a client gets `GRANTED_SCOPE`, and the token response says
- * so.
- */
+/** RFC 6749, section 3.3. Requested scopes do not matter: a client gets `GRANTED_SCOPE`, and is told so. */
 const SCOPE_FORM = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** A valid request for a grant, which can be shown to the user. */
 export interface AuthorizationRequest {
   client: OAuthClient;
   redirectUri: string;
@@ -30,23 +25,18 @@ export interface AuthorizationRequest {
   codeChallenge: string;
 }
 
-/**
- * The outcome of a request: a question to the user, an error that the client is told, or an error shown only to the
- * user.
- */
+/** A question to the user, an error for the client, or an error only for the user. */
 export type ReadRequest =
   | { kind: 'asked'; request: AuthorizationRequest }
   | { kind: 'refused'; client: OAuthClient; location: string; message: string }
   | { kind: 'unsafe'; message: string };
 
-/** A token in the form that the client receives. */
 export interface IssuedToken {
   text: string;
   scope: string;
   lifetimeSeconds: number;
 }
 
-/** The user's choices on the consent page. */
 export interface ConsentGiven {
   environmentId: number;
   lifetimeSeconds: number;
@@ -56,10 +46,7 @@ export interface ConsentGiven {
   approval: Approval;
 }
 
-/**
- * The authorization code grant (RFC 6749, section 4.1) with PKCE (RFC 7636), `iss` (RFC 9207) and `resource` (RFC
- * 8707).
- */
+/** The code grant (RFC 6749, section 4.1) with PKCE (RFC 7636), `iss` (RFC 9207), `resource` (RFC 8707). */
 @Injectable()
 export class Authorization {
   constructor(
@@ -72,10 +59,7 @@ export class Authorization {
     private readonly config: Config,
   ) {}
 
-  /**
-   * Validates an authorization request. Redirects only to addresses that are known to be the client's. Until then,
-   * errors are shown to the user.
-   */
+  /** Redirects only to addresses that are known to be the client's. Until then, the user sees the errors. */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
     if (typeof clientId !== 'string' || typeof redirectUri !== 'string')
@@ -97,7 +81,6 @@ export class Authorization {
     return { kind: 'asked', request: { client, redirectUri, state, codeChallenge: given['code_challenge'] as string } };
   }
 
-  /** Returns the redirect address for a refusal. */
   refusal(
     { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
     error: OAuthErrorCode,
@@ -106,7 +89,7 @@ export class Authorization {
     return redirectTo(redirectUri, { error, error_description: description, state, iss: this.config.baseUrl });
   }
 
-  /** Returns the redirect address for a code, which is bound to the whole request and the user's choices. */
+  /** The code is bound to the whole request and the user's choices. */
   async approve(
     { client, redirectUri, state, codeChallenge }: AuthorizationRequest,
     { approval, ...given }: ConsentGiven,
@@ -168,10 +151,7 @@ export class Authorization {
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }
 
-  /**
-   * Revokes the grant of a key, if the key was granted to a client; does nothing otherwise (RFC 7009). The audit log
-   * entry is in the same transaction.
-   */
+  /** Revokes a key's grant if it was granted to a client (RFC 7009), with the audit entry in one transaction. */
   async giveBack(token: string, clientId: string | null, origin: AuditOrigin): Promise<void> {
     await this.database.transaction(async () => {
       const key = await this.keys.revokeText(token, clientId);

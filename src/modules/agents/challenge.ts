@@ -6,12 +6,12 @@ import type { ApiError } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
 import { GRANTED_SCOPE } from './client-metadata.js';
 
-/** Paths of the MCP server. The path with a trailing slash works as well, because users also enter it. */
+/** With a trailing slash as well, because users also enter it. */
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 
 /**
- * Adds to every 401 and 403 at `/mcp` the location where agents sign in (RFC 9728, section 5.1; RFC 6750, section 3),
- * and the CORS headers, because a page that cannot read the 401 cannot sign in.
+ * Tells agents in every 401 and 403 at `/mcp` where they sign in (RFC 9728, section 5.1; RFC 6750, section 3), with
+ * CORS headers, because a page that cannot read the 401 cannot sign in.
  */
 @Injectable()
 export class Challenge implements OnModuleInit {

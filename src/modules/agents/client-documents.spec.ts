@@ -26,13 +26,11 @@ class FakeClock extends Clock {
   }
 }
 
-/** Responses of the server that publishes the documents. */
 interface Answers {
   status?: number;
   cacheControl?: string;
 }
 
-/** Client documents behind an agent that counts downloads. */
 function served(answers: Answers = {}): {
   documents: ClientDocuments;
   clock: FakeClock;

@@ -10,7 +10,7 @@ import { isHost } from './redirect-uris.js';
 const BYTES_MAX = 5_120;
 const FETCH_MS_MAX = 5_000;
 const ENTRIES_MAX = 1_000;
-/** How long an error is cached. Short, so that developers see corrections of their document soon. */
+/** Short, so that developers see corrections of their document soon. */
 const FAULT_KEPT_MS = 30_000;
 
 interface Known {
@@ -18,22 +18,19 @@ interface Known {
   untilMs: number;
 }
 
-/** The result of a download, and how long its server allows it to be cached. */
+/** And how long its server allows it to be cached. */
 interface Downloaded {
   client: OAuthClient | string;
   keptMs: number;
 }
 
 /**
- * Clients whose id is the URL of their metadata (OAuth Client ID Metadata Documents). Documents are fetched through the
- * SSRF protection and without redirects. Only the metadata that a client may have are ever shown.
+ * Clients whose id is the URL of their metadata (OAuth Client ID Metadata Documents). Fetched through the SSRF
+ * protection, without redirects. Only metadata that a client may have are ever shown.
  */
 @Injectable()
 export class ClientDocuments {
-  /**
-   * The kernel's cache does not fit: documents change on other servers without a notification, and set their own cache
-   * lifetime. The oldest entries come first.
-   */
+  /** Not the kernel's cache: documents change without a notification, and set their own lifetime. Oldest first. */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();
 
@@ -44,10 +41,7 @@ export class ClientDocuments {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Returns true if an id can be the URL of a document: https with a path, and without parts that parsers interpret
-   * differently.
-   */
+  /** https with a path, and without parts that parsers interpret differently. */
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
     const { href, hostname, pathname, username, password, hash } = new URL(id);
@@ -62,7 +56,7 @@ export class ClientDocuments {
     );
   }
 
-  /** Returns the client, or a sentence with the reason why there is none. Concurrent calls share one download. */
+  /** The client, or the reason why there is none. Concurrent calls share one download. */
   async find(url: string): Promise<OAuthClient | string> {
     const found = this.known.get(url);
     if (found !== undefined && found.untilMs > this.clock.monotonicMs()) return found.client;
