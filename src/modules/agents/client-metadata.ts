@@ -8,7 +8,6 @@ export interface OAuthClient {
   uri: string | null;
   /** Empty for a client that uses only the device grant. */
   redirectUris: string[];
-  /** Grants that the client registered for. */
   grantTypes: ClientGrant[];
   /** True if the client's id is the URL of its metadata, so that its host is known. */
   isDocument: boolean;
@@ -20,17 +19,13 @@ export const GRANTED_SCOPE = 'read' as const;
 /** Name of the device grant (RFC 8628, section 3.4). */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CODE_GRANT = 'authorization_code';
-/** The grants that a client may register for. */
 export type ClientGrant = typeof CODE_GRANT | typeof DEVICE_GRANT;
 export const CLIENT_GRANTS: readonly ClientGrant[] = [CODE_GRANT, DEVICE_GRANT];
 
 const NAME_LENGTH_MAX = 100;
 const REDIRECTS_MAX = 10;
 
-/**
- * Validates client metadata (RFC 7591, section 2) and returns the metadata or an error. Unused fields are ignored, and
- * no URL in them is ever fetched.
- */
+/** Validates client metadata (RFC 7591, section 2). Ignores unused fields, and never fetches a URL in them. */
 export function clientMetadata(
   given: unknown,
   privateSchemes: readonly string[],
@@ -76,10 +71,7 @@ export function clientMetadata(
   };
 }
 
-/**
- * Removes characters that reverse the text direction, are invisible or break lines, because users decide by the
- * displayed name.
- */
+/** Removes invisible, direction-changing and line-breaking characters: users decide by the shown name. */
 function plain(name: unknown): string {
   return typeof name === 'string' ? name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim() : '';
 }

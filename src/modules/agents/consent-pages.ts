@@ -15,7 +15,6 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   admin: 'Everything: also keys, members and domains',
 };
 
-/** Renders the consent page for an application that requests access in the browser. */
 export function consentPage(
   { client, redirectUri }: AuthorizationRequest,
   asked: Readonly<Record<string, string>>,
@@ -49,7 +48,6 @@ ${elsewhere(who, basePath)}`,
   };
 }
 
-/** Renders the page on which a user enters the code that a program shows. */
 export function deviceCodePage(who: SignedIn, basePath: string, userCode: string, fault: string | null): Page {
   return {
     title: 'Sign in a program',
@@ -68,7 +66,6 @@ ${elsewhere(who, basePath)}`,
   };
 }
 
-/** Renders the consent page for a program that showed a code. */
 export function deviceConsentPage(device: WaitingDevice, userCode: string, who: SignedIn, basePath: string): Page {
   const offered = SCOPES.filter((scope) => grants(who.role, scope));
   const { requestedScope, deviceName } = device;
@@ -111,7 +108,6 @@ ${choices(who)}
   };
 }
 
-/** Renders the final page. */
 export function devicePage(isAllowed: boolean): Page {
   return isAllowed
     ? {

@@ -74,9 +74,8 @@ export class Consent {
 
   /**
    * Returns the client's request for a signed-in user, or `null` if an error was answered with a redirect. Throws 400
-   * for errors that are shown on our own page. Anyone can register a client, so an error redirects only to clients that
-   * the user's organization has approved (RFC 9700, section 4.11.2: no automatic redirect to a URI that the server does
-   * not trust).
+   * for errors on our own page. Errors redirect only to clients that the organization has approved, because anyone can
+   * register one (RFC 9700, section 4.11.2).
    */
   async asked(
     given: Readonly<Record<string, unknown>>,

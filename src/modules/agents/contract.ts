@@ -4,13 +4,9 @@ import { badRequest } from '#kernel/errors.js';
 /** Query parameters. `undefined` values are omitted. */
 export type ApiQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A parsed JSON object of the API. */
 export type ApiObject = Record<string, unknown>;
 
-/**
- * A path of the API in which each inserted value is exactly one segment, so no value can lead to another path. Created
- * by `apiPath`.
- */
+/** An API path, created by `apiPath`. Each inserted value is one segment, so it cannot lead to another path. */
 export class ApiPath {
   private constructor(readonly text: string) {}
 
@@ -28,7 +24,6 @@ export class ApiPath {
 /** Builds a path of the API, as in ``apiPath`/v1/events/${id}` ``. */
 export const apiPath = (parts: TemplateStringsArray, ...segments: string[]): ApiPath => ApiPath.from(parts, segments);
 
-/** The requested part of a response body, as text. */
 export interface TextPart {
   /** `null` if the bytes are not text. */
   text: string | null;
@@ -38,10 +33,7 @@ export interface TextPart {
   nextOffset: number | null;
 }
 
-/**
- * API access of a read tool: GET requests with the caller's own key, and nothing else. All methods throw the API's
- * errors.
- */
+/** API access of a read tool: only GET, with the caller's own key. All methods throw the API's errors. */
 export interface ApiReader {
   get(path: ApiPath, query?: ApiQuery): Promise<ApiObject>;
 
@@ -55,32 +47,22 @@ export interface ApiReader {
   until<T>(seconds: number, look: () => Promise<T | null>): Promise<T | null>;
 }
 
-/** API access of a write tool: additionally POST requests with the caller's own key. */
 export interface ApiWriter extends ApiReader {
   /** Sends a POST request. With an `idempotencyKey` (a UUID), a repeated call is executed only once. */
   post(path: ApiPath, body: ApiObject | undefined, idempotencyKey: string | undefined): Promise<ApiObject>;
 }
 
-/** The answer of a tool. */
 export interface ToolAnswer {
   content: ApiObject;
-  /**
-   * Paths of the parts that third parties wrote, as in `attempts[].response_excerpt`. The model is instructed to treat
-   * them as data.
-   */
+  /** Parts that third parties wrote, as in `attempts[].response_excerpt`. The model treats them as data. */
   untrusted?: readonly string[];
 }
 
-/** The texts about a tool that a model reads. */
 interface ToolTexts<Input extends z.ZodObject> {
-  /** Unique name of the tool, in snake_case. */
+  /** Unique, in snake_case. */
   name: string;
-  /** Title for human readers. */
   title: string;
-  /**
-   * Description in a few sentences: what the tool does, what it needs and what it returns. Models have no other
-   * documentation.
-   */
+  /** What the tool does, needs and returns, in a few sentences: models have no other documentation. */
   description: string;
   /** Schema of the arguments, with a description for every field. */
   input: Input;
@@ -95,32 +77,25 @@ export interface ReadTool<Input extends z.ZodObject = z.ZodObject> extends ToolT
 
 /** A tool that changes something. Only keys with scope `write` see it. */
 export interface WriteTool<Input extends z.ZodObject = z.ZodObject> extends ToolTexts<Input> {
-  /** `true` if the tool may destroy data. */
   isDestructive: boolean;
   /** `true` if a repeated call has no further effect, whatever `idempotency_key` is given. */
   isIdempotent: boolean;
   run(api: ApiWriter, args: z.output<Input>): Promise<ToolAnswer>;
 }
 
-/** A read tool or a write tool. */
 export type AgentTool = { kind: 'read'; tool: ReadTool } | { kind: 'write'; tool: WriteTool };
 
-/** Declares a read tool. */
 export const readTool = <Input extends z.ZodObject>(tool: ReadTool<Input>): AgentTool => ({
   kind: 'read',
   tool: tool as unknown as ReadTool,
 });
 
-/** Declares a write tool. */
 export const writeTool = <Input extends z.ZodObject>(tool: WriteTool<Input>): AgentTool => ({
   kind: 'write',
   tool: tool as unknown as WriteTool,
 });
 
-/**
- * Extension point for tools of `/mcp`: providers of this class in any module are found. Two tools with the same name
- * make the start fail.
- */
+/** Extension point for tools of `/mcp`, in any module. Two tools with the same name make the start fail. */
 export abstract class AgentTools {
   abstract readonly tools: readonly AgentTool[];
 }

@@ -16,10 +16,7 @@ import {
   type WaitingDevice,
 } from './oauth-devices.store.js';
 
-/**
- * Consonants only, so that codes do not form words, and without letters that are easily confused (RFC 8628, section
- * 6.1).
- */
+/** Consonants only, so that codes form no words, without confusable letters (RFC 8628, section 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LETTERS_COUNT = 8;
 
@@ -29,7 +26,6 @@ export const POLL_SECONDS = 5;
 
 const DEVICE_NAME_LENGTH_MAX = 64;
 
-/** The parameters of a device's request. */
 export interface DeviceRequest {
   client: OAuthClient;
   address: string;
@@ -39,7 +35,6 @@ export interface DeviceRequest {
   deviceName: string | undefined;
 }
 
-/** The codes that a device receives: one for itself, one for its user. */
 export interface DeviceCodes {
   deviceCode: string;
   userCode: string;

@@ -3,14 +3,12 @@ import { type AuditActor, type AuditOrigin, AuditTrail } from '#kernel/audit.js'
 import { type Id, showId } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/contract.js';
 
-/** The approver and their address. */
 export interface Approval {
   organizationId: Id;
   actor: AuditActor;
   origin: AuditOrigin;
 }
 
-/** Records grants in the audit log. */
 @Injectable()
 export class GrantAudit {
   constructor(
@@ -49,8 +47,8 @@ export class GrantAudit {
   }
 
   /**
-   * Records that a code was used a second time and its key was revoked, because the code may have been stolen. Runs in
-   * the transaction of the revocation.
+   * Records a code's second use, and that its key was revoked because the code may have been stolen. Runs in the
+   * transaction of the revocation.
    */
   async reused(
     environmentId: number,

@@ -9,7 +9,6 @@ import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 /** Maximum number of recipients of a notice. The approver is always among them. */
 const TOLD_MAX = 20;
 
-/** A key that was granted to an application. */
 export interface Grant {
   environmentId: number;
   keyId: Id;
@@ -20,10 +19,7 @@ export interface Grant {
   lifetimeSeconds: number;
 }
 
-/**
- * Notifies the admins and the approving member by email that an application was granted a key. Does nothing if the
- * installation sends no email.
- */
+/** Tells the admins and the approver by email about a granted key. Does nothing if no email is configured. */
 @Injectable()
 export class GrantNotice {
   private readonly logger = new Logger('Agents');
@@ -36,10 +32,7 @@ export class GrantNotice {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Do not await this, and never call it inside a transaction: the application must not wait for a mail relay. Never
-   * throws.
-   */
+  /** Never throws. Do not await it or call it in a transaction: the application must not wait for a mail relay. */
   async tell(grant: Grant): Promise<void> {
     if (!this.mail.isPossible) return;
     try {

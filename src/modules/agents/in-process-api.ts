@@ -9,7 +9,6 @@ const PAGE_BYTES_MAX = 23_000;
 const WAIT_SECONDS_MAX = 25;
 const LOOK_EVERY_MS = 1_000;
 
-/** The caller data that the API needs. */
 export interface CallOrigin {
   authorization: string;
   /** IP address of the client, for quotas and the audit log. */
@@ -32,8 +31,8 @@ export class Refused extends Error {
 }
 
 /**
- * Calls the API without a network connection. The request passes through the same hooks as an external one, with the
- * caller's own key. Validation, quotas, scopes, tenancy and the audit therefore apply unchanged.
+ * Calls the API without a network connection, with the caller's own key and through the same hooks as external
+ * requests. Validation, quotas, scopes, tenancy and the audit apply unchanged.
  */
 export class InProcessApi implements ApiWriter {
   constructor(

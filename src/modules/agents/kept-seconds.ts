@@ -2,9 +2,8 @@ const SECONDS_MIN = 300;
 const SECONDS_MAX = 3_600;
 
 /**
- * Returns for how many seconds a document with this `Cache-Control` (RFC 9111, section 5.2.2) is cached. At least five
- * minutes, so that a document is not fetched at every sign-in. At most an hour, so that changes take effect soon. An
- * hour without a directive.
+ * Returns how many seconds a document with this `Cache-Control` (RFC 9111, section 5.2.2) is cached. At least five
+ * minutes, so that sign-ins do not each fetch it. At most an hour, the default, so that changes take effect soon.
  */
 export function keptSeconds(cacheControl: string | undefined): number {
   const said = (cacheControl ?? '')

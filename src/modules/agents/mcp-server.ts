@@ -23,10 +23,7 @@ const LIST_CACHE_MS = 300_000;
 
 type Protocol = typeof import('./mcp-protocol.js');
 
-/**
- * MCP over HTTP without sessions, in the revisions that the official package supports: each request is independent. The
- * package is loaded with the first request, because most installations have no agent.
- */
+/** MCP over HTTP without sessions. The package loads with the first request: most installations have no agent. */
 @Injectable()
 export class McpServer implements OnModuleDestroy {
   private readonly logger = new Logger('Agents');
@@ -51,7 +48,6 @@ export class McpServer implements OnModuleDestroy {
     await this.handler?.close();
   }
 
-  /** Answers one request of an authenticated caller. `signal` aborts when the client disconnects. */
   async answer(request: FastifyRequest, signal: AbortSignal): Promise<Response> {
     const authInfo = { token: '', clientId: '', scopes: [] };
     this.callers.set(authInfo, request);
@@ -98,10 +94,7 @@ export class McpServer implements OnModuleDestroy {
   }
 }
 
-/**
- * Returns the message with its numbers exactly as they were written, because a tool may pass them on, for example in a
- * payload.
- */
+/** Keeps numbers exactly as written, because a tool may pass them on, for example in a payload. */
 function exactBody({ body, bodyText }: FastifyRequest): unknown {
   return bodyText === null || !SUSPECT.test(bodyText) ? body : parseExact(bodyText);
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { ClientGrant } from './client-metadata.js';
 
-/** A client that registered itself. */
 export interface ClientRow {
   id: string;
   name: string;
@@ -19,10 +18,7 @@ export interface Added {
   inAll: number;
 }
 
-/**
- * Uses the indexes `oauth_clients_network_idx` and `oauth_clients_unapproved_idx`. Each count stops at its limit. The
- * counts do not include the new row.
- */
+/** Indexes `oauth_clients_network_idx`, `oauth_clients_unapproved_idx`. Counts stop at limits, without the new row. */
 const ADD: Statement = {
   name: 'oauth_clients.add',
   text: `
@@ -33,10 +29,7 @@ const ADD: Statement = {
       1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null limit $7) unapproved) as "inAll"`,
 };
 
-/**
- * Deletes clients that were not shown to a user within a day first, and of those the oldest. Uses the index
- * `oauth_clients_network_idx`.
- */
+/** Clients not shown to a user within a day go first, oldest first. Index `oauth_clients_network_idx`. */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
   text: `
@@ -46,16 +39,12 @@ const THIN_NETWORK: Statement = {
       for update skip locked)`,
 };
 
-/**
- * The site of a client: an IPv4 address, or the /48 of an IPv6 address, because a site gets a whole /48 with 65,536
- * networks.
- */
+/** An IPv4 address, or the /48 of an IPv6 address, because a site gets a whole /48 with 65,536 networks. */
 const SITE = `regexp_replace(network, '^([^:]*:[^:]*:[^:]*):.*$', '\\1')`;
 
 /**
- * Deletes clients of the site with the most clients first, then the oldest. Clients that were shown to a user within a
- * day are deleted only if there are no others. Sorts all unapproved rows, about 10,000, and runs only when the limit is
- * exceeded.
+ * Deletes clients of the site with the most clients first, then the oldest. Those shown to a user within a day go last.
+ * Sorts all unapproved rows, about 10,000; runs only when the limit is exceeded.
  */
 const THIN: Statement = {
   name: 'oauth_clients.thin',
@@ -122,17 +111,14 @@ export class OAuthClientsStore {
     return added as Added;
   }
 
-  /** Deletes unapproved clients of a network down to the given number. */
   async thinNetwork(network: string, kept: number): Promise<void> {
     await this.database.query(THIN_NETWORK, [network, kept]);
   }
 
-  /** Deletes unapproved clients down to the given number. */
   async thin(kept: number): Promise<void> {
     await this.database.query(THIN, [kept]);
   }
 
-  /** Records that the client was shown to a user. */
   async show(id: string): Promise<void> {
     await this.database.query(SHOW, [id]);
   }
@@ -147,10 +133,7 @@ export class OAuthClientsStore {
     await this.database.query(APPROVE, [id]);
   }
 
-  /**
-   * Deletes clients that were not approved within a day after their registration, or after they were last shown to a
-   * user.
-   */
+  /** Deletes clients not approved within a day after registration, or after they were last shown to a user. */
   async purge(): Promise<void> {
     await this.database.query(PURGE);
   }

@@ -21,7 +21,6 @@ const COMMAND_LINE: OAuthClient = {
   isDocument: false,
 };
 
-/** OAuth clients, which request keys from users. */
 @Injectable()
 export class OAuthClients {
   constructor(
@@ -31,9 +30,9 @@ export class OAuthClients {
   ) {}
 
   /**
-   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Calls `countSuccess` for
-   * valid metadata only, so that invalid requests do not use up a rate limit, and rethrows its errors. If too many
-   * clients wait for an approval, it deletes others, first those of the network that registers the most.
+   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Calls `countSuccess` only
+   * for valid metadata, so that invalid requests use up no rate limit, and rethrows its errors. Deletes others if too
+   * many wait for an approval, first those of the network that registers the most.
    */
   async register(
     given: unknown,
@@ -67,12 +66,11 @@ export class OAuthClients {
       : { ...found, isDocument: false };
   }
 
-  /** Records that the client was shown to a signed-in user. For a day, other registrations cannot displace it. */
+  /** For a day, other registrations cannot displace the client. */
   async show({ id, isDocument }: OAuthClient): Promise<void> {
     if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }
 
-  /** Keeps a client that a user approved. */
   approve(id: string): Promise<void> {
     return this.store.approve(id);
   }

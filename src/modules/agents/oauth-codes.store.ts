@@ -3,7 +3,6 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
-/** A grant, and all the data to which its code is bound. */
 export interface GrantedCode {
   environmentId: number;
   clientId: string;
@@ -15,7 +14,6 @@ export interface GrantedCode {
   granter: KeyGranter;
 }
 
-/** A code that is being exchanged. */
 export interface TakenCode extends GrantedCode {
   isExpired: boolean;
   /** True if the code was used before. `keyId` is then the key that it was exchanged for. */
@@ -30,10 +28,7 @@ const ADD: Statement = {
     values ($1, $2, $3, $4, $5, $6, $7, $8, $10, $11, now(), now() + make_interval(secs => $9))`,
 };
 
-/**
- * Uses the index `oauth_codes_hash_idx`. The row is locked first, so the second of two concurrent callers sees the
- * first one's update.
- */
+/** Index `oauth_codes_hash_idx`. Locks the row first, so the second of two callers sees the first one's update. */
 const TAKE: Statement = {
   name: 'oauth_codes.take',
   text: `
@@ -51,10 +46,7 @@ const NOTE_KEY: Statement = {
   text: 'update oauth_codes set key_id = $3 where environment_id = $1 and hash = $2',
 };
 
-/**
- * Uses the index `oauth_codes_expires_at_idx`. Codes are kept for a day after they expire, because a code that is used
- * again revokes its key.
- */
+/** Index `oauth_codes_expires_at_idx`. Kept for a day after expiry, because reuse of a code revokes its key. */
 const PURGE: Statement = {
   name: 'oauth_codes.purge',
   text: `delete from oauth_codes where expires_at < now() - interval '1 day'`,

@@ -3,20 +3,17 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
-/** A device that requests a key, as shown to the user who decides. */
 export interface WaitingDevice {
   clientId: string;
   clientName: string;
-  /** IP address of the request. */
   address: string;
-  /** Requested scope. `null` if the request named no known scope. */
+  /** `null` if the request named no known scope. */
   requestedScope: Scope | null;
   /** Machine that the program says it runs on. `null` if not given. */
   deviceName: string | null;
   createdAt: Date;
 }
 
-/** The user's decision. */
 export interface DeviceDecision {
   environmentId: number;
   scope: Scope;
@@ -67,8 +64,8 @@ const DECIDE: Statement = {
 };
 
 /**
- * Uses the index `oauth_devices_pkey`. Polling before the interval is over lengthens the interval (RFC 8628, section
- * 3.5). An approved grant can be taken only once.
+ * Index `oauth_devices_pkey`. Polling too early lengthens the interval (RFC 8628, section 3.5). An approved grant can
+ * be taken only once.
  */
 const POLL: Statement = {
   name: 'oauth_devices.poll',
@@ -128,10 +125,7 @@ export class OAuthDevicesStore {
     return found ?? null;
   }
 
-  /**
-   * Approves the request, or refuses it if `decision` is null. Returns the client, or `null` if no device waits for
-   * this code any more.
-   */
+  /** A `decision` of null refuses the request. Returns the client, or `null` if no device waits for the code. */
   async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
     const {
       environmentId = null,

@@ -8,7 +8,6 @@ import { OAuthDevicesStore } from './oauth-devices.store.js';
 
 const EVERY_MS = 600_000;
 
-/** Deletes unapproved clients and expired codes. */
 @Injectable()
 export class OAuthSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

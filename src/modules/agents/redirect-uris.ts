@@ -16,15 +16,14 @@ const NEVER = new Set([
 ]);
 
 /**
- * A host name, an IPv4 address or an IPv6 address, as the URL parser returns them. URLs may also have `;`, `,` and
- * quotes in a host, which have another meaning in a content security policy.
+ * A host name or an IP address, as the URL parser returns them. URLs may also have `;`, `,` and quotes in a host, which
+ * have another meaning in a content security policy.
  */
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?|\[[0-9a-f:.]+\])$/;
 
 /**
- * Returns the reason why a redirect to this address is not allowed, or `null` if it is. Allowed are https, http to the
- * local computer (RFC 8252, section 7.3), and the private schemes that the operator lists. Fragments, credentials and
- * patterns for several addresses are not allowed.
+ * Returns why a redirect to this address is not allowed, or `null`. Allowed are https, http to the local computer (RFC
+ * 8252, section 7.3), and the private schemes that the operator lists, without fragments, credentials or patterns.
  */
 export function redirectFault(uri: unknown, privateSchemes: readonly string[]): string | null {
   if (typeof uri !== 'string' || uri.length > LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri))
@@ -44,10 +43,7 @@ export function redirectFault(uri: unknown, privateSchemes: readonly string[]): 
     : 'A redirect URI needs the scheme https, or one that this installation allows.';
 }
 
-/**
- * Returns true if an address is a registered one. Compares character by character, except for the port on the local
- * computer, which programs choose when they start.
- */
+/** Compares character by character, except for a local port, which programs choose when they start. */
 export function isRegistered(given: string, registered: readonly string[]): boolean {
   return registered.some(
     (one) => one === given || (isLoopback(one) && isLoopback(given) && withoutPort(one) === withoutPort(given)),
@@ -59,10 +55,7 @@ export function isLoopback(uri: string): boolean {
   return URL.canParse(uri) && new URL(uri).protocol === 'http:' && LOOPBACK.has(new URL(uri).hostname);
 }
 
-/**
- * Returns the origin of a redirect, for a content security policy and for display, in normalized form. Throws for a
- * host that a policy cannot contain.
- */
+/** Normalized, for a content security policy and for display. Throws for a host that a policy cannot contain. */
 export function originOf(uri: string): string {
   const { protocol, hostname, origin } = new URL(uri);
   if (!isWeb(protocol)) return protocol;
@@ -70,12 +63,10 @@ export function originOf(uri: string): string {
   return origin;
 }
 
-/** Returns true if a parsed host is only a name or an address. */
 export function isHost(hostname: string): boolean {
   return hostname.length <= 253 && HOST.test(hostname);
 }
 
-/** Returns the address with the parameters added, each once. */
 export function redirectTo(uri: string, parameters: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
   return `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(given).toString()}`;
@@ -86,8 +77,8 @@ function isWeb(protocol: string): boolean {
 }
 
 /**
- * Returns true if the host in the text is where a reader expects it. The URL parser also accepts `https:host`,
- * `https:///host`, `%65xample` and `0x7f.1`, which readers and the `Location` header interpret differently.
+ * Returns true if the host is where a reader expects it. The URL parser also accepts `https:host`, `https:///host`,
+ * `%65xample` and `0x7f.1`, which readers and the `Location` header interpret differently.
  */
 function saysHost(uri: string, hostname: string): boolean {
   const said = /^https?:\/\/(\[[^\]]*\]|[^/?#:@]*)(?::\d*)?(?=[/?]|$)/i.exec(uri)?.[1];

@@ -29,7 +29,6 @@ export class ToolBox implements OnModuleInit {
     return this.byName.get(name);
   }
 
-  /** Returns the tools that a caller with this scope may use, by name. */
   list(scope: Scope): readonly Tool[] {
     return this.listings[grants(scope, 'write') ? 'write' : 'read'];
   }

@@ -12,10 +12,7 @@ const CALL_MS_MAX = 30_000;
 /** Initial length to which texts are cut if the answer is too large. */
 const TEXT_CHARACTERS_MAX = 2_000;
 
-/**
- * Runs one call. Never throws: an error is an answer that describes the allowed arguments and shows an example, so that
- * the model can correct its call.
- */
+/** Never throws: an error is an answer with the allowed arguments and an example, so the model can correct its call. */
 export async function callTool(called: AgentTool, args: unknown, api: InProcessApi): Promise<CallToolResult> {
   const { tool } = called;
   const parsed = tool.input.strict().safeParse(args ?? {});
@@ -55,7 +52,6 @@ function failed({ tool }: AgentTool, type: string, message: string, details: Api
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
 }
 
-/** Describes the error in each argument, and the allowed values. */
 function explain(error: z.ZodError, input: z.ZodObject): string {
   const known = Object.keys(input.shape).join(', ') || 'none';
   return error.issues

@@ -18,7 +18,6 @@ import {
 } from './endpoint-draft.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 
-/** Changes that a caller requests for an endpoint. */
 export interface ApplicationEndpointChangesAsked extends EndpointFields, DeliverySettings {
   url?: string | null;
   destination?: string | null;
@@ -28,7 +27,6 @@ export interface ApplicationEndpointChangesAsked extends EndpointFields, Deliver
 
 const DISABLED_BY_CALLER = 'Disabled through the API.';
 
-/** Changes and removes endpoints of applications. */
 @Injectable()
 export class ApplicationEndpointChanges {
   constructor(
@@ -40,8 +38,8 @@ export class ApplicationEndpointChanges {
   ) {}
 
   /**
-   * Updates an endpoint. Setting the status to active also closes the circuit of its URL. Throws 404, 422, or 409 for a
-   * uid that is taken; nothing is changed in these cases.
+   * Updates an endpoint. Setting it to active also closes the circuit of its URL. Throws 404, 422, or 409 for a taken
+   * uid; nothing is changed then.
    */
   async update(
     tenant: Tenant,
@@ -64,10 +62,7 @@ export class ApplicationEndpointChanges {
     return changed;
   }
 
-  /**
-   * Removes an endpoint with the destination that it owns. Waiting deliveries become failed. Throws 404, also on a
-   * repeated call.
-   */
+  /** Removes an endpoint with its own destination. Waiting deliveries fail. Throws 404, also on a repeated call. */
   async remove(environmentId: number, endpoint: ApplicationEndpoint): Promise<void> {
     const removed = await this.database.transaction(async () => {
       const row = await this.held(environmentId, endpoint);
@@ -83,10 +78,7 @@ export class ApplicationEndpointChanges {
     return this.destinations.showSecret(tenant, owned(endpoint));
   }
 
-  /**
-   * Creates a new secret. The previous secret also signs for `graceMs`. Throws 409 if the endpoint uses a registered
-   * destination.
-   */
+  /** The previous secret also signs for `graceMs`. Throws 409 if the endpoint uses a registered destination. */
   rotateSecret(tenant: Tenant, endpoint: ApplicationEndpoint, graceMs: number): Promise<ShownSecret> {
     return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }

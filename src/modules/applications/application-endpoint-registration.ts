@@ -48,7 +48,6 @@ export class EndpointPlaces {
   }
 }
 
-/** Registers endpoints of applications. */
 @Injectable()
 export class ApplicationEndpointRegistration {
   constructor(
@@ -60,10 +59,7 @@ export class ApplicationEndpointRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /**
-   * Creates an endpoint. Throws 404, 422 with the faults, or 409 if the uid is taken or the application has too many
-   * endpoints.
-   */
+  /** Throws 404, 422 with the faults, or 409 if the uid is taken or the application has too many endpoints. */
   async create(
     tenant: Tenant,
     application: string,
@@ -138,7 +134,6 @@ export class ApplicationEndpointRegistration {
   }
 }
 
-/** Returns the error for a uid that another endpoint of the application already has. */
 export const takenUid = (): Error =>
   conflict('Another endpoint of the application has this uid. Choose another one.', { field: 'uid' });
 

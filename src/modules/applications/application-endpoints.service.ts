@@ -10,7 +10,6 @@ import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
-/** Filters of the list. */
 export interface ApplicationEndpointQuery {
   status?: 'active' | 'disabled';
   event_type?: string;
@@ -18,7 +17,6 @@ export interface ApplicationEndpointQuery {
   limit?: number;
 }
 
-/** An endpoint with the state of its target. */
 export interface ApplicationEndpointView {
   row: ApplicationEndpointEntity;
   /** The destination that the endpoint owns; null if it uses a registered destination. */
@@ -29,7 +27,7 @@ export interface ApplicationEndpointView {
 
 const LIMIT_DEFAULT = 50;
 
-/** Returns whether an endpoint has a URL, and therefore owns its destination. */
+/** An endpoint with a URL owns its destination. */
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 
 /** Returns whether an endpoint takes deliveries. For an endpoint with a URL this is the status of its destination. */

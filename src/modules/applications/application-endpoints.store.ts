@@ -6,7 +6,6 @@ import type { Id } from '#kernel/ids.js';
 import { ApplicationEndpointEntity, type ApplicationEntity } from './applications.entities.js';
 import { ApplicationsStore } from './applications.store.js';
 
-/** Columns that an update may change. */
 export type EndpointColumns = Partial<
   Omit<ApplicationEndpointEntity, 'environmentId' | 'id' | 'applicationId' | 'createdAt' | 'updatedAt'>
 >;
@@ -67,7 +66,6 @@ export class ApplicationEndpointsStore {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** Returns the endpoint and locks its row until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
@@ -94,8 +92,8 @@ export class ApplicationEndpointsStore {
   }
 
   /**
-   * Returns endpoints of all applications with one of the patterns, or without patterns, newest first. Reads at most
-   * one page's limit of endpoints; `floor` is set if there may be more.
+   * Returns endpoints of all applications with one of the patterns, or without patterns, newest first. Reads a limited
+   * number; `floor` is set if there may be more.
    */
   async subscribers(
     environmentId: number,
@@ -119,10 +117,7 @@ export class ApplicationEndpointsStore {
     return this.rows().findBy({ environmentId, id: In([...ids]) });
   }
 
-  /**
-   * Returns false if the uid is taken in the application (application_endpoints_uid_idx). The transaction is aborted in
-   * that case.
-   */
+  /** Returns false if the uid is taken (application_endpoints_uid_idx). The transaction is aborted in that case. */
   insert(row: ApplicationEndpointEntity): Promise<boolean> {
     return this.written(row, () => this.rows().insert(row as QueryDeepPartialEntity<ApplicationEndpointEntity>));
   }

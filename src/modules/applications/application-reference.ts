@@ -5,10 +5,7 @@ import { LiveApplicationsStore } from './live-applications.store.js';
 
 const UID = /^[A-Za-z0-9._:@+~-]{1,256}$/;
 
-/**
- * Returns why a text cannot be a caller's uid, or null if it can. A uid must not look like a Posthorn id, so that the
- * two cannot be confused.
- */
+/** Returns why a text cannot be a uid, or null. A uid must not look like a Posthorn id, to avoid confusion. */
 export function uidFault(uid: string, prefix: 'app' | 'ep'): string | null {
   if (!UID.test(uid)) return 'has 1 to 256 letters, digits and . _ : @ + ~ -';
   return uid.startsWith(`${prefix}_`) ? `must not begin with ${prefix}_, which is reserved for Posthorn ids` : null;

@@ -10,7 +10,6 @@ import { ApplicationsStore } from './applications.store.js';
 import { ApplicationRemovals } from './contract.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 
-/** Deletes applications. */
 @Injectable()
 export class ApplicationRemoval extends ApplicationRemovals {
   constructor(
@@ -25,8 +24,8 @@ export class ApplicationRemoval extends ApplicationRemovals {
   }
 
   /**
-   * Removes an application with its endpoints and the destinations that they own. Waiting deliveries become failed.
-   * Throws 404, also on a repeated call.
+   * Removes an application with its endpoints and their own destinations. Waiting deliveries become failed. Throws 404,
+   * also on a repeated call.
    */
   async remove({ environmentId }: Tenant, application: string): Promise<void> {
     const id = await this.reference.resolve(environmentId, application);

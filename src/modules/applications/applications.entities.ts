@@ -14,7 +14,6 @@ export class ApplicationEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'applications_pkey' })
   id: Id;
 
-  /** The caller's own id of the customer. */
   @Column('text', { nullable: true })
   uid: string | null;
 
@@ -83,10 +82,7 @@ export class ApplicationEndpointEntity {
   @Column('jsonb')
   metadata: Record<string, string>;
 
-  /**
-   * Status of an endpoint with a registered destination. An endpoint that owns its destination has the destination's
-   * status.
-   */
+  /** For an endpoint with a registered destination. Otherwise the destination that it owns has the status. */
   @Column('text')
   status: 'active' | 'disabled';
 

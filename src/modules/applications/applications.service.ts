@@ -16,15 +16,13 @@ export interface ApplicationFields {
   metadata?: Record<string, string> | null;
 }
 
-/** One page of a list. */
 export interface ApplicationRows {
   rows: ApplicationEntity[];
   nextCursor: string | null;
-  /** Total number of matches, up to a limit; null if it was not requested. */
+  /** Up to a limit; null if it was not requested. */
   count: number | null;
 }
 
-/** Filters of the list. */
 export interface ApplicationQuery {
   search?: string;
   count?: boolean;
@@ -34,7 +32,6 @@ export interface ApplicationQuery {
 
 const LIMIT_DEFAULT = 50;
 
-/** Manages applications in the caller's environment. Lists are newest first. */
 @Injectable()
 export class ApplicationsService {
   constructor(
@@ -51,10 +48,7 @@ export class ApplicationsService {
     return row;
   }
 
-  /**
-   * Creates an application. Throws 422, or 409 if the uid is taken. With `orFind`, returns the existing application
-   * instead of 409.
-   */
+  /** Throws 422, or 409 if the uid is taken. With `orFind`, returns the existing application instead of 409. */
   async create(
     { environmentId }: Tenant,
     fields: ApplicationFields,
@@ -99,7 +93,6 @@ export class ApplicationsService {
   }
 }
 
-/** Pages of applications. */
 @Injectable()
 export class ApplicationList {
   constructor(

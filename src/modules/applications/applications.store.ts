@@ -7,10 +7,8 @@ import { prefixPattern } from '#kernel/database/prefix.js';
 import type { Id } from '#kernel/ids.js';
 import { ApplicationEntity } from './applications.entities.js';
 
-/** Columns that an update may change. */
 export type ApplicationColumns = Partial<Pick<ApplicationEntity, 'uid' | 'name' | 'metadata'>>;
 
-/** Filters of the list. */
 export interface ApplicationFilter {
   /** Prefix of the name or the uid; case is ignored. */
   search?: string;
@@ -54,9 +52,8 @@ export class ApplicationsStore {
   }
 
   /**
-   * Returns the application by its id and locks it until the transaction ends. `alone` is for changes to the
-   * application or to its number of endpoints, `together` for changes to its endpoints. Every transaction takes this
-   * lock first, which prevents deadlocks.
+   * Locks the application until the transaction ends: `alone` for changes to it or to its number of endpoints,
+   * `together` for changes to its endpoints. Every transaction takes this lock first, which prevents deadlocks.
    */
   hold(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
     const mode = how === 'alone' ? 'pessimistic_write' : 'pessimistic_read';
@@ -68,10 +65,7 @@ export class ApplicationsStore {
     return this.rows().findBy({ environmentId, id: In([...ids]) });
   }
 
-  /**
-   * Returns applications, newest first. Index applications_pkey, backwards. A search uses applications_name_idx and
-   * applications_uid_prefix_idx.
-   */
+  /** Newest first. Indexes applications_pkey, backwards; applications_name_idx, applications_uid_prefix_idx. */
   page(environmentId: number, filter: ApplicationFilter, rowsMax: number): Promise<ApplicationEntity[]> {
     return this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
   }
@@ -122,7 +116,6 @@ export class ApplicationsStore {
     });
   }
 
-  /** Announces a change of the application or of one of its endpoints. */
   announce(environmentId: number, id: Id): Promise<void> {
     return this.notifications.announce('application', `${environmentId}:${id}`);
   }

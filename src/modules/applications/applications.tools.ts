@@ -5,7 +5,6 @@ import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.
 
 const application = z.string().min(1).max(256).describe('`app_…`, or your own uid.');
 
-/** Agent tools that read applications. */
 @Injectable()
 export class ApplicationTools extends AgentTools {
   override readonly tools = [

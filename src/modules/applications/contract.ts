@@ -2,9 +2,7 @@ import type { Circuit } from '#engine/circuit.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
 
-/** An endpoint that receives a message. */
 export interface Subscriber {
-  /** Id of the endpoint. */
   id: Id;
   /** Id of the destination of its deliveries; the endpoint's own id if it has its own URL. */
   destinationId: Id;
@@ -14,7 +12,6 @@ export interface Subscriber {
   isDecided: boolean;
 }
 
-/** Properties of a message that endpoints filter by. */
 export interface MessageTraits {
   eventType: string;
   channels: readonly string[];
@@ -22,14 +19,12 @@ export interface MessageTraits {
   view: () => RequestView;
 }
 
-/** An endpoint of an application, as other contexts see it. */
 export interface ApplicationEndpoint {
   applicationId: Id;
   id: Id;
   destinationId: Id;
 }
 
-/** Current state of an endpoint. */
 export interface EndpointCondition {
   status: 'active' | 'disabled';
   disabledReason: string | null;
@@ -37,11 +32,10 @@ export interface EndpointCondition {
   circuit: Pick<Circuit, 'state' | 'openedAt'> | null;
 }
 
-/** Access to applications by their `app_` id or by the caller's uid. */
 export abstract class Applications {
   /**
-   * Returns the endpoints that subscribe to a message, oldest first. Creates the application if the uid is unknown.
-   * Throws 404 for an unknown `app_` id and 422 for an invalid uid.
+   * Returns the endpoints that subscribe to a message, oldest first. Creates the application for an unknown uid. Throws
+   * 404 for an unknown `app_` id and 422 for an invalid uid.
    */
   abstract subscribers(
     environmentId: number,
@@ -52,26 +46,20 @@ export abstract class Applications {
   /** Returns an endpoint by its `ep_` id or its uid. Throws 404 if the application has no such endpoint. */
   abstract endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint>;
 
-  /** Returns the id of an application. Throws 404 if it does not exist. */
+  /** Throws 404 if it does not exist. */
   abstract find(environmentId: number, application: string): Promise<Id>;
 
   /** Returns the endpoints of an application, oldest first; empty if the application was deleted. */
   abstract endpointsOf(environmentId: number, applicationId: Id): Promise<ApplicationEndpoint[]>;
 
-  /** Returns an endpoint of any application by its id, or null. */
   abstract findEndpoint(environmentId: number, endpointId: Id): Promise<ApplicationEndpoint | null>;
 }
 
-/** Removal of applications. */
 export abstract class ApplicationRemovals {
-  /**
-   * Removes an application with its endpoints and the destinations that they own. Waiting deliveries become failed.
-   * Idempotent.
-   */
+  /** Also removes its endpoints and their own destinations. Waiting deliveries become failed. Idempotent. */
   abstract removeWhole(environmentId: number, applicationId: Id): Promise<void>;
 }
 
-/** Access to the current state of endpoints. */
 export abstract class EndpointConditions {
   /** Throws 404 if the endpoint was deleted. */
   abstract find(environmentId: number, endpointId: Id): Promise<EndpointCondition>;

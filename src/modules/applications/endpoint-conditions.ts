@@ -3,7 +3,6 @@ import type { Id } from '#kernel/ids.js';
 import { ApplicationEndpointsService, statusOf } from './application-endpoints.service.js';
 import { type EndpointCondition, EndpointConditions } from './contract.js';
 
-/** Reads the current state of endpoints, for other contexts. */
 @Injectable()
 export class StoredEndpointConditions extends EndpointConditions {
   constructor(private readonly endpoints: ApplicationEndpointsService) {

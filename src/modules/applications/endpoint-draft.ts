@@ -26,17 +26,13 @@ const DELIVERY_SETTINGS = [
   'legacy_signature',
 ] as const satisfies readonly (keyof DeliverySettings)[];
 
-/** Returns the delivery settings of a request. */
 export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
   return Object.fromEntries(
     DELIVERY_SETTINGS.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]]),
   );
 }
 
-/**
- * Returns faults for delivery settings that the endpoint cannot have, because it uses a registered destination that
- * others may share.
- */
+/** Faults for delivery settings, which a registered destination that others may share cannot take. */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   return Object.keys(settings).map((path) => ({
     path,
@@ -44,7 +40,6 @@ export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   }));
 }
 
-/** Returns all faults of a subscription. */
 export function fieldFaults({ uid, event_types: eventTypes, channels, filter, metadata }: EndpointFields): Fault[] {
   const compiled = filter && compileFilter(filter, 'filter');
   const uidMessage = typeof uid === 'string' ? uidFault(uid, 'ep') : null;

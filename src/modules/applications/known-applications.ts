@@ -12,7 +12,6 @@ import { type ApplicationEndpoint, Applications, type MessageTraits, type Subscr
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 
-/** Provides applications to other contexts. */
 @Injectable()
 export class KnownApplications extends Applications {
   constructor(

@@ -4,7 +4,6 @@ import type { Id } from '#kernel/ids.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 import type { ApplicationEndpoint } from './contract.js';
 
-/** Columns of an endpoint that a fan-out needs. */
 export type SubscribedRow = Pick<
   ApplicationEndpointEntity,
   'id' | 'destinationId' | 'eventTypes' | 'channels' | 'filter' | 'status'
@@ -84,7 +83,6 @@ export class LiveApplicationsStore {
     return row ?? null;
   }
 
-  /** Finds an endpoint by its id, or by its uid if no id is given. */
   async endpointOf(
     environmentId: number,
     applicationId: Id,

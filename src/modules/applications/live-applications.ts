@@ -17,15 +17,11 @@ const UIDS_MAX = 50_000;
 const TYPES_MAX = 256;
 /** Number of filter steps after which the event loop gets a turn: about four milliseconds. */
 const STEPS_AT_ONCE = 500_000;
-/**
- * Maximum number of compiled filters cached by their text, so that a changed endpoint does not recompile the other
- * filters of its application.
- */
+/** Filters cached by their text, so that a changed endpoint does not recompile the others of its application. */
 const FILTERS_MAX = 5_000;
 const COMPILED_AT_ONCE = 10;
 const TRIES_MAX = 3;
 
-/** An endpoint in the form used by fan-outs. */
 export interface LiveSubscriber {
   readonly id: Id;
   readonly destinationId: Id;
@@ -43,7 +39,6 @@ export interface MatchingSubscriber extends LiveSubscriber {
 /** Evaluates filters on another thread. */
 export type JudgesFilters = (filters: readonly Condition[], view: RequestView) => Promise<(boolean | null)[]>;
 
-/** An application with the compiled subscriptions of its endpoints. */
 export class LiveApplication {
   private readonly byType = new Map<string, readonly LiveSubscriber[]>();
 
@@ -52,10 +47,7 @@ export class LiveApplication {
     private readonly subscribers: readonly LiveSubscriber[],
   ) {}
 
-  /**
-   * Returns the endpoints that a message goes to. `view` is called only if a filter needs it. `judge` evaluates filters
-   * that take longer, and returns null for undecided ones.
-   */
+  /** Calls `view` only if a filter needs it. `judge` evaluates slow filters, and returns null for undecided ones. */
   async matching({ eventType, channels, view }: MessageTraits, judge: JudgesFilters): Promise<MatchingSubscriber[]> {
     const verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[] = [];
     let steps = 0;
@@ -120,20 +112,15 @@ export class LiveApplications {
     notifications.on('application_uid', () => this.byUid.clear());
   }
 
-  /** Returns null if the environment has no such application. */
   get(environmentId: number, id: Id): Promise<LiveApplication | null> {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /** Returns the id for a caller's uid, or null. */
   idOf(environmentId: number, uid: string): Promise<Id | null> {
     return this.byUid.get(`${environmentId}:${uid}`);
   }
 
-  /**
-   * Returns the id for a uid, and creates the application if there is none. Throws 404 if it is repeatedly deleted at
-   * the same time.
-   */
+  /** Creates the application if the uid is unknown. Throws 404 if it is repeatedly deleted at the same time. */
   async idOrNew(environmentId: number, uid: string, newId: () => Id): Promise<Id> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const known = await this.idOf(environmentId, uid);

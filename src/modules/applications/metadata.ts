@@ -4,7 +4,6 @@ const ENTRIES_MAX = 50;
 const KEY_LENGTH_MAX = 40;
 const VALUE_LENGTH_MAX = 500;
 
-/** Returns the faults of metadata that exceeds the limits. */
 export function metadataFaults(metadata: Record<string, string>): Fault[] {
   const entries = Object.entries(metadata);
   if (entries.length > ENTRIES_MAX) return [{ path: 'metadata', message: `has at most ${ENTRIES_MAX} keys` }];

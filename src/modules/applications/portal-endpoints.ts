@@ -9,10 +9,7 @@ import type { ApplicationEndpointChangesAsked } from './application-endpoint-cha
 import type { NewApplicationEndpoint } from './application-endpoint-registration.js';
 import type { ApplicationEndpoint } from './contract.js';
 
-/**
- * Endpoint fields that a customer may set in the portal. They do not give access to the organization's resources or to
- * delivery settings.
- */
+/** Fields that a customer may set: none gives access to the organization's resources or delivery settings. */
 export const NEW_IN_PORTAL = ['url', 'description', 'event_types', 'filter', 'headers'];
 export const CHANGED_IN_PORTAL = [...NEW_IN_PORTAL, 'status'];
 
@@ -27,15 +24,11 @@ export class PortalEndpoints {
     private readonly config: Config,
   ) {}
 
-  /** Returns the maximum number of endpoints of an application for this caller. */
   placesMax({ portal }: Caller): number {
     return portal === undefined ? FAN_OUT_MAX : this.config.portalEndpointsMax;
   }
 
-  /**
-   * Returns the allowed fields for a new endpoint. Throws 422 if a portal session refers to a secret of the
-   * organization.
-   */
+  /** Returns the allowed fields. Throws 422 if a portal session refers to a secret of the organization. */
   creation({ portal }: Caller, asked: NewApplicationEndpoint): NewApplicationEndpoint {
     if (portal !== undefined) refuseReferences(asked.headers ?? {}, {});
     return asked;
@@ -43,8 +36,8 @@ export class PortalEndpoints {
 
   /**
    * Returns the effective changes. A portal session sees `(hidden)` instead of authentication values; sending it back
-   * keeps the stored value. A reference to a secret of the organization can be kept only unchanged and on the same
-   * host, and cannot be added. Throws 422.
+   * keeps the stored value. It may keep a reference to a secret unchanged and on the same host, but not add one. Throws
+   * 422.
    */
   async change(
     { portal, tenant }: Caller,

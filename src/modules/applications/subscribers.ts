@@ -8,7 +8,6 @@ import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import type { ApplicationEntity } from './applications.entities.js';
 import { ApplicationsStore } from './applications.store.js';
 
-/** An endpoint that subscribes to a type, with its application. */
 export interface SubscriberView {
   endpoint: ApplicationEndpointView;
   application: ApplicationEntity;
@@ -28,8 +27,8 @@ export class Subscribers {
   ) {}
 
   /**
-   * Lists subscribers, newest endpoint first. Each page reads a limited number of endpoints, so it can be short without
-   * being the last. Throws 404 and 400.
+   * Newest endpoint first. Each page reads a limited number of endpoints, so it can be short without being the last.
+   * Throws 404 and 400.
    */
   async list(
     tenant: Tenant,

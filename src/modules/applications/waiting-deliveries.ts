@@ -4,9 +4,8 @@ import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /**
- * Ends deliveries that wait for endpoints that no longer take deliveries. If the endpoint owns its destination, the
- * destination ends them. A registered destination stays in use for others, so only this endpoint's deliveries are
- * selected.
+ * Ends deliveries that wait for endpoints that no longer take any. An owned destination ends its own. A registered
+ * destination stays in use for others, so only this endpoint's deliveries are selected.
  */
 @Injectable()
 export class WaitingDeliveries {

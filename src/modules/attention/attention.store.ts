@@ -8,29 +8,21 @@ export const SHOWN_MAX = 25;
 const ROWS_MAX = SHOWN_MAX + 1;
 /** Maximum number of events with failed verification to read, newest first. */
 const QUARANTINED_MAX = 2_000;
-/**
- * Maximum number of due deliveries to read over all environments, oldest first. A delivery that waits for long is among
- * them.
- */
+/** Read over all environments, oldest first. A delivery that waits for long is among them. */
 const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;
 const JOBS_MAX = 500;
 
-/** A destination, or an application's endpoint, with a problem. */
 export interface TroubledTarget {
   id: Id;
   name: string;
-  /**
-   * Id of the application that it belongs to; null for a destination. A destination that owns itself is internal to
-   * Posthorn.
-   */
+  /** Application that owns it; null for a destination. One that owns itself is internal to Posthorn. */
   ownerId: Id | null;
   since: Date;
   reason: string | null;
   count: number;
 }
 
-/** An inbound endpoint with a problem. */
 export interface TroubledEndpoint {
   id: Id;
   name: string;
@@ -44,7 +36,6 @@ export interface Overdue {
   count: number;
 }
 
-/** A domain that lost its DNS records. */
 export interface LostDomain {
   id: Id;
   host: string;
@@ -52,7 +43,6 @@ export interface LostDomain {
   since: Date;
 }
 
-/** A failed job. */
 export interface FailedJob {
   id: Id;
   kind: string;
@@ -68,10 +58,7 @@ const DISABLED: Statement = {
     from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
 };
 
-/**
- * Endpoints that use a registered destination: application_endpoints_disabled_idx. `since` is the last change, which is
- * the time of disabling or later.
- */
+/** application_endpoints_disabled_idx. `since` is the last change, which is the time of disabling or later. */
 const DISABLED_SUBSCRIPTIONS: Statement = {
   name: 'attention_disabled_subscriptions',
   text: `
@@ -89,9 +76,9 @@ const OPEN_CIRCUITS: Statement = {
 };
 
 /**
- * Targets with a dead letter in this hour or the previous one. One row of the whole environment shows whether there are
- * any (rollups_pkey). Only in that case, the failing hours of one day (rollups_failing_idx) are added up for keys that
- * are destinations (destinations_pkey).
+ * Targets with a dead letter in this hour or the previous one. One row of the environment shows whether there are any
+ * (rollups_pkey). Only then, the failing hours of one day (rollups_failing_idx) are added up for keys that are
+ * destinations (destinations_pkey).
  */
 const DEAD_LETTERS: Statement = {
   name: 'attention_dead_letters',

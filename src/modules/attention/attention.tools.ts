@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
 
-/** Agent tool for current problems. */
 @Injectable()
 export class AttentionTools extends AgentTools {
   override readonly tools = [

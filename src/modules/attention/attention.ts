@@ -16,7 +16,6 @@ export const CONCERN_TYPES = [
 ] as const;
 export type ConcernType = (typeof CONCERN_TYPES)[number];
 
-/** A current problem. */
 export interface Concern {
   type: ConcernType;
   /** Id of the affected resource in API form; null for the whole environment. */
@@ -45,7 +44,6 @@ export class AttentionList {
     private readonly clock: Clock,
   ) {}
 
-  /** Lists problems type by type, most serious first. */
   async list({ environmentId }: Tenant): Promise<Attention> {
     const kinds = await Promise.all([
       this.overdue(environmentId),
@@ -153,7 +151,6 @@ export class AttentionList {
   }
 }
 
-/** Returns the id and name of a target in API form. */
 function shown({
   id,
   ownerId,

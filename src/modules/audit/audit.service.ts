@@ -29,10 +29,7 @@ const HEADINGS = [
 /** Pseudo-tenant of the installation. No environment has this number. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
 
-/**
- * Reads the audit log. A live key also sees entries that affect both environments. A test key sees only entries of the
- * test environment.
- */
+/** A live key also sees entries that affect both environments. A test key sees only those of its own. */
 @Injectable()
 export class AuditService {
   constructor(

@@ -7,7 +7,6 @@ import type { Id } from '#kernel/ids.js';
 /** Organization id of entries that belong to no organization. */
 export const NOBODY: Id = '00000000-0000-0000-0000-000000000000';
 
-/** An entry as stored in the database. */
 export interface AuditRow {
   id: Id;
   at: Date;
@@ -27,11 +26,9 @@ export interface AuditRow {
   after: Record<string, unknown> | null;
 }
 
-/** Entries that a caller may read. */
 export interface AuditReach {
   organizationId: Id;
   environmentId: number;
-  /** Whether the caller may read entries that belong to both environments. */
   seesBoth: boolean;
 }
 
@@ -101,7 +98,6 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(hashtext('posthorn audit partitions'))`,
 };
 
-/** Stores the audit log. */
 @Injectable()
 export class AuditStore {
   constructor(private readonly database: Database) {}
@@ -140,10 +136,7 @@ export class AuditStore {
     return this.database.query(AFTER, [...valuesOf(reach, filter), after, rowsMax]);
   }
 
-  /**
-   * Creates the partitions of the current month and the neighbouring ones. Several processes may call it at the same
-   * time.
-   */
+  /** Creates partitions of the current month and the neighbouring ones. Safe in several processes at once. */
   async ensurePartitions(): Promise<void> {
     await this.database.unitOfWork(() =>
       this.database.transaction(async () => {

@@ -2,7 +2,6 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGenerat
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** One organization, which owns keys, environments and a slug. */
 @Entity('organizations')
 @Unique('organizations_slug_key', ['slug'])
 export class OrganizationEntity {
@@ -27,10 +26,7 @@ export class OrganizationEntity {
   erasedAt: Date | null;
 }
 
-/**
- * The live or the test environment of an organization, which is the tenant of all other data. The secrets are
- * encrypted.
- */
+/** The live or the test environment of an organization: the tenant of all other data. Secrets are encrypted. */
 @Entity('environments')
 @Unique('environments_organization_id_mode_key', ['organizationId', 'mode'])
 @Check('environments_mode_check', `mode in ('live', 'test')`)
@@ -115,7 +111,6 @@ export class ApiKeyEntity {
   @Column('timestamptz', { name: 'revoked_at', nullable: true })
   revokedAt: Date | null;
 
-  /** Client and approver, for a key from a grant. */
   @Column('text', { name: 'client_id', nullable: true })
   clientId: string | null;
 
@@ -125,10 +120,7 @@ export class ApiKeyEntity {
   @Column('text', { name: 'granted_by', nullable: true })
   grantedBy: string | null;
 
-  /**
-   * The approver by id: the member, or the key that was used to sign in. The granted keys are revoked with the
-   * approver.
-   */
+  /** The member, or the key used to sign in. The granted keys are revoked with the approver. */
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
 

@@ -41,10 +41,7 @@ import { SessionsService } from './sessions/sessions.service.js';
 import { SessionsStore } from './sessions/sessions.store.js';
 import { SignIn } from './sessions/sign-in.js';
 
-/**
- * Authentication and tenancy: organizations, their environments and API keys. Global, because the HTTP layer needs the
- * authenticator.
- */
+/** Organizations, their environments and API keys. Global, because the HTTP layer needs the authenticator. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

@@ -1,16 +1,12 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/**
- * The approver of a grant: a member, or the key that was used to sign in. Both are null for grants made before
- * approvers were recorded.
- */
+/** A member, or the key used to sign in. Both are null for grants made before approvers were recorded. */
 export interface KeyGranter {
   memberId: Id | null;
   keyId: Id | null;
 }
 
-/** A grant that a user approved for a client, on one of Posthorn's pages. */
 export interface KeyGrant {
   environmentId: number;
   scope: Scope;
@@ -25,7 +21,6 @@ export interface KeyGrant {
   lifetimeSeconds: number;
 }
 
-/** A key that its client revoked. */
 export interface GivenBack {
   environmentId: number;
   id: Id;
@@ -36,28 +31,24 @@ export interface GivenBack {
 
 /** Keys that were granted to OAuth clients: ordinary keys with `source` `oauth`. */
 export abstract class GrantedKeys {
-  /** Returns the number of the organization's environment. */
   abstract environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number>;
 
   /**
-   * Creates a key, in the caller's transaction if there is one. Returns `null` if the approver was removed in the
-   * meantime, or no longer has the granted scope. The key is revoked with its approver, and expires no later than the
-   * key that the approver signed in with. The text of the key cannot be read again.
+   * Creates a key, in the caller's transaction if there is one. Returns `null` if the approver was removed or no longer
+   * has the scope. The key is revoked with its approver, and expires no later than the approver's sign-in key. Its text
+   * cannot be read again.
    */
   abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null>;
 
   /** Returns true if the organization has a valid key that one of its members granted to this client. */
   abstract hasKeyOf(organizationId: Id, clientId: string): Promise<boolean>;
 
-  /**
-   * Revokes a key that was issued here, and the keys that rotations made from it. Returns false if all of them were
-   * already revoked.
-   */
+  /** Revokes a key issued here and its rotations. Returns false if all of them were already revoked. */
   abstract revoke(environmentId: number, id: Id): Promise<boolean>;
 
   /**
-   * Revokes every key of the grant to which the key with this text belongs. Does nothing and returns `null` if the key
-   * does not come from a grant, or comes from a grant to a client other than `clientId` (if given).
+   * Revokes every key of the grant of the key with this text. Does nothing and returns `null` if it has no grant, or
+   * one to a client other than `clientId` (if given).
    */
   abstract revokeText(text: string, clientId: string | null): Promise<GivenBack | null>;
 }

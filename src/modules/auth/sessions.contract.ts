@@ -12,7 +12,7 @@ export interface SignedIn {
   organizationSlug: string;
   /** `null` if the session was opened with a key. */
   member: { id: Id; email: string; name: string } | null;
-  /** The key that opened the session. `null` if a member opened it. */
+  /** `null` if a member opened the session. */
   key: { id: Id; environmentId: number; name: string } | null;
   /** The member's role or the key's scope. Nothing that is created through the session may have more permissions. */
   role: Scope;
@@ -27,27 +27,25 @@ export interface SignedIn {
   csrfToken: string;
 }
 
-/** Origin of a request, as stored with a session. */
 export interface SessionClient {
   ip: string;
   userAgent: string | undefined;
 }
 
-/** Owner of a new session. */
 export type SessionOwner = { organizationId: Id; how: SignInWay } & (
   { memberId: Id; key: null } | { memberId: null; key: { environmentId: number; id: Id } }
 );
 
 /**
  * Sessions of users on Posthorn's own pages. The cookie's SHA-256 is stored. A session ends after 12 hours without a
- * request and after 7 days at the latest. A revoked session, or a session whose member was removed or whose key was
- * revoked, ends almost immediately on every node. Without the notification it takes at most five seconds.
+ * request, and after 7 days at the latest. If it is revoked, or its member or key goes, it ends almost immediately on
+ * every node, at most five seconds later without the notification.
  */
 export abstract class Sessions {
   /**
-   * Returns the user of the session named in this `Cookie` header, or `null` without an active session. Throws if the
-   * database is unavailable, and 429 for an address that tried too many unknown cookies. Omit the address, `from`, if
-   * requests were already counted by address.
+   * Returns the user of the session in this `Cookie` header, or `null` without an active session. Throws if the
+   * database is unavailable, and 429 for an address that tried too many unknown cookies. Omit `from` if requests were
+   * already counted by address.
    */
   abstract read(cookieHeader: string | undefined, from?: string | null): Promise<SignedIn | null>;
 

@@ -4,15 +4,12 @@ import path from 'node:path';
 import { CONTENT_CODINGS, type ContentCoding } from '#http/content-coding.js';
 import { filesOfScreens } from './screen-files.js';
 
-/** A built file as served. */
 export interface ConsoleFile {
   contentType: string;
   bytes: Buffer;
-  /** Compressed copies of the content. */
   packed: ReadonlyMap<ContentCoding, Buffer>;
 }
 
-/** The HTML page that every screen starts with. */
 export interface ConsolePage {
   bytes: Buffer;
   etag: string;
@@ -34,8 +31,8 @@ const PLACES = ['../../../../dist/console', '../../../dist/console', '../../../c
 );
 
 /**
- * Files built for the console. Only assets that exist in the folder can be requested, so a request path never becomes a
- * file system path. Files are read on first request and cached: together they are smaller than one large payload.
+ * Only assets that exist in the folder can be requested, so a request path never becomes a file system path. Files are
+ * read on first request and cached: together they are smaller than one large payload.
  */
 export class ConsoleFiles {
   private readonly names: ReadonlySet<string>;
@@ -58,7 +55,6 @@ export class ConsoleFiles {
     return folder === undefined ? null : new ConsoleFiles(folder);
   }
 
-  /** Returns the asset with this name, or null if the build has no such asset. */
   asset(name: string): ConsoleFile | null {
     const contentType = TYPES[path.extname(name)];
     if (contentType === undefined || !this.names.has(name)) return null;
@@ -68,9 +64,8 @@ export class ConsoleFiles {
   }
 
   /**
-   * Returns the console page with relative addresses below `base`. It is read and prepared once. For a `screen`
-   * ("event-types") the page also preloads the files of that screen, which the browser would otherwise request only
-   * after running the page's scripts.
+   * Read and prepared once, with relative addresses below `base`. For a `screen` ("event-types") it also preloads that
+   * screen's files, which the browser would request only after the page's scripts.
    */
   page(base: string, screen = ''): ConsolePage {
     const ahead = this.screens.get(screen) ?? [];
@@ -80,10 +75,7 @@ export class ConsoleFiles {
     return page;
   }
 
-  /**
-   * Returns the page of the customer portal, or null if the build has none. The page contains `origins`, which may show
-   * it in a frame.
-   */
+  /** Null if the build has no portal. The page contains `origins`, which may show it in a frame. */
   portalPage(base: string, origins: readonly string[]): Buffer | null {
     if (this.portal === undefined) {
       const file = path.join(this.folder, 'portal.html');

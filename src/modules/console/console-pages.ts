@@ -20,9 +20,8 @@ const PROTECTION = {
 const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
 
 /**
- * Serves the console: its files and one page below a common path. The routes are registered directly in Fastify. They
- * are not part of the API and count against no quota, because one page needs a dozen requests and users without a key
- * may share an address.
+ * Serves the console: its files and one page below a common path. The routes are not part of the API and count against
+ * no quota, because one page needs a dozen requests and users without a key may share an address.
  */
 @Injectable()
 export class ConsolePages implements OnModuleInit {
@@ -42,7 +41,6 @@ export class ConsolePages implements OnModuleInit {
     this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
   }
 
-  /** Registers the routes. */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     const config = { access: 'public', uncounted: true } as const;
     const page = (request: FastifyRequest, reply: FastifyReply): void => this.showPage(files, request, reply);

@@ -12,8 +12,8 @@ const PREFIX = '/portal';
 const EMBED = 'embed.js';
 
 /**
- * Serves the page of the customer portal. It is the same for every session: the token in the fragment after `#` selects
- * the application. Only the origins that may frame the page differ. Its assets are those of the console.
+ * Serves the customer portal's page, with the console's assets. It is the same for every session, except for the
+ * origins that may frame it: the token after `#` selects the application.
  */
 @Injectable()
 export class PortalPages implements OnModuleInit {
@@ -30,10 +30,7 @@ export class PortalPages implements OnModuleInit {
     if (files !== null) this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
   }
 
-  /**
-   * Registers the routes. A request for the page counts against the quota of its address because it queries storage.
-   * The embedding script is a static file.
-   */
+  /** A request for the page counts against its address's quota because it queries storage. The script is static. */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     fastify.get(`${PREFIX}/${EMBED}`, { config: { access: 'public', uncounted: true } }, (request, reply) =>
       this.sendScript(files, request, reply),

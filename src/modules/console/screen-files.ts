@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Entry of a source in Vite's manifest. */
 interface Built {
   file: string;
   imports?: string[];
@@ -12,10 +11,7 @@ type Manifest = Readonly<Record<string, Built>>;
 const PAGE = 'index.html';
 const SCREEN = /([A-Z][A-Za-z]*)Screen\.tsx$/;
 
-/**
- * Returns the additional files of each screen in a built console, keyed by the screen's path segment: `event-types` for
- * `EventTypesScreen.tsx`. Empty if the build has no manifest.
- */
+/** Keyed by the screen's path segment: `event-types` for `EventTypesScreen.tsx`. Empty without a manifest. */
 export function filesOfScreens(folder: string): ReadonlyMap<string, readonly string[]> {
   const file = path.join(folder, '.vite', 'manifest.json');
   if (!existsSync(file)) return new Map();

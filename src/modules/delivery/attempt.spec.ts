@@ -49,7 +49,6 @@ const answered = (status: number, retryAfter: string | null = null): Answer => (
   retryAfter,
 });
 
-/** One target, an adapter with preset answers, and a fixed clock and random source. */
 function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
   const target = {
     environmentId: 7,

@@ -16,22 +16,13 @@ import { keptExchange } from './kept-exchange.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/**
- * After this time, an attempt no longer occupies a slot of its target's concurrency window. Longer than a normal
- * webhook takes.
- */
+/** Then an attempt frees its slot of the target's concurrency window. Longer than a normal webhook takes. */
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
-/**
- * Delay after a storage failure. It can be short, because recording the postponement itself already required storage to
- * be back.
- */
+/** Can be short, because recording the postponement already required storage to be back. */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
 
-/**
- * The result of running one delivery: the result to record, and the outcome that updates the target's concurrency
- * window and circuit.
- */
+/** The result to record, and the outcome that updates the target's concurrency window and circuit. */
 export interface Performed {
   result: DeliveryResult;
   /** Null if nothing was sent. */
@@ -53,8 +44,8 @@ export class Attempt {
   ) {}
 
   /**
-   * Makes an attempt. A probe tests an open circuit: if it fails, the delivery keeps waiting and no attempt is counted.
-   * Calls `onLingering` if an attempt of a slow destination type runs longer than `LINGERING_MS`.
+   * A probe tests an open circuit: if it fails, the delivery keeps waiting and no attempt is counted. Calls
+   * `onLingering` if an attempt of a slow destination type runs longer than `LINGERING_MS`.
    */
   async perform(
     delivery: ClaimedDelivery,
@@ -102,10 +93,7 @@ export class Attempt {
     };
   }
 
-  /**
-   * Returns the result to record if an attempt could not be made. The delivery is retried after 30 seconds, or after
-   * one second if only storage was unavailable.
-   */
+  /** For an attempt that could not be made: retry after 30 seconds, or one second if only storage was unavailable. */
   postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
     return {
       ...ended(delivery, 'retrying', null),
@@ -147,7 +135,6 @@ export class Attempt {
   }
 }
 
-/** A completed attempt, with the values needed to decide the result. */
 interface Made {
   delivery: ClaimedDelivery;
   target: Target;
@@ -187,10 +174,7 @@ function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reas
   };
 }
 
-/**
- * Returns span attributes according to OpenTelemetry's conventions for HTTP clients and messaging. The URL's path is
- * left out, because it may be a secret.
- */
+/** Span attributes by OpenTelemetry's conventions for HTTP and messaging, without the path: it may be a secret. */
 function spanOf(
   { direction, messageId, eventId, attempts }: ClaimedDelivery,
   { type, url, destinationId, ownerId }: Target,

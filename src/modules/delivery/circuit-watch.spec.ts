@@ -11,10 +11,8 @@ afterAll(() => Logger.overrideLogger(true));
 const THRESHOLD = 3;
 const PROBE_AFTER_MS = 30_000;
 
-/** In-memory replacement of the table that all workers share. */
 class Table {
   readonly circuits = new Map<string, Circuit>();
-  /** Number of circuits changed, and number of calls that changed circuits. */
   changes = 0;
   calls = 0;
   isMoreToForget = false;
@@ -36,7 +34,6 @@ class Table {
       this.turn(environmentId, targetId, change),
   };
 
-  /** Notifies the workers that changes may have been missed. */
   missed(): void {
     for (const tell of this.listeners) tell('*');
   }
@@ -84,7 +81,6 @@ async function arrange() {
   const fail = async (watch: CircuitWatch, times: number): Promise<void> => {
     for (let i = 0; i < times; i += 1) await watch.count(1, 'a', 'failed', THRESHOLD);
   };
-  /** Opens the circuit and closes it with a successful probe. */
   const recover = async (watch: CircuitWatch): Promise<void> => {
     await fail(watch, THRESHOLD);
     time.nowMs += PROBE_AFTER_MS;

@@ -13,8 +13,8 @@ import type { TargetKey } from '#modules/ledger/claims.contract.js';
 /** Lease of a probe. A prober that reports no result within this time counts as dead. Longer than any attempt. */
 const PROBE_LEASE_MS = 20_000;
 /**
- * Pause between two reads of all circuits that are not closed. The shorter one applies while notifications are
- * unavailable, or while more expired circuits remain to be deleted.
+ * Pause between two reads of all circuits that are not closed. The shorter one applies without notifications, or while
+ * expired circuits remain to be deleted.
  */
 const REFRESH_MS = 15_000;
 const REFRESH_SOON_MS = 5_000;
@@ -31,19 +31,14 @@ const DRAIN_SECONDS = 60;
 const COUNT_GAP_MS = 250;
 const READ_GAP_MS = 100;
 const GROUP_MAX = 1_000;
-/**
- * Maximum number of failing targets with a closed circuit to remember. Their next success must be written to storage.
- * The oldest are evicted.
- */
+/** Targets with a closed circuit whose next success must be written to storage. The oldest are evicted. */
 const FAILING_MAX = 20_000;
 
-/** An outcome to count. */
 interface Counted extends TargetKey {
   outcome: Outcome;
   failureThreshold: number;
 }
 
-/** Returns the map key of a target. */
 export const targetKey = (environmentId: number, targetId: Id): string => `${environmentId}:${targetId}`;
 
 /**
@@ -104,7 +99,6 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     );
   }
 
-  /** Returns true if the probe of an open target is due. */
   probeIsDue(environmentId: number, targetId: Id): boolean {
     const circuit = this.troubled.get(targetKey(environmentId, targetId));
     return circuit !== undefined && mayProbe(circuit, this.clock.now());
@@ -122,10 +116,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return taken;
   }
 
-  /**
-   * Counts an outcome. Writes to storage, and returns a promise, only for failures, probes, and the first success after
-   * them.
-   */
+  /** Writes to storage, and returns a promise, only for failures, probes, and the first success after them. */
   count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
     if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);
@@ -172,7 +163,6 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return counted.map(() => undefined);
   }
 
-  /** Handles a change that this worker or another one announced. */
   private hear(key: string): void {
     const [environment, targetId, state] = key.split(':');
     // Changes may have been missed. The same applies if reading an announced circuit fails.
@@ -207,12 +197,10 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return Math.min(DRAIN_PER_SECOND_FIRST * 2 ** seconds, DRAIN_PER_SECOND_MAX);
   }
 
-  /** Returns the number of circuits that are open or half open. */
   openCount(): number {
     return [...this.troubled.values()].filter(({ state }) => state !== 'closed').length;
   }
 
-  /** Reads all circuits that are not closed or have recent failures. */
   async refresh(): Promise<{ restMs: number }> {
     const found = await this.circuits.troubled();
     const before = this.troubled;

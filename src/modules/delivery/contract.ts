@@ -1,6 +1,5 @@
 import type { AttemptError } from '#engine/outcome.js';
 
-/** A recorded attempt. */
 export interface AttemptReport {
   environmentId: number;
   /** `msg_…` or `evt_…`, as receivers see it in the `webhook-id` header. */
@@ -8,24 +7,22 @@ export interface AttemptReport {
   eventType: string;
   /** `dst_…`; null for an ad-hoc URL. For an application's endpoint, the destination that the endpoint owns. */
   destination: string | null;
-  /** Type of the destination. */
   type: string;
-  /** Attempt number within the delivery, starting at 1. */
+  /** Within the delivery, starting at 1. */
   number: number;
   startedAt: Date;
   durationMs: number;
-  /** HTTP status of the response; null if there was no response. */
+  /** Null if there was no response. */
   status: number | null;
   /** Why there was no response. */
   error: AttemptError | null;
   replayed: boolean;
 }
 
-/** An attempt that did not deliver, and what happens next. */
 export interface FailedAttemptReport extends AttemptReport {
   /** `retrying`, or the final status: `failed` if a retry cannot help, `dlq` when the attempts are used up. */
   next: 'retrying' | 'failed' | 'dlq';
-  /** Milliseconds until the next attempt; null if there is none. */
+  /** Null if there is no next attempt. */
   retryInMs: number | null;
 }
 

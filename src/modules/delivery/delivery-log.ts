@@ -13,11 +13,10 @@ const QUIET_MS = 10_000;
 const TARGETS_MAX = 1_000;
 const OTHERS = 'others';
 
-/** The failures of a target since its last log line. */
 interface Failing {
   fromMs: number;
   destination: Record<string, unknown>;
-  /** Number of failures by result: `retrying`, `failed`, `dlq`. */
+  /** By result: `retrying`, `failed`, `dlq`. */
   counts: Record<string, number>;
   total: number;
   last: Record<string, unknown>;
@@ -91,10 +90,7 @@ export class DeliveryLog implements OnApplicationShutdown {
     this.timer = null;
   }
 
-  /**
-   * Logs the summary of a target's failures. A target that keeps failing gets one line every ten seconds. After a pause
-   * without failures, the next failure is logged immediately.
-   */
+  /** A target that keeps failing gets one line every ten seconds. After a pause, its next failure is logged at once. */
   private sumUp(key: string, failing: Failing): void {
     if (failing.total === 0) {
       this.failing.delete(key);

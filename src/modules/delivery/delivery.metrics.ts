@@ -7,7 +7,6 @@ import { LocalScheduler } from './local-scheduler.js';
 import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Metrics and readiness checks of a worker. */
 @Injectable()
 export class DeliveryMetrics {
   constructor(

@@ -74,7 +74,6 @@ export class HandoverModule implements OnModuleInit {
 })
 export class WorkerModule {}
 
-/** Provides delivery according to the role of the process. */
 @Module({})
 export class DeliveryModule {
   static for(role: Config['role']): DynamicModule {

@@ -49,10 +49,7 @@ export class Dispatcher {
     await this.gates.pass(await this.presence.trackClaim(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
-  /**
-   * Claims due deliveries of other environments while some environments use all slots. The claimed deliveries get the
-   * next free slots.
-   */
+  /** Claims due deliveries of other environments while some use all slots. These get the next free slots. */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
     const crowding = this.lane.crowdedEnvironments();
     if (crowding.length === 0) return { restMs: FULL_MS };

@@ -1,12 +1,8 @@
 import type { Id } from '#kernel/ids.js';
 
-/** The part of this process's capacity that one environment uses. */
 interface EnvironmentShare {
   environmentId: number;
-  /**
-   * A placeholder made from the environment's id until the organization is loaded. Until then the environment counts as
-   * an organization of its own.
-   */
+  /** A placeholder until the organization is loaded: the environment then counts as one of its own. */
   organization: Id;
   running: number;
   held: number;
@@ -16,16 +12,13 @@ interface EnvironmentShare {
 
 type Figure = 'running' | 'held';
 
-/** The part of the capacity that an organization uses, and the number of its active environments. */
 interface Sum {
   running: number;
   held: number;
   environments: number;
 }
 
-/** The waiters of one environment, in order of arrival. */
 interface Waiting<Waiter> {
-  /** Waiters with a first attempt to make. */
   first: Set<Waiter>;
   /** Waiters that have only retries. They are skipped while retries use their full share. */
   retry: Set<Waiter>;
@@ -33,54 +26,44 @@ interface Waiting<Waiter> {
   retryIsNext: boolean;
 }
 
-/** Describes which slots are free. */
 export interface SlotLimits {
-  /**
-   * True if only the slots above the ceiling are free. They are reserved for environments that run no more than their
-   * share.
-   */
+  /** Only the slots above the ceiling are free: they are for environments that run no more than their share. */
   isFull: boolean;
   mayRetry: boolean;
 }
 
 /**
- * Fair-share scheduling of the local scheduler's capacity, by organization and then by environment. A single tenant may
- * use all of it. If others wait, free slots go to the tenant that uses least. Choosing the next waiter takes time
- * proportional to the number of waiting environments, not of waiting targets.
+ * Shares the local scheduler's capacity by organization, then by environment. A single tenant may use all of it. If
+ * others wait, free slots go to the tenant that uses least. A choice takes time proportional to the number of waiting
+ * environments, not of waiting targets.
  */
 export class FairShare<Waiter> {
   private readonly fairShare = new Map<number, EnvironmentShare>();
   private readonly waiting = new Map<number, Waiting<Waiter>>();
   private readonly organizations = new Map<number, Id>();
-  /** Totals of the shares, updated with every change. */
   private readonly all = { running: 0, held: 0 };
   private readonly sums = new Map<Id, Sum>();
 
   constructor(private readonly find: (environmentId: number) => Promise<Id>) {}
 
-  /** Changes the number of attempts in flight. */
   run(environmentId: number, change: number): void {
     this.change(environmentId, 'running', change);
   }
 
-  /** Changes the number of deliveries held, in flight or waiting. */
   hold(environmentId: number, change: number): void {
     this.change(environmentId, 'held', change);
   }
 
-  /** Changes the number of deliveries that are ready but waiting for CPU. */
   makeReady(environmentId: number, change: number): void {
     const share = this.fairShare.get(environmentId) ?? this.begin(environmentId);
     share.ready += change;
     this.endIfEmpty(share);
   }
 
-  /** Returns the environment's deliveries that are ready but waiting for CPU. */
   ready(environmentId: number): number {
     return this.fairShare.get(environmentId)?.ready ?? 0;
   }
 
-  /** Returns the environment's attempts in flight. */
   running(environmentId: number): number {
     return this.fairShare.get(environmentId)?.running ?? 0;
   }
@@ -107,8 +90,8 @@ export class FairShare<Waiter> {
   }
 
   /**
-   * Removes and returns the next waiter: the longest-waiting one of the environment with the fewest attempts in flight,
-   * within the organization with the fewest attempts in flight. Returns null if no waiter may use the free slots.
+   * Removes the longest-waiting waiter of the environment with the fewest attempts in flight, within the organization
+   * with the fewest. Returns null if none may use the free slots.
    */
   next({ isFull, mayRetry }: SlotLimits): Waiter | null {
     let best: {
@@ -139,16 +122,12 @@ export class FairShare<Waiter> {
     return waiter;
   }
 
-  /**
-   * Returns true if an environment holds or runs more than its share. Organizations have equal shares of the total, and
-   * environments have equal shares of their organization's.
-   */
+  /** Organizations have equal shares of the total, and environments have equal shares of their organization's. */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);
   }
 
-  /** Returns the environments that hold more than their share. */
   aboveShare(): number[] {
     return [...this.fairShare.values()]
       .filter((share) => this.isAbove(share, 'held'))
@@ -195,7 +174,6 @@ export class FairShare<Waiter> {
     return sum;
   }
 
-  /** Subtracts a share from its organization's totals. */
   private leave(environmentShare: EnvironmentShare): void {
     const sum = this.sum(environmentShare);
     sum.running -= environmentShare.running;

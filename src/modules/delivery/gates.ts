@@ -6,7 +6,6 @@ import { LocalScheduler } from './local-scheduler.js';
 import { QueuedTargets } from './queued-targets.js';
 import { RateLimitTokens } from './rate-limit-tokens.js';
 
-/** Decides which claimed deliveries may run now. */
 @Injectable()
 export class Gates {
   constructor(
@@ -18,10 +17,7 @@ export class Gates {
     private readonly queued: QueuedTargets,
   ) {}
 
-  /**
-   * Passes deliveries that may run to the local scheduler, and parks the others behind their target's gate. If this
-   * throws, undecided deliveries are released.
-   */
+  /** Parks deliveries that may not run yet behind their target's gate. If this throws, undecided ones are released. */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
     let decided = 0;
@@ -44,10 +40,7 @@ export class Gates {
     }
   }
 
-  /**
-   * Applies a target's concurrency limit to the local scheduler. Returns the target's limit in deliveries per second,
-   * or null.
-   */
+  /** Returns the target's limit in deliveries per second, or null. */
   async applyLimits(environmentId: number, targetId: string): Promise<number | null> {
     // A target that cannot be loaded must not block the others. Its own attempt fails and is postponed.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);

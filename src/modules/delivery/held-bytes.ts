@@ -1,15 +1,11 @@
 import type { Id } from '#kernel/ids.js';
 
-/** An object with a payload. The deliveries of a fan-out share their message's payload. */
 interface Held {
   messageId?: Id | null;
   payload: string | Buffer | null;
 }
 
-/**
- * Tracks the memory used by the payloads of held deliveries. The payload of a fan-out counts once while at least one of
- * its deliveries is held.
- */
+/** Memory of held payloads. A fan-out's payload counts once while any of its deliveries is held. */
 export class HeldBytes {
   total = 0;
   private readonly sharers = new Map<Id, number>();

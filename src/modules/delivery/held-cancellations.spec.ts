@@ -13,10 +13,7 @@ const DELIVERY = {
   targetId: TARGET,
 } as ClaimedDelivery;
 
-/**
- * A local scheduler with waiting deliveries, and a table that has marked everything as cancelled. `held` contains pages
- * of targets.
- */
+/** A table that has marked everything as cancelled. `held` contains pages of targets. */
 function arrange(held: { environmentId: number; targetId: string }[][] = []) {
   const world = {
     evicted: [] as string[],

@@ -39,10 +39,7 @@ export class HeldCancellations {
     );
   }
 
-  /**
-   * Returns why a delivery must not start any more, or null. Queries storage, and returns a promise, only if a recent
-   * cancellation is known or possible.
-   */
+  /** Null if it may start. Queries storage, and returns a promise, only if a cancellation is known or possible. */
   reasonOf(delivery: ClaimedDelivery): CancelReason | null | Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
     return this.notifications.isDeaf() || this.isWatched(delivery) ? this.cancellations.reasonOf(delivery) : null;

@@ -3,9 +3,9 @@ import { HIDDEN, isSensitive } from '#kernel/crypto/sensitive-headers.js';
 import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
 /**
- * Returns the request and response of an attempt as JSON for storage, or null if the adapter returned no valid
- * exchange. Credentials and headers that contain a named secret are hidden before they are stored, so nobody can read
- * them later. Values of the event's own headers are not stored here, because the event has them.
+ * Returns request and response as JSON for storage, or null if the adapter returned no valid exchange. Credentials and
+ * headers with a named secret are hidden first, so nobody can read them later. The event's own headers are stored with
+ * the event.
  */
 export function keptExchange(
   exchange: SentExchange | undefined,

@@ -8,10 +8,7 @@ import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/**
- * Starts the worker, and drains it: no new attempts start, running ones finish and are recorded, and all other
- * deliveries are released.
- */
+/** Starts and drains the worker: running attempts finish and are recorded, all other deliveries are released. */
 @Injectable()
 export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

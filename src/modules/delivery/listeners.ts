@@ -28,7 +28,6 @@ export class DeliveryListeners implements OnModuleInit {
     return this.listeners.length > 0;
   }
 
-  /** Calls all listeners and returns immediately. */
   tell(delivery: ClaimedDelivery, { result, target }: Performed): void {
     if (result.attempt === null || target === null) return;
     const report: AttemptReport = {

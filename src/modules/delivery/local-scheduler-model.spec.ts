@@ -82,7 +82,6 @@ function event(targetId: string, payloadLength = 0, ratePerSecond: number | null
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent, attempts = 0): ClaimedDelivery =>
   ({ environmentId, eventId: id, ordinal: 0, targetId, payload, attempts }) as ClaimedDelivery;
 
-/** The local scheduler, next to a simple model of what it should hold. */
 class Model {
   readonly lane: LocalScheduler;
   readonly reserved: NewEvent[] = [];
@@ -122,7 +121,6 @@ class Model {
     );
   }
 
-  /** Applies one step to both, and compares them. */
   take(each: Step): void {
     this.looks = 0;
     if (each.do === 'accept') this.accept(claimed(event(each.target, each.size), each.attempts), each.probe);
@@ -223,10 +221,7 @@ class Model {
     expect(this.lane.pressure(1)?.ready ?? 0).toBe(this.isClosed ? 0 : this.ready());
   }
 
-  /**
-   * Counts first attempts that wait at targets which would accept them, or whose responses are so quick that the wait
-   * is short.
-   */
+  /** First attempts at targets that would accept them, or that respond so quickly that the wait is short. */
   private ready(): number {
     // All responses arrived at the same time, within the half second of the rate meter.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;
@@ -240,7 +235,6 @@ class Model {
   }
 }
 
-/** Removes an element from a list and returns it, if there is one. */
 function chosen<T>(list: T[], index: number): T[] {
   return list.length === 0 ? [] : list.splice(index % list.length, 1);
 }

@@ -56,7 +56,6 @@ function arrange(concurrency = 4) {
     (turn) => running.push(turn),
     () => undefined,
   );
-  /** Ends the oldest running attempt at a target and records its result. */
   const end = (targetId: string, outcome: Outcome | null = 'success'): void => {
     world.looks = 0;
     const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
@@ -493,7 +492,6 @@ describe('LocalScheduler: a tenant beside another one that uses all slots', () =
 });
 
 describe('LocalScheduler.pressure', () => {
-  /** Simulates recent deliveries. */
   const delivered = ({ lane, end }: Pick<ReturnType<typeof arrange>, 'lane' | 'end'>, count: number): void => {
     for (let i = 0; i < count; i += 1) {
       lane.accept(delivery('quick'));

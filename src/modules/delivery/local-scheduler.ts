@@ -26,7 +26,6 @@ import { LanePressure } from './scheduler-pressure.js';
 import { hasResponded, TimeoutIsolation } from './timeout-isolation.js';
 import { type ClaimHolder, WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** A delivery that this process has scheduled. */
 export interface DeliveryTurn {
   delivery: ClaimedDelivery;
   probe: boolean;
@@ -38,7 +37,6 @@ export interface DeliveryTurn {
   isLingering?: boolean;
 }
 
-/** The deliveries and limits of one target in this process. */
 interface TargetLane {
   environmentId: number;
   targetId: Id;
@@ -47,7 +45,6 @@ interface TargetLane {
   waiting: { first: DeliveryTurn[]; retry: DeliveryTurn[] };
   /** Alternates between first attempts and retries if both wait. */
   retryIsNext: boolean;
-  /** Slots reserved for events whose commit is in flight. */
   reserved: number;
   answering: Answering;
   ready: number;
@@ -62,8 +59,8 @@ const HELD_BYTES_MAX = 128 * 1024 * 1024;
 /** Additional deliveries for environments that hold less than their share. */
 const HELD_FOR_OTHERS = 2_000;
 /**
- * Additional attempts above the ceiling, as a fraction of it, for environments that run less than their share. Without
- * them, fast receivers would wait for the timeouts of another tenant's unresponsive receivers.
+ * A fraction of the ceiling, above it, for environments that run less than their share. Otherwise fast receivers would
+ * wait for the timeouts of another tenant's unresponsive ones.
  */
 const RUNNING_FOR_OTHERS = 0.25;
 /** Maximum number of deliveries claimed at once for an environment below its share while all slots are taken. */
@@ -173,10 +170,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.onLeft();
   }
 
-  /**
-   * Returns how many more claimed deliveries this process can hold: in general, or for an environment that has less
-   * than its share.
-   */
+  /** How many more claimed deliveries fit: in general, or for an environment that has less than its share. */
   room(environmentId?: number): number {
     if (this.closed || this.bytes.total >= HELD_BYTES_MAX) return 0;
     const free = Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
@@ -196,7 +190,6 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     setCeiling(this.scheduler(environmentId, targetId).window, concurrency);
   }
 
-  /** Returns how many more deliveries of one target this process can hold. */
   roomFor(environmentId: number, targetId: Id): number {
     const lane = this.targets.get(targetKey(environmentId, targetId));
     return Math.min(
@@ -205,7 +198,6 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     );
   }
 
-  /** Returns true if a target has free slots but no waiting delivery in this process. */
   isStarved(environmentId: number, targetId: Id): boolean {
     const lane = this.targets.get(targetKey(environmentId, targetId));
     return lane === undefined || (lane.waiting.first.length + lane.waiting.retry.length === 0 && hasRoom(lane.window));
@@ -219,10 +211,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startOrWait(this.scheduler(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
-  /**
-   * Handles the end of an attempt, by a response or its timeout: releases its slot and starts the next delivery.
-   * `outcome` is null if nothing was sent.
-   */
+  /** Called on a response or a timeout. Starts the next delivery. `outcome` is null if nothing was sent. */
   recordAnswer(deliveryTurn: DeliveryTurn, outcome: Outcome | null, isTimedOut = false): void {
     const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     onSettle(lane.window, outcome ?? 'failed', deliveryTurn.isLingering === true);
@@ -242,10 +231,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startStarved();
   }
 
-  /**
-   * Handles a slow attempt of a destination type that may take minutes. Other deliveries of the target may start
-   * alongside it if slots are free.
-   */
+  /** For a destination type that may take minutes: other deliveries of the target may use free slots. */
   onLinger(deliveryTurn: DeliveryTurn): void {
     const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     deliveryTurn.isLingering = true;
@@ -255,7 +241,6 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.pressing.recount(lane);
   }
 
-  /** Removes a delivery after its result is recorded. */
   releaseSlot(deliveryTurn: DeliveryTurn): void {
     this.count(deliveryTurn.delivery, -1);
     this.holdsMore(deliveryTurn.delivery.environmentId, -1);
@@ -263,7 +248,6 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.forgetTarget(this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId));
   }
 
-  /** Removes and returns the waiting deliveries of one target. */
   evict(environmentId: number, targetId: Id): ClaimedDelivery[] {
     const lane = this.targets.get(targetKey(environmentId, targetId));
     return lane ? this.emptied(lane) : [];
@@ -275,15 +259,11 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return [...this.targets.values()].flatMap((lane) => this.emptied(lane));
   }
 
-  /** Returns true if any held delivery was claimed under this worker id. */
   holds(claimant: Id): boolean {
     return this.byClaimant.has(claimant);
   }
 
-  /**
-   * Drops the waiting deliveries of a worker id that was declared dead, because other workers own them now. The results
-   * of running attempts are rejected by the fencing token.
-   */
+  /** Drops waiting deliveries of an id declared dead: others own them. The fencing token rejects running results. */
   dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
     for (const lane of [...this.targets.values()])
@@ -342,10 +322,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return lane;
   }
 
-  /**
-   * Removes a target without deliveries, but only above a number of targets whose concurrency windows are worth
-   * keeping.
-   */
+  /** Only above a number of targets whose concurrency windows are worth keeping. */
   private forgetTarget(lane: TargetLane): void {
     if (this.heldBy(lane) > 0 || this.targets.size < HELD_MAX) return;
     this.targets.delete(targetKey(lane.environmentId, lane.targetId));
@@ -364,16 +341,12 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startWaiting(lane);
   }
 
-  /** Starts as many deliveries as the target's window and the ceiling allow. */
   private startWaiting(lane: TargetLane): void {
     while (this.startOne(lane));
     this.pressing.recount(lane);
   }
 
-  /**
-   * Starts held-back targets of an environment as far as allowed. If other targets wait for a slot, they queue behind
-   * them.
-   */
+  /** If other targets wait for a slot, held-back ones queue behind them. */
   private startHeldBack(environmentId: number): void {
     const isAnyWaiting = this.shares.isAnyWaiting();
     for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {

@@ -23,10 +23,7 @@ interface Row {
   is: 'due' | 'parked' | 'claimed';
 }
 
-/**
- * One worker and a table of deliveries to one target. The fuzzing scheduler decides how long statements and the
- * receiver take.
- */
+/** One worker and a table for one target. The fuzzing scheduler decides how long statements and the receiver take. */
 class Worker {
   readonly started: string[] = [];
   private readonly rows: Row[] = [];
@@ -84,7 +81,6 @@ class Worker {
     );
   }
 
-  /** Commits a page of a replay. */
   enqueue(ids: readonly string[]): void {
     for (const eventId of ids)
       this.rows.push({
@@ -102,7 +98,6 @@ class Worker {
       });
   }
 
-  /** Runs the dispatcher's iterations one after the other. */
   async dispatch(): Promise<void> {
     while (this.rows.some(({ is }) => is === 'due')) {
       await this.takes('claim due');
@@ -110,7 +105,6 @@ class Worker {
     }
   }
 
-  /** Runs the releaser's iterations until everything has started. */
   async drain(total: number): Promise<void> {
     while (this.started.length < total) await this.releaser['turn']();
   }

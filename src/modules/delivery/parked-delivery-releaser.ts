@@ -15,14 +15,14 @@ const TICK_MS = 50;
 const IDLE_MS = 200;
 /** Shorter pause if a target may run out of deliveries before the next tick. */
 const STARVED_MS = 10;
-/** Maximum number of targets per iteration. */
+/** Per iteration. */
 const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
 /**
  * Releases parked deliveries as fast as their target allows: one probe while its circuit is open, the configured rate,
- * an increasing rate after recovery, and never more than fit in the concurrency window. The targets are read from the
- * table, so none can be missed.
+ * an increasing rate after recovery, and never more than the concurrency window. Reads the targets from the table, so
+ * none is missed.
  */
 @Injectable()
 export class ParkedDeliveryReleaser {
@@ -83,10 +83,7 @@ export class ParkedDeliveryReleaser {
     return { restMs: this.dueWork.restMs(IDLE_MS) };
   }
 
-  /**
-   * Returns true if the target was idle in this process, so that it may finish the released deliveries before the next
-   * tick.
-   */
+  /** Returns true if the target was idle here, so that it may finish before the next tick. */
   private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
     if (!this.circuits.isClosed(environmentId, targetId)) {
       await this.probe(claimant, environmentId, targetId);

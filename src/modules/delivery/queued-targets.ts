@@ -3,10 +3,7 @@ import type { Id } from '#kernel/ids.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
 
-/**
- * In-memory set of the targets that have parked deliveries. A replayed delivery queues behind them even if there is
- * room, so that a replay keeps its order.
- */
+/** Targets with parked deliveries. Replayed ones queue behind them even if there is room, to keep their order. */
 @Injectable()
 export class QueuedTargets {
   /** Logical time at which a delivery was last parked, by target. */
@@ -17,25 +14,18 @@ export class QueuedTargets {
     return this.notedAt.has(targetKey(environmentId, targetId));
   }
 
-  /** Records that a delivery of this target is being parked, or was just parked. */
   note(environmentId: number, targetId: Id): void {
     this.moment += 1;
     this.notedAt.set(targetKey(environmentId, targetId), this.moment);
   }
 
-  /**
-   * Marks the start of a query of the table, and returns its logical time. The query may miss targets that are noted
-   * later.
-   */
+  /** Logical time at the start of a query of the table, which may miss targets that are noted later. */
   look(): number {
     this.moment += 1;
     return this.moment;
   }
 
-  /**
-   * Applies the result of the query that began at `sinceMoment`: all targets with parked deliveries, or only some if
-   * `isPart`.
-   */
+  /** `sinceMoment` is when the query began. `isPart`: it found only some of the targets with parked deliveries. */
   found(sinceMoment: number, targets: readonly TargetKey[], isPart: boolean): void {
     const keys = new Set(targets.map(({ environmentId, targetId }) => targetKey(environmentId, targetId)));
     for (const [key, notedAt] of this.notedAt)

@@ -13,10 +13,7 @@ interface Quota {
   wanted: number;
 }
 
-/**
- * The row of a target as PostgreSQL stores it (`rate-limit-tokens.store.ts`). The first call creates it and grants
- * nothing.
- */
+/** A row as in `rate-limit-tokens.store.ts`. The first call creates it and grants nothing. */
 class Bucket {
   private tokens: number | null = null;
   private updatedAtMs = 0;
@@ -52,7 +49,6 @@ function arrange({ workers = 1, answersAtOnce = true } = {}) {
   return { permits: made[0] as RateLimitTokens, workers: made, time, table };
 }
 
-/** Completes all calls in flight. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Fills an allotment: the first call creates the row, and the second one is granted. */

@@ -3,9 +3,9 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 /**
- * Takes tokens from the bucket of a rate-limited target. All workers share one row per target, found by the primary key
- * of target_permits. Tokens grow by the database's clock, so workers with different clocks share one rate. The
- * statement adds the tokens that have grown since the last call, subtracts those taken, and returns their number.
+ * Takes tokens from a target's bucket: one row for all workers (primary key of target_permits). Tokens grow by the
+ * database's clock, so workers with different clocks share one rate. Adds those grown since the last call, subtracts
+ * those taken, and returns their number.
  */
 const DRAW: Statement = {
   name: 'permits_draw',
@@ -23,7 +23,6 @@ const DRAW: Statement = {
     returning floor(least(g.tokens, $5::float8))::int as granted`,
 };
 
-/** Store of the rate-limit token buckets. */
 @Injectable()
 export class RateLimitTokensStore {
   constructor(private readonly database: Database) {}

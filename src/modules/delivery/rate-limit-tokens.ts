@@ -19,8 +19,8 @@ const PURSE_LIFETIME_MS = 500;
 const PURSES_MAX = 10_000;
 
 /**
- * Rate limits per destination, shared by all workers. Tokens are taken from PostgreSQL in small allotments and consumed
- * without waiting. If none is left, the caller parks the delivery behind the target's gate.
+ * Rate limits per destination, shared by all workers. Small allotments from PostgreSQL are consumed without waiting. If
+ * none is left, the caller parks the delivery behind the target's gate.
  */
 @Injectable()
 export class RateLimitTokens {

@@ -9,7 +9,6 @@ async function arrange({ utilization = 1 } = {}) {
   const shares = new FairShare<unknown>(async (environmentId) => (environmentId < 3 ? 'one' : 'other'));
   const pressure = new LanePressure(shares, { nowMs: () => felt.nowMs, utilization: () => felt.utilization });
   for (const environmentId of [1, 2, 3]) shares.hold(environmentId, 1);
-  // Wait until their organizations are loaded.
   await Promise.resolve();
   await Promise.resolve();
   const target = ({

@@ -11,7 +11,6 @@ import {
 } from '#engine/pressure.js';
 import type { FairShare } from './fair-share.js';
 
-/** State of a target in the local scheduler, as far as needed here. */
 export interface Pressed {
   environmentId: number;
   window: ConcurrencyWindow;
@@ -23,7 +22,6 @@ export interface Pressed {
   isHeldBack: boolean;
 }
 
-/** Load of this process. */
 export interface Felt {
   /** Monotonic clock in milliseconds. */
   nowMs(): number;
@@ -34,7 +32,6 @@ export interface Felt {
 /** From this utilization on, the event loop has no capacity left. */
 const BUSY = 0.85;
 const LOOK_MS = 100;
-/** Maximum number of environments whose rate is remembered. */
 const METERS_MAX = 10_000;
 
 /**
@@ -57,10 +54,7 @@ export class LanePressure {
     private readonly felt: Felt,
   ) {}
 
-  /**
-   * Updates the count of a target. Call it when a delivery of the target starts or stops waiting, or when its window
-   * changes.
-   */
+  /** Call it when a delivery starts or stops waiting, or when the target's window changes. */
   recount(target: Pressed): void {
     const count = target.waiting.first.length;
     if (target.isHeldBack) return this.keep(target, 0, false);
@@ -76,7 +70,7 @@ export class LanePressure {
     metered(this.meter(target.environmentId), nowMs);
   }
 
-  /** Returns the pressure on an environment, or null if there is none. */
+  /** Returns null if there is no pressure. */
   forEnvironment(environmentId: number): Pressure | null {
     const nowMs = this.felt.nowMs();
     if (nowMs - this.lookedMs >= LOOK_MS) this.look(nowMs);

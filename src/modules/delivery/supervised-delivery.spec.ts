@@ -30,7 +30,6 @@ const outgoing = (request: Outgoing['request'] = () => Promise.resolve(REQUEST))
   mayBegin: () => true,
 });
 
-/** Runs one attempt of an adapter with the given implementation. */
 const deliver = (deliver: (given: Outgoing) => unknown, given = outgoing()): Promise<DeliveryAnswer> =>
   deliverSupervised({ type: 'odd', deliver } as unknown as DestinationAdapter, given, {
     type: 'odd',

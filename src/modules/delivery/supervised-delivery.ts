@@ -68,10 +68,7 @@ export async function deliverSupervised(
 /** Upper limit for any type, regardless of the adapter's own value. */
 const ATTEMPT_MS_MAX = 3_600_000;
 
-/**
- * Returns the maximum duration of an attempt in milliseconds: the adapter's value, or the target's timeout. Invalid
- * values of an adapter are ignored.
- */
+/** The adapter's value, or the target's timeout. Invalid values of an adapter are ignored. */
 export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Target, 'timeoutMs'>): number {
   try {
     const said: unknown = adapter.attemptMsMax;
@@ -109,7 +106,6 @@ class StoredRequest {
 const ERRORS: ReadonlySet<unknown> = new Set<AttemptError>(ATTEMPT_ERRORS);
 const MEANINGS: ReadonlySet<unknown> = new Set<Outcome | undefined>([...OUTCOMES, undefined]);
 
-/** Extracts the answer from an adapter's return value. Returns null if it is not usable. */
 function answerOf(said: unknown): Answer | null {
   const answer = fieldsOf(fieldsOf(said)?.['answer']);
   if (answer?.['kind'] === 'error') return ERRORS.has(answer['error']) ? (answer as Answer) : null;
@@ -129,10 +125,7 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/**
- * Checks a duration. An invalid one is replaced and the answer is kept, so that a delivered message is not sent again
- * because of it.
- */
+/** An invalid one is replaced and the answer kept, so that a delivered message is not sent again because of it. */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;
 }

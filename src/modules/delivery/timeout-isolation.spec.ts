@@ -10,7 +10,6 @@ import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
 import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** A busy local scheduler. The test controls when attempts start and end, and how time passes. */
 function arrange(deliveryConcurrency: number) {
   const world = { laterMs: 0 };
   const clock = Object.assign(new SystemClock(), { monotonicMs: () => world.laterMs });

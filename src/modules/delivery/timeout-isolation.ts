@@ -1,6 +1,5 @@
 import { emptyTimeoutHistory, isIsolated, recordAttemptEnd, type TimeoutHistory } from '#engine/timeout-isolation.js';
 
-/** State of a target in the local scheduler, as far as needed here. */
 export interface IsolatedTarget {
   environmentId: number;
   /** Number of attempts that timed out since the target's last response; Infinity if it has never responded. */
@@ -13,19 +12,13 @@ interface Environment<Target> {
   silence: TimeoutHistory;
   /** Attempts in flight at targets that were not known to respond when the attempts began. */
   running: number;
-  /**
-   * Start of the current period without a response from such targets: the last response, or the start of the first
-   * attempt.
-   */
+  /** The last response from such targets, or else the start of the first attempt in this period. */
   sinceMs: number;
   /** Targets with a delivery to start, in order of arrival. */
   waiting: Set<Target>;
 }
 
-/**
- * Fraction of a process's slots for one environment's targets that are not known to respond, while hardly any of them
- * does.
- */
+/** Share of the slots for an environment's targets not known to respond, while hardly any of them responds. */
 const PART = 0.25;
 /**
  * If that fraction is in flight and none has responded for this time, the limit applies before their timeouts expire.
@@ -34,11 +27,10 @@ const VAIN_MS = 3_000;
 /** A target that has responded counts as responding until this number of consecutive timeouts. */
 const UNANSWERED_MAX = 3;
 /**
- * If no target has responded for this time, no other tenant needs the slots and the limit is lifted. The time is long
- * because an idle tenant may become active again.
+ * Without a response for this time, no other tenant needs the slots and the limit is lifted. Long, because an idle
+ * tenant may become active again.
  */
 const OTHERS_MS = 60_000;
-/** Maximum number of idle environments to remember. */
 const REMEMBERED_MAX = 10_000;
 
 /**
@@ -57,7 +49,6 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
 
   constructor(private readonly nowMs: () => number) {}
 
-  /** Number of targets held back. */
   get heldBack(): number {
     return this.held;
   }
@@ -80,10 +71,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return true;
   }
 
-  /**
-   * Records the end of an attempt. `isCounted` is the value that `onStart` returned. `isAnswered` is null if nothing
-   * was sent.
-   */
+  /** `isCounted` is the value that `onStart` returned. `isAnswered` is null if nothing was sent. */
   onEnd(target: Target, isCounted: boolean, isAnswered: boolean | null): void {
     if (isCounted) this.environment(target.environmentId).running -= 1;
     if (isAnswered === null) return;
@@ -111,7 +99,6 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     this.environments.get(target.environmentId)?.waiting.delete(target);
   }
 
-  /** Returns the environments with held-back targets. */
   waiting(): number[] {
     if (this.held === 0) return [];
     return [...this.environments].filter(([, { waiting }]) => waiting.size > 0).map(([environmentId]) => environmentId);
@@ -126,10 +113,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return target;
   }
 
-  /**
-   * Returns how many attempts may begin at the environment's targets that are not known to respond. `max` is the total
-   * number of slots.
-   */
+  /** How many attempts may begin at targets not known to respond. `max` is the total number of slots. */
   room(environmentId: number, max: number): number {
     const environment = this.environments.get(environmentId);
     return environment !== undefined && this.isLimited(environment) ? partOf(max) - environment.running : Infinity;
@@ -162,7 +146,6 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
   }
 }
 
-/** Returns true if the target is known to respond. */
 export function hasResponded({ unanswered }: Pick<IsolatedTarget, 'unanswered'>): boolean {
   return unanswered < UNANSWERED_MAX;
 }

@@ -11,7 +11,6 @@ const COMPLAINT_EVERY_MS = 10_000;
 /** Polling interval of the queue in seconds if no job is announced. The sweep finds lost wake-ups sooner. */
 const ASK_SECONDS = 60;
 
-/** Processes wake-ups from other processes. */
 @Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
 export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(WakeProcessor.name);

@@ -6,7 +6,6 @@ import type { WakeQueue as WakeQueueContract } from '#modules/ledger/local-sched
 
 export const WAKE_QUEUE = 'deliveries';
 
-/** Keys of due deliveries: environment, event, ordinal. */
 export interface WakeJob {
   keys: [number, string, number][];
 }
@@ -15,9 +14,9 @@ const KEYS_PER_JOB_MAX = 500;
 const WAITING_MAX = 10_000;
 
 /**
- * Wakes workers in other processes for accepted deliveries, in batches of ids. One job is in flight at a time;
- * deliveries that arrive meanwhile form the next one. If keys exceed the buffer or the queue loses them, the
- * dispatchers' sweep finds the deliveries, so no caller waits for the queue.
+ * Wakes workers in other processes for accepted deliveries, in batches of ids. One job is in flight at a time; later
+ * deliveries form the next one. The dispatchers' sweep finds whatever exceeds the buffer or is lost, so no caller waits
+ * for the queue.
  */
 @Injectable()
 export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {

@@ -17,7 +17,6 @@ class FakeClock extends Clock {
   }
 }
 
-/** In-memory table of workers that records all calls. */
 class Table implements WorkerRegistry {
   readonly dead = new Set<Id>();
   readonly left: Id[] = [];
@@ -39,7 +38,6 @@ class Table implements WorkerRegistry {
   }
 }
 
-/** A worker whose iterations the test runs itself, one every two seconds. */
 function arrange(holds: (id: Id) => boolean = () => false) {
   const clock = new FakeClock();
   const table = new Table();

@@ -10,10 +10,7 @@ import { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
-/**
- * Time that a replaced worker id with an unanswered claim is kept. Statements that are answered at all are answered
- * within this time.
- */
+/** How long a replaced id with an unanswered claim is kept. Statements are answered within it, if at all. */
 const DOUBT_MS = 4_000;
 
 /** A worker id under which this worker claims deliveries, or did earlier. Times are on the monotonic clock. */
@@ -22,22 +19,16 @@ interface Name {
   sinceMs: number;
   /** When the last successful renewal was requested. PostgreSQL's lease starts slightly later. */
   beatMs: number;
-  /** When another id replaced this one. */
   replacedMs: number | null;
   /** True if a claim under this id got no response. */
   isInDoubt: boolean;
 }
 
-/** The deliveries that this worker holds, as far as the heartbeat needs them. */
 export interface ClaimHolder {
-  /** Returns true if any held delivery was claimed under this worker id. */
   holds(claimant: Id): boolean;
   /** Drops deliveries that have not started, because their worker id was declared dead and they belong to others. */
   dropClaim(claimant: Id): void;
-  /**
-   * Called after the leases are renewed. Deliveries that could not start while the leases were uncertain may start now,
-   * or are lost.
-   */
+  /** Called after the leases are renewed: deliveries that could not start meanwhile may start now, or are lost. */
   resume(): void;
 }
 
@@ -61,8 +52,8 @@ export class WorkerHeartbeat {
   private names: [Name, ...Name[]];
   private isLeaving = false;
   /**
-   * Start of the current period with working heartbeats. While storage was unavailable, no worker could renew its
-   * lease, so none is declared dead right after.
+   * Start of the period with working heartbeats. No worker could renew its lease while storage was unavailable, so none
+   * is declared dead right after.
    */
   private steadySinceMs: number | null = null;
   private reapedListeners: (() => void)[] = [];
@@ -82,16 +73,12 @@ export class WorkerHeartbeat {
     );
   }
 
-  /**
-   * Returns the id for new claims, or null while this worker may not claim, because its lease or its clock is
-   * uncertain.
-   */
+  /** Null while this worker may not claim, because its lease or its clock is uncertain. */
   claimant(): Id | null {
     const [current] = this.names;
     return !this.isLeaving && this.isFresh(current) && this.time.isAgreed() ? current.id : null;
   }
 
-  /** Returns true if deliveries claimed under a worker id may start now. */
   mayStart(claimant: Id): boolean {
     return this.names.some((name) => name.id === claimant && this.isFresh(name));
   }
@@ -125,7 +112,6 @@ export class WorkerHeartbeat {
     return beatMs === -Infinity ? null : this.clock.monotonicMs() - beatMs;
   }
 
-  /** Calls `listener` when claims of this worker or of others were freed. */
   onReaped(listener: () => void): void {
     this.reapedListeners.push(listener);
   }
@@ -176,8 +162,8 @@ export class WorkerHeartbeat {
   }
 
   /**
-   * Unregisters a replaced id if it is no longer needed. Statements in flight when the id was replaced have ended after
-   * one more lifetime. An id with an unanswered claim is kept for a shorter time.
+   * Unregisters an unneeded replaced id. In-flight statements end within one more lifetime. An id with an unanswered
+   * claim is kept for a shorter time.
    */
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;

@@ -16,7 +16,7 @@ const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId:
 
 const SUCCEEDED = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
 
-/** A worker with one delivery that succeeds, unless `breaks` names a failing step. Records the calls. */
+/** Records the calls. `breaks` names a step that fails. */
 function arrange(
   breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {},
   performed: unknown = SUCCEEDED,

@@ -48,7 +48,6 @@ export class DeliveryWorker {
     this.background(this.endInactive());
   }
 
-  /** Resolves when no attempt is running and every result is recorded. */
   idle(): Promise<void> {
     if (this.turnsRunning === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleListeners.push(resolve));
@@ -81,10 +80,7 @@ export class DeliveryWorker {
     }
   }
 
-  /**
-   * Notifies the log, the listeners and the circuit of a recorded result. Errors in here must not cause the delivery to
-   * be recorded or released again.
-   */
+  /** Errors of the log, listeners or circuit must not cause the delivery to be recorded or released again. */
   private publishResult(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
     try {
       this.log.tell(delivery, performed);
@@ -96,19 +92,13 @@ export class DeliveryWorker {
     }
   }
 
-  /**
-   * Releases the claim if it still belongs to this worker. Nothing was sent, and another worker may be sending the
-   * delivery.
-   */
+  /** Only if the claim is still this worker's: another worker may be sending the delivery. Nothing was sent. */
   private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
     await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
     this.lane.releaseSlot(deliveryTurn);
   }
 
-  /**
-   * Updates the target's circuit. Returns a promise only if there is something to update, which a success after other
-   * successes does not require.
-   */
+  /** Returns a promise only if there is something to update, unlike for a success after other successes. */
   private updateCircuit(
     { environmentId, targetId }: ClaimedDelivery,
     performed: Performed,
@@ -141,10 +131,7 @@ export class DeliveryWorker {
       await this.notifyChange(targetKey(environmentId, targetId));
   }
 
-  /**
-   * Handles a failure of the attempt itself rather than of its target: postpones the delivery without using up an
-   * attempt.
-   */
+  /** For a failure of the attempt itself, not of its target: postpones without using up an attempt. */
   private async handleFailure(deliveryTurn: DeliveryTurn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
     await this.results
@@ -171,10 +158,7 @@ export class DeliveryWorker {
     await this.claims.failWaiting(environmentId, targetId, target ? 'target_disabled' : 'target_gone');
   }
 
-  /**
-   * Ends the waiting deliveries of all inactive targets. Needed after notifications were missed, or while no worker was
-   * running.
-   */
+  /** Needed after notifications were missed, or while no worker was running. */
   private async endInactive(): Promise<void> {
     let after: TargetKey | null = null;
     do {

@@ -14,10 +14,7 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const ENTRIES_MAX = 10_000;
 
-/**
- * Targets of ad-hoc URLs, which have no destination: all settings have their defaults, and the environment's secret
- * signs.
- */
+/** Ad-hoc URLs have no destination: all settings have their defaults, and the environment's secret signs. */
 @Injectable()
 export class AdHocTargets {
   private readonly cache: Cache<Target>;
@@ -72,9 +69,8 @@ export class AdHocTargets {
 }
 
 /**
- * Returns the same id for the same URL in the same environment on every node, because the circuit and the concurrency
- * depend on it. The id is a version 8 UUID (RFC 9562, section 5.8) made from a SHA-256. It cannot equal a ULID created
- * in this century.
+ * The same id for the same URL and environment on every node, because circuit and concurrency depend on it. A version 8
+ * UUID (RFC 9562, section 5.8) from a SHA-256, which cannot equal a ULID of this century.
  */
 export function adHocTargetId(environmentId: number, url: URL): Id {
   const bytes = createHash('sha256').update(`${environmentId}|${url.href}`).digest().subarray(0, 16);

@@ -33,7 +33,6 @@ class Impostor {}
 @Module({ providers: [HttpsAdapter] })
 class BuiltIn {}
 
-/** Starts an app with the built-in adapter and an extension that provides `extra`, and returns its registry. */
 async function start(extra: Type[]): Promise<AdapterRegistry> {
   @Module({ providers: extra })
   class Extension {}

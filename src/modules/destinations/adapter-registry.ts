@@ -24,10 +24,7 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.get(type) ?? null;
   }
 
-  /**
-   * Returns the adapter for the type of a stored destination. If the extension with the type is no longer loaded,
-   * returns an adapter whose attempts fail with that reason.
-   */
+  /** If the type's extension is no longer loaded, returns an adapter whose attempts fail with that reason. */
   serving(type: string): DestinationAdapter {
     return this.find(type) ?? new AbsentAdapter(type);
   }
@@ -42,7 +39,7 @@ export class AdapterRegistry implements OnModuleInit {
     return this.offered().includes(type) || this.refusal(type) !== null;
   }
 
-  /** Returns the adapter of a type. Throws 422 if there is none. */
+  /** Throws 422 if there is none. */
   require(type: string): DestinationAdapter {
     const adapter = this.find(type);
     if (adapter?.isOffered === true) return adapter;
@@ -60,7 +57,6 @@ export class AdapterRegistry implements OnModuleInit {
     return UNSUPPORTED.includes(type) ? `${type} delivery isn't supported yet` : null;
   }
 
-  /** Returns the types whose deliveries wait to be fetched. */
   pulledTypes(): string[] {
     return [...this.adapters.values()].filter(({ pulled }) => pulled).map(({ type }) => type);
   }
@@ -81,10 +77,7 @@ export class AdapterRegistry implements OnModuleInit {
   }
 }
 
-/**
- * Replaces a missing adapter. Its deliveries are retried by their schedule, and succeed if the extension is loaded
- * again in time.
- */
+/** Replaces a missing adapter. Deliveries are retried, and succeed if the extension is loaded again in time. */
 class AbsentAdapter extends DestinationAdapter {
   override readonly pulled = false;
 

@@ -19,7 +19,6 @@ import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
 import { changed, movesTarget, type SettingsChanges, settingsFaults, settingsOf } from './settings.js';
 
-/** The changes that a caller requests. */
 export interface DestinationChanges {
   settings: SettingsChanges;
   /** New credentials, which replace all stored ones. `null` removes them. */
@@ -29,17 +28,14 @@ export interface DestinationChanges {
   reason?: string;
 }
 
-/** The result of a probe, and the version of the settings for which it was made. */
 interface Probed {
   version: number;
   validation: Validation;
 }
 
-/** Maximum number of users listed in an error. */
 const USERS_SHOWN_MAX = 100;
 const DISABLED_BY_CALLER = 'Disabled through the API.';
 
-/** Changes and deletes destinations. */
 @Injectable()
 export class Changes {
   constructor(
@@ -55,9 +51,9 @@ export class Changes {
   ) {}
 
   /**
-   * Changes a destination. A new address, new connection settings or new credentials are probed before they are stored,
-   * unless the destination belongs to an application's endpoint. Setting the status to active also closes the circuit.
-   * Throws 404, and 422 with the failed check. Nothing is changed then.
+   * Changes a destination. A new address, connection settings or credentials are probed before they are stored, unless
+   * an application's endpoint owns it. Setting the status to active also closes the circuit. Throws 404, and 422 with
+   * the failed check. Nothing is changed then.
    */
   async update(
     tenant: Tenant,
@@ -82,8 +78,8 @@ export class Changes {
   }
 
   /**
-   * Deletes a destination. Throws 404 if there is none, including on a repeated call, and 409 while something sends to
-   * it. The delivery module ends its waiting deliveries.
+   * Throws 404 if there is none, also on a repeated call, and 409 while something sends to it. The delivery module ends
+   * its waiting deliveries.
    */
   async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
@@ -103,7 +99,6 @@ export class Changes {
     });
   }
 
-  /** Deletes all destinations that one endpoint of an application owns. */
   async removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]> {
     return this.database.transaction(async () => {
       const removed = await this.store.removeOwned(environmentId, ownerId);
@@ -114,10 +109,7 @@ export class Changes {
     });
   }
 
-  /**
-   * Headers are checked only if the call changes them. Otherwise an existing error in them would block all other
-   * changes.
-   */
+  /** Checked only if the call changes them. Otherwise an existing error would block all other changes. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
     return headers
       ? [...placeholderFaults(headers), ...(await this.headerSecrets.faults(tenant.environmentId, headers))]

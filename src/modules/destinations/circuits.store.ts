@@ -13,7 +13,6 @@ import {
 } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 
-/** A row of `circuits`. */
 interface Row {
   environment_id: number;
   target_id: Id;
@@ -24,7 +23,6 @@ interface Row {
   probes: number;
 }
 
-/** The key of a target. */
 type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
 
 /** A circuit that stays closed. `i` is its index among the changes. */
@@ -57,9 +55,8 @@ const FIND_THESE: Statement = {
 };
 
 /**
- * Updates the failure counts of circuits that stay closed, with 0 for none, if the row is unchanged since it was read.
- * Uses the index `circuits_pkey`. Rows that were changed or are locked by another transaction are skipped, so the
- * statement never waits.
+ * Updates failure counts of circuits that stay closed, unless the row changed since it was read. Index `circuits_pkey`.
+ * Skips rows that another transaction locks, so the statement never waits.
  */
 const COUNT: Statement = {
   name: 'circuits.count',
@@ -152,7 +149,6 @@ export class CircuitsStore extends Circuits {
     return targets.map((target) => found.get(keyOf(target))?.before ?? CLOSED);
   }
 
-  /** Returns the circuit of one target. */
   async find(environmentId: number, targetId: Id): Promise<Circuit> {
     const [row] = await this.database.query<Row>(FIND, [environmentId, targetId]);
     return row ? circuit(row) : CLOSED;
@@ -164,8 +160,8 @@ export class CircuitsStore extends Circuits {
   }
 
   /**
-   * Uses two statements for all circuits that stay closed, outside a transaction. A circuit that changes its state, or
-   * that another worker is changing, is changed individually.
+   * Two statements, outside a transaction, for all that stay closed. A circuit that changes its state, or that another
+   * worker is changing, is changed individually.
    */
   override async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
     const found = await this.found(changes);
@@ -228,7 +224,6 @@ export class CircuitsStore extends Circuits {
     );
   }
 
-  /** Returns the targets whose rows were written. */
   private async count(counts: readonly Count[]): Promise<Set<string>> {
     if (counts.length === 0) return new Set();
     const rows = await this.database.query<Pick<Row, 'environment_id' | 'target_id'>>(COUNT, [
@@ -247,10 +242,7 @@ export class CircuitsStore extends Circuits {
     return written;
   }
 
-  /**
-   * Publishes a system event only when the circuit first opens, not when a probe fails. Ad-hoc URLs are excluded,
-   * because customers do not know their ids.
-   */
+  /** Only when the circuit first opens, not when a probe fails. Not for ad-hoc URLs: their ids are internal. */
   private async note(environmentId: number, targetId: Id, { state }: Circuit): Promise<void> {
     const [destination] = await this.names.find(environmentId, [targetId]);
     if (!destination) return;
@@ -258,7 +250,7 @@ export class CircuitsStore extends Circuits {
     await this.systemEvents.note({ environmentId, type, subject: targetId, details: shownTarget(destination) });
   }
 
-  /** Returns the circuit and locks its row until the transaction ends. */
+  /** Locks its row until the transaction ends. */
   private async lock(environmentId: number, targetId: Id): Promise<Circuit> {
     // Retries, because the row of a closed circuit may be deleted between the two statements.
     for (;;) {
@@ -278,10 +270,7 @@ function circuit(row: Row): Circuit {
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
 
-/**
- * Returns true if other workers must be notified. The failure count of a circuit whose state they already know does not
- * matter to them.
- */
+/** Workers that already know a circuit's state do not need its new failure count. */
 function isNews(before: Circuit, next: Circuit): boolean {
   return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }

@@ -8,7 +8,6 @@ import { ApiError } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
-/** All data about a target that one attempt needs. */
 export interface Target {
   environmentId: number;
   /** Id of the destination. For an ad-hoc URL, an id derived from the environment and the URL. */
@@ -20,7 +19,7 @@ export interface Target {
   type: string;
   url: URL | null;
   config: Record<string, unknown>;
-  /** Credentials for the type. Never logged. */
+  /** Never logged. */
   credentials: Record<string, string> | null;
   status: 'active' | 'disabled';
   disabledReason: string | null;
@@ -28,26 +27,22 @@ export interface Target {
   readonly signingKeys: readonly Buffer[];
   /** The ed25519 keys that sign at the time of reading. Empty unless the destination uses asymmetric signatures. */
   readonly privateKeys: readonly KeyObject[];
-  /** Legacy signature that is sent in addition to the standard one. */
+  /** Sent in addition to the standard one. */
   legacySignature: LegacySignature | null;
-  /** Static headers with lower-case names. */
+  /** Names are in lower case. */
   headers: Record<string, string>;
   /** Names of the headers whose values contain a named secret. */
   secretHeaders?: ReadonlySet<string>;
   retry: RuledRetryPolicy;
   /** Deliveries per second over all workers. `null` for no limit. */
   ratePerSecond: number | null;
-  /**
-   * Maximum number of attempts that one worker has in flight at the same time. `null` if the limit adapts to the
-   * target.
-   */
+  /** Attempts that one worker has in flight at the same time. `null` if the limit adapts to the target. */
   concurrency: number | null;
   timeoutMs: number;
   /** Number of consecutive hard failures that opens the circuit. */
   failureThreshold: number;
 }
 
-/** The parts of a received request that can be forwarded. */
 export type MirroredRequest = Pick<ReceivedRequest, 'method' | 'path' | 'query' | 'headers' | 'body'>;
 
 /** One delivery in the form that an adapter sends. The body is the same on every attempt. */
@@ -59,8 +54,8 @@ export interface Outgoing {
   /** The raw request as it was received. `null` for an event that was sent through the API. */
   request: () => Promise<MirroredRequest | null>;
   /**
-   * Headers of this message with lower-case names. They override the target's own headers. For a received event,
-   * headers that the target sets are removed from them.
+   * Headers of this message with lower-case names. They override the target's own headers. A received event's headers
+   * do not include those that the target sets.
    */
   headers: Record<string, string> | null;
   replayed: boolean;
@@ -69,14 +64,13 @@ export interface Outgoing {
   /** Start time of this attempt. It becomes the timestamp of the signature. */
   atMs: number;
   /**
-   * Returns false once another worker may have taken over the delivery, because this process was blocked for longer
-   * than its lease. An adapter that waits before it sends (for a connection) checks this right before sending, and
-   * throws `Withheld` on false.
+   * False once another worker may have taken over the delivery, because this process was blocked for longer than its
+   * lease. An adapter that waits first (for a connection) checks this right before sending, and throws `Withheld` on
+   * false.
    */
   mayBegin: () => boolean;
 }
 
-/** The parts of a delivery that are signed. */
 export type Signable = Pick<
   Outgoing,
   'webhookId' | 'eventType' | 'body' | 'headers' | 'replayed' | 'traceparent' | 'atMs'
@@ -94,11 +88,10 @@ export interface SentExchange {
   method: string;
   url: URL;
   headers: Readonly<Record<string, string>>;
-  /** Headers of the response. `null` if there was none. */
+  /** `null` if there was no response. */
   answered: Readonly<Record<string, string>> | null;
 }
 
-/** Result of an attempt. */
 export interface DeliveryAnswer {
   answer: Answer;
   durationMs: number;
@@ -116,27 +109,23 @@ export interface Draft {
   credentials: Record<string, string> | null;
 }
 
-/** Result of a reachability check, with a sentence for human readers. */
 export interface ProbeReport {
   ok: boolean;
-  /** The check that failed. */
   check?: 'schema' | 'credentials' | 'connectivity';
   detail: string;
 }
 
 /**
- * Marks a provider that serves a destination type: `@Adapter() class KafkaAdapter extends DestinationAdapter`. The
- * provider is found in any module, built in or from an extension. Two adapters for one type make the start fail.
+ * Marks a provider of a destination type: `@Adapter() class KafkaAdapter extends DestinationAdapter`, in any module.
+ * Two adapters for one type make the start fail.
  */
 export const Adapter = DiscoveryService.createDecorator();
 
 /**
- * Checks and serves one destination type. Built-in types and extensions register in the same way. If an adapter breaks
- * the promises below (it throws, returns an invalid value, or never returns), the attempt or the check counts as
- * failed.
+ * Checks and serves one destination type, built in or from an extension. If an adapter breaks the promises below (it
+ * throws, returns an invalid value, or never returns), the attempt or the check fails.
  */
 export abstract class DestinationAdapter {
-  /** Name of the type in the API. */
   abstract readonly type: string;
   /** `true` if deliveries wait to be fetched instead of being sent. */
   abstract readonly pulled: boolean;
@@ -149,10 +138,7 @@ export abstract class DestinationAdapter {
   /** Checks within ten seconds that the target is reachable. Never throws. */
   abstract probe(draft: Draft): Promise<ProbeReport>;
 
-  /**
-   * Maximum duration of an attempt in milliseconds, for a type that limits it itself. `null` if the target's time-out
-   * applies.
-   */
+  /** For a type that limits its attempts itself. `null` if the target's time-out applies. */
   get attemptMsMax(): number | null {
     return null;
   }
@@ -160,32 +146,25 @@ export abstract class DestinationAdapter {
   /** Makes one attempt, limited by the target's time-out or by `attemptMsMax`. Never throws. */
   abstract deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer>;
 
-  /**
-   * Returns the request that an attempt would send, signed for its time, without sending anything. Returns `null` for a
-   * type that does not sign requests.
-   */
+  /** Returns the request as an attempt would send it, signed for its time. `null` for a type that signs nothing. */
   signed(_outgoing: Signable, _target: Target): SignedRequest | null {
     return null;
   }
 }
 
 /**
- * Thrown by a built-in adapter if Posthorn's own storage could not provide the content or store the result, so the
- * target is not at fault. The delivery is retried, and the attempt does not count.
+ * Thrown by a built-in adapter if Posthorn's own storage failed, so the target is not at fault. The delivery is
+ * retried, and the attempt does not count.
  */
 export class NotAttempted extends Error {}
 
-/**
- * Thrown by an adapter that may no longer start its attempt (`Outgoing.mayBegin`). Nothing was sent, and the claim is
- * released immediately.
- */
+/** For an adapter that may not start (`Outgoing.mayBegin`). Nothing was sent; the claim is released at once. */
 export class Withheld extends NotAttempted {
   constructor() {
     super('The attempt was not begun: another worker may have taken over the delivery.');
   }
 }
 
-/** The settings of a target that are needed when a delivery is queued. */
 export interface Queueing extends Pick<Target, 'ratePerSecond' | 'concurrency'> {
   pulled: boolean;
 }
@@ -201,25 +180,21 @@ export abstract class Targets {
   abstract known(environmentId: number, destinationId: Id): Target | null | undefined;
 
   /**
-   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint are treated as
-   * missing. Returns a promise only if the target has to be loaded.
+   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint count as missing. A
+   * promise only if the target has to be loaded.
    */
   abstract ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null>;
 
   /**
-   * Returns the targets of many destinations, in the order of `ids`. One statement loads all that are not in the cache.
-   * An entry is also `null` if its secrets cannot be resolved now; the attempt then reports the error. Rejects if the
-   * database is unavailable.
+   * In the order of `ids`. One statement loads all that are not in the cache. An entry is also `null` if its secrets
+   * cannot be resolved now; the attempt then reports the error. Rejects if the database is unavailable.
    */
   abstract ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]>;
 
   /** Returns the target of an ad-hoc URL. Throws 422 if sending to the URL is not allowed. */
   abstract ofUrl(environmentId: number, url: string): Promise<Target>;
 
-  /**
-   * Returns the target of a stored delivery, which has its own URL or a destination. Returns `null` if the destination
-   * is gone, or sending to the URL is no longer allowed.
-   */
+  /** For a stored delivery with its own URL or a destination. `null` if it is gone, or the URL is no longer allowed. */
   ofDelivery(
     environmentId: number,
     { targetId, url }: { targetId: Id; url: string | null },
@@ -237,19 +212,15 @@ export abstract class Targets {
     }
   }
 
-  /**
-   * Returns the adapter for the type of a stored destination. If its extension is not loaded, returns an adapter whose
-   * attempts fail with that reason.
-   */
+  /** If the type's extension is not loaded, returns an adapter whose attempts fail with that reason. */
   abstract adapter(type: string): DestinationAdapter;
 
-  /** Returns the types whose deliveries wait to be fetched. */
   abstract pulledTypes(): string[];
 
   /**
-   * Returns the settings for queueing a received event to a destination. Also works for a destination that was deleted,
-   * is disabled, or cannot be loaded now, so that the event's other deliveries are not affected. Its delivery then
-   * fails visibly and can be sent again.
+   * Returns the settings for queueing a received event. Also works if the destination is deleted, disabled, or cannot
+   * be loaded now, so that the event's other deliveries are not affected. Its delivery then fails visibly and can be
+   * sent again.
    */
   async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
     const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
@@ -264,14 +235,12 @@ export abstract class Targets {
   abstract disable(environmentId: number, destinationId: Id, reason: string): Promise<void>;
 }
 
-/** A circuit and its target. */
 export interface TargetCircuit {
   environmentId: number;
   targetId: Id;
   circuit: Circuit;
 }
 
-/** A change of one target's circuit. */
 export interface CircuitChange {
   environmentId: number;
   targetId: Id;
@@ -284,7 +253,7 @@ export abstract class Circuits {
   /** Returns all circuits that are not closed, and the closed ones that had a failure in the last minute. */
   abstract troubled(): Promise<TargetCircuit[]>;
 
-  /** Returns the circuits of the given targets, in the same order. */
+  /** In the order of the given targets. */
   abstract these(targets: readonly { environmentId: number; targetId: Id }[]): Promise<Circuit[]>;
 
   /** Returns the circuits of the given targets, without circuits that are closed and have no failures. */
@@ -293,16 +262,10 @@ export abstract class Circuits {
   /** Changes one circuit under its row lock, and publishes it if its state changed. Returns the new circuit. */
   abstract change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit>;
 
-  /**
-   * Changes the circuits of many targets, each of which is given once. Circuits that stay closed are changed together.
-   * Returns the new circuits in the same order.
-   */
+  /** Changes many circuits, each given once. Those that stay closed are changed together. Keeps the order. */
   abstract changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]>;
 
-  /**
-   * Deletes some circuits of targets to which nothing was sent for longer than any delivery is retried. Returns true if
-   * there may be more.
-   */
+  /** Deletes some circuits idle for longer than any delivery is retried. Returns true if there may be more. */
   abstract forget(): Promise<boolean>;
 }
 
@@ -342,15 +305,12 @@ export interface ShownDeliverySettings {
   legacy_signature: Required<Omit<LegacySignatureSettings, 'secret' | 'secret_encoding'>> | null;
 }
 
-/** The signing keys in the format that receivers get. */
 export interface ShownSecret {
-  /** The secret, `whsec_…`. */
   secret: string;
   /** The public key, `whpk_…`. `null` without asymmetric signatures. */
   publicKey: string | null;
 }
 
-/** A destination that belongs to an endpoint of an application. */
 export interface OwnedDestination {
   id: Id;
   ownerId: Id;
@@ -360,7 +320,7 @@ export interface OwnedDestination {
   disabledReason: string | null;
   settings: ShownDeliverySettings;
   circuit: Pick<Circuit, 'state' | 'openedAt'>;
-  /** Version number, incremented by every change of the settings. */
+  /** Incremented by every change of the settings. */
   version: number;
   createdAt: Date;
   updatedAt: Date;
@@ -383,33 +343,26 @@ export interface OwnedDestinationChanges {
 }
 
 /**
- * Destinations that belong to endpoints of applications. They have the type https and are never probed, because a
- * customer's endpoint may not be running yet. To API callers who use their ids, they do not exist. All methods join the
- * caller's transaction. Errors name settings as the API does (`headers.x-a`, `legacy_signature.header`).
+ * Destinations of applications' endpoints. They have the type https and are never probed, because a customer's endpoint
+ * may not run yet. For API callers who use their ids, they do not exist. All methods join the caller's transaction.
+ * Errors name settings as the API does (`headers.x-a`, `legacy_signature.header`).
  */
 export abstract class OwnedDestinations {
-  /** Creates a destination. Throws 422 with the errors in the URL or the settings. */
+  /** Throws 422 with the errors in the URL or the settings. */
   abstract create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination>;
 
-  /** Changes a destination. Throws 404, and 422 like `create`. */
+  /** Throws 404, and 422 like `create`. */
   abstract update(tenant: Tenant, id: Id, changes: OwnedDestinationChanges): Promise<OwnedDestination>;
 
-  /**
-   * Changes the status. Enabling also closes the circuit. A destination that is already disabled keeps its reason.
-   * Throws 404.
-   */
+  /** Enabling also closes the circuit. A destination that is already disabled keeps its reason. Throws 404. */
   abstract setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination>;
 
-  /** Deletes a destination. Its waiting deliveries fail as `target_gone`. Throws 404. */
+  /** Its waiting deliveries fail as `target_gone`. Throws 404. */
   abstract remove(environmentId: number, id: Id): Promise<void>;
 
-  /** Deletes all destinations of one owner and returns their ids. */
   abstract removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]>;
 
-  /**
-   * Returns the destinations in the order of `ids`, without those that do not exist. Uses two statements for any number
-   * of ids.
-   */
+  /** In the order of `ids`, without missing ones. Two statements for any number of ids. */
   abstract find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]>;
 
   /** Throws 404 if there is none. */
@@ -421,7 +374,7 @@ export abstract class OwnedDestinations {
 
 /** Checks that URLs are reachable, with the same address checks as deliveries. Stores nothing. */
 export abstract class UrlChecks {
-  /** Checks one URL. `detail` is a sentence for human readers. */
+  /** `detail` is a sentence for human readers. */
   abstract tryUrl(url: string): Promise<{ ok: boolean; detail: string }>;
 }
 
@@ -430,18 +383,17 @@ export interface ServiceDestination {
   id: Id;
   name: string;
   type: string;
-  /** Time limit for one attempt, in milliseconds. */
   timeoutMs: number;
 }
 
 /**
- * Posthorn's own destinations, at most one per id and environment. They have the default schedule and circuit, appear
- * in no list, and are never changed or removed.
+ * Posthorn's own, at most one per id and environment. They have the default schedule and circuit, appear in no list,
+ * and are never changed or removed.
  */
 export abstract class ServiceDestinations {
   /**
-   * Creates the destination unless it exists, and resolves once it is committed, in a separate unit of work. Safe to
-   * call concurrently. Throws 503 if the database is unavailable.
+   * Unless it exists. Resolves once it is committed, in a separate unit of work. Safe to call concurrently. Throws 503
+   * if the database is unavailable.
    */
   abstract ensure(environmentId: number, destination: ServiceDestination): Promise<void>;
 }
@@ -450,7 +402,6 @@ export abstract class ServiceDestinations {
 export interface DestinationName {
   id: Id;
   name: string;
-  /** The application that owns the endpoint. */
   ownerId: Id | null;
 }
 
@@ -461,7 +412,6 @@ export function shownTarget({ id, name, ownerId }: DestinationName): Record<stri
     : { endpoint: showId('ep', id), application: showId('app', ownerId) };
 }
 
-/** Names of destinations. */
 export abstract class DestinationNames {
   /** Returns the destinations among `ids` that exist, whoever owns them. */
   abstract find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]>;

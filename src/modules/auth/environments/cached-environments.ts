@@ -9,10 +9,8 @@ import type { EnvironmentEntity } from '../auth.entities.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { currentKey, previousKey } from './signing-secret.js';
 
-/** An environment with its decrypted signing keys. */
 interface Known {
   environment: Environment;
-  /** Only the current key. */
   current: readonly Buffer[];
   /** Both keys, used during the grace period of a rotation. */
   both: readonly Buffer[];

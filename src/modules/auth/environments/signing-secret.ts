@@ -4,10 +4,8 @@ import type { EnvironmentEntity } from '../auth.entities.js';
 
 const KEY_BYTES = 32;
 
-/** Encrypted columns of an environment's signing secret. */
 export type SigningColumns = Pick<EnvironmentEntity, 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 
-/** Returns the columns for a newly generated secret. */
 export function newSigningSecret(vault: Vault, environmentId: number): SigningColumns {
   return {
     secret: vault.seal(randomBytes(KEY_BYTES), place(environmentId, 'secret')),
@@ -23,7 +21,6 @@ export function rotatedSigningSecret(vault: Vault, row: EnvironmentEntity, previ
   return { ...newSigningSecret(vault, row.id), previousSecret, previousSecretUntil: previousUntil };
 }
 
-/** Returns the current key. */
 export function currentKey(vault: Vault, row: Pick<EnvironmentEntity, 'id' | 'secret'>): Buffer {
   return vault.open(row.secret, place(row.id, 'secret'));
 }

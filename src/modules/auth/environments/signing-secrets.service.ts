@@ -8,7 +8,6 @@ import type { Tenant } from '#kernel/tenant.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { currentKey, rotatedSigningSecret } from './signing-secret.js';
 
-/** Signing secret of the caller's environment. */
 @Injectable()
 export class SigningSecretsService {
   constructor(

@@ -3,10 +3,7 @@ import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
 
-/**
- * Creates keys without another key, for an operator with access to the machine. Restores access when the last admin key
- * is lost.
- */
+/** Creates keys without another key, for an operator with access to the machine who lost the last admin key. */
 export class AdminKeys {
   constructor(
     private readonly database: Database,

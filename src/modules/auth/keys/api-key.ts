@@ -25,8 +25,8 @@ export function generateApiKey(mode: 'live' | 'test', random: Buffer): string {
 }
 
 /**
- * Returns true if the text can be an API key. Does not verify the checksum, which is meant for clients and scanners: a
- * key that an operator made up for BOOTSTRAP_API_KEY has none.
+ * Returns true if the text can be an API key. Does not verify the checksum, which is meant for clients and scanners: an
+ * operator's BOOTSTRAP_API_KEY has none.
  */
 export function hasApiKeyForm(text: string): boolean {
   return FORM.test(text);
@@ -42,7 +42,6 @@ export function keyPrefix(text: string): string {
   return text.slice(0, PREFIX_LENGTH);
 }
 
-/** Returns the environment of a key with a valid form. */
 export function keyMode(text: string): 'live' | 'test' {
   return text.startsWith('ek_live_') ? 'live' : 'test';
 }

@@ -4,7 +4,6 @@ import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 
-/** Scope and expiry of an approver. */
 export interface GranterFacts {
   scope: Scope;
   expiresAt: Date | null;
@@ -31,10 +30,7 @@ const KEY: Statement = {
     for share of k, o`,
 };
 
-/**
- * Selects the keys that a key granted, directly or through other granted keys, but not their rotations. Uses the index
- * `api_keys_granter_key_idx`.
- */
+/** Keys granted directly or through other granted keys, without rotations. Index `api_keys_granter_key_idx`. */
 const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
@@ -87,18 +83,12 @@ const REVOKE_OF_MEMBER: Statement = {
     returning encode(k.hash, 'hex') as hash`,
 };
 
-/**
- * Approvers of grants, and the keys that end with them. The revoking methods return the hashes of the changed keys,
- * which the caller must publish.
- */
+/** Approvers and the keys that end with them. The caller must publish the returned hashes of changed keys. */
 @Injectable()
 export class GrantersStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Returns the scope and expiry of an approver, locked until the transaction ends. Returns `null` if the approver was
-   * removed or revoked.
-   */
+  /** Locks the approver until the transaction ends. Returns `null` if it was removed or revoked. */
   async inForce(environmentId: number, { memberId, keyId }: KeyGranter): Promise<GranterFacts | null> {
     const [found] = await this.database.query<GranterFacts>(memberId === null ? KEY : MEMBER, [
       environmentId,

@@ -11,7 +11,6 @@ import type { KeyFacts, KeysStore, KeyUse } from './keys.store.js';
 const KEY = generateApiKey('live', Buffer.alloc(32, 1));
 const OTHER = generateApiKey('live', Buffer.alloc(32, 2));
 
-/** Creates the authenticator with an in-memory table, a fixed clock, and notifications without delay. */
 function arrange(change: Partial<KeyFacts> = {}) {
   const facts: KeyFacts = {
     id: '0190f0a0-0000-0000-0000-000000000001',

@@ -9,7 +9,6 @@ import { hasApiKeyForm } from './api-key.js';
 import { KeyUsage } from './key-usage.js';
 import { type KeyFacts, KeysStore } from './keys.store.js';
 
-/** An existing key, as cached. */
 interface KnownKey {
   caller: Caller;
   expiresAtMs: number;
@@ -17,17 +16,13 @@ interface KnownKey {
   usedAtMs: number;
 }
 
-/**
- * Maximum number of cached keys, counting both positive and negative entries, so that unknown keys cannot make the
- * cache grow without limit.
- */
+/** Positive and negative entries, so that unknown keys cannot make the cache grow without limit. */
 const ENTRIES_MAX = 10_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
  * Authenticates API keys from a cache by their SHA-256. A revoked key stops working immediately on the node that
- * revokes it, and almost immediately (after at most five seconds) on every other node. An expiry is exact to the
- * millisecond everywhere.
+ * revokes it, and within five seconds elsewhere. An expiry is exact to the millisecond everywhere.
  */
 @Injectable()
 export class KeyAuthenticator {
@@ -44,7 +39,6 @@ export class KeyAuthenticator {
     notifications.on('key', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
-  /** See `Authenticator.authenticate`. */
   authenticate(bearer: string, from: string | null = null): Caller | null | Promise<Caller | null> {
     // Text that cannot be a key causes neither a lookup nor a cache entry.
     if (!hasApiKeyForm(bearer)) return null;

@@ -8,7 +8,6 @@ import type { ApiKeyEntity } from '../auth.entities.js';
 import { generateApiKey, hashApiKey, keyPrefix } from './api-key.js';
 import { KeysStore } from './keys.store.js';
 
-/** Properties of a new key. */
 export interface KeyRequest {
   environmentId: number;
   mode: 'live' | 'test';
@@ -28,7 +27,6 @@ export interface IssuedKey {
   text: string;
 }
 
-/** Creates API keys. */
 @Injectable()
 export class KeyIssuer {
   constructor(

@@ -10,7 +10,6 @@ import { GrantersStore } from './granters.store.js';
 import { type IssuedKey, KeyIssuer, type KeyRequest } from './key-issuer.js';
 import { type AdminKey, KeysStore } from './keys.store.js';
 
-/** A key that a caller requests. */
 export interface NewKey {
   name: string;
   scope: Scope;
@@ -54,8 +53,8 @@ export class KeyLifecycle {
   }
 
   /**
-   * Revokes a key and every key that was granted with it. Throws 404 if there is no such key or it is already revoked.
-   * Throws 409 for the last admin key, and for the last one without an expiry.
+   * Revokes a key and every key granted with it. Throws 404 if there is none or it is already revoked, and 409 for the
+   * last admin key, and for the last one without an expiry.
    */
   async revoke(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
@@ -69,9 +68,9 @@ export class KeyLifecycle {
 
   /**
    * Creates a new key with the name, the scope and the expiry of the old one. The old key and the keys granted with it
-   * stay valid for `graceMs`. The rotation of a granted key keeps its approver and client, and is revoked with the
-   * grant. Throws 404 for a revoked key and 409 for an expired one, because neither may be restored. Throws 409 if the
-   * approver was removed or no longer has the scope.
+   * stay valid for `graceMs`. A rotated granted key keeps its approver and client, and is revoked with the grant.
+   * Throws 404 for a revoked key and 409 for an expired one, because neither may be restored, and 409 if the approver
+   * was removed or no longer has the scope.
    */
   async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
     return this.database.transaction(async () => {
@@ -108,8 +107,8 @@ export class KeyLifecycle {
   }
 
   /**
-   * Throws 409 for the last admin key, because no one could create another one. Test keys do not count as a replacement
-   * for a live key: they cannot create live keys, while live keys can create both.
+   * Throws 409 for the last admin key, because no one could create another one. Test keys do not replace a live key:
+   * they cannot create live keys, while live keys can create both.
    */
   private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {
     const admins = await this.keys.lockAdmins(organizationId);
@@ -136,7 +135,6 @@ export class KeyLifecycle {
   }
 }
 
-/** Returns the origin of a rotated key: the grant of the old key, or the API call. */
 function originOf({
   id,
   source,
@@ -162,8 +160,8 @@ function originOf({
 }
 
 /**
- * Returns true if `key` is the given key, or was granted with it directly or through other keys. Searching the admin
- * keys is enough, because only admin keys grant admin keys.
+ * Returns true if `key` is the given key, or was granted with it directly or through other keys. The admin keys are
+ * enough, because only they grant admin keys.
  */
 function endsWith(admins: readonly AdminKey[], key: AdminKey, id: Id): boolean {
   for (let each: AdminKey | undefined = key; each !== undefined;) {

@@ -4,7 +4,6 @@ import type { KeysStore, KeyUse } from './keys.store.js';
 
 const use = (keyId: string, atMs: number): KeyUse => ({ environmentId: 1, keyId, at: new Date(atMs) });
 
-/** Creates the key usage with a store that records writes and can be made unavailable. */
 function arrange(): { usage: KeyUsage; written: KeyUse[][]; store: { isAway: boolean } } {
   const written: KeyUse[][] = [];
   const store = { isAway: false };

@@ -5,15 +5,12 @@ import type { Id } from '#kernel/ids.js';
 import { KeysStore, type KeyUse } from './keys.store.js';
 
 const WRITE_PERIOD_MS = 5_000;
-/**
- * Maximum number of pending uses. Further ones are dropped: `last_used_at` is informational and must not exhaust the
- * memory.
- */
+/** Further uses are dropped: `last_used_at` is informational and must not exhaust the memory. */
 const PENDING_MAX = 10_000;
 
 /**
- * Writes the times at which keys were last used, in the background with one statement for all. If the database is
- * unavailable, the write happens later. If the process crashes, the uses of the last seconds are lost.
+ * Writes the times of last use in the background, with one statement for all, and later if the database is unavailable.
+ * A crash loses the uses of the last seconds.
  */
 @Injectable()
 export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
@@ -32,12 +29,10 @@ export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 
-  /** Queues a use for the next write. Cheap enough for the request path. */
   note(use: KeyUse): void {
     if (this.pending.size < PENDING_MAX || this.pending.has(use.keyId)) this.pending.set(use.keyId, use);
   }
 
-  /** Runs one iteration of the loop. */
   async write(): Promise<{ restMs: number }> {
     const writing = this.pending;
     if (writing.size === 0) return { restMs: WRITE_PERIOD_MS };

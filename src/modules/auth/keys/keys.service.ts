@@ -9,7 +9,7 @@ import { KeysStore } from './keys.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'keys', filters: {} };
 
-/** Reads the keys of the caller's environment, newest first, including revoked and expired ones. */
+/** Lists are newest first, including revoked and expired keys. */
 @Injectable()
 export class KeysService {
   constructor(

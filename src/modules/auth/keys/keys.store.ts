@@ -6,7 +6,6 @@ import type { Scope } from '#kernel/tenant.js';
 import type { GivenBack } from '#modules/auth/granted-keys.contract.js';
 import { ApiKeyEntity, EnvironmentEntity } from '../auth.entities.js';
 
-/** The data of a key that the authenticator needs, with its tenant. */
 export interface KeyFacts {
   id: Id;
   environment_id: number;
@@ -19,7 +18,6 @@ export interface KeyFacts {
   revoked_at: Date | null;
 }
 
-/** A valid admin key. */
 export interface AdminKey {
   environment_id: number;
   id: Id;
@@ -28,7 +26,6 @@ export interface AdminKey {
   granter_key_id: Id | null;
 }
 
-/** A use of a key, with its time. */
 export interface KeyUse {
   environmentId: number;
   keyId: Id;
@@ -100,7 +97,6 @@ const NOTE_USES: Statement = {
       and (k.last_used_at is null or k.last_used_at <= u.at - interval '1 minute')`,
 };
 
-/** API keys. */
 @Injectable()
 export class KeysStore {
   constructor(private readonly database: Database) {}
@@ -110,7 +106,6 @@ export class KeysStore {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** Returns a key and locks its row until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
@@ -130,7 +125,6 @@ export class KeysStore {
     await this.rows().insert(row);
   }
 
-  /** Returns true if any tenant has a key with this hash. */
   exists(hash: Buffer): Promise<boolean> {
     return this.rows().existsBy({ hash });
   }
@@ -141,15 +135,11 @@ export class KeysStore {
     return revoked?.hash ?? null;
   }
 
-  /**
-   * Returns the valid key with this hash and the first key of its grant, if it was granted to a client (to `clientId`,
-   * if given). Returns `null` otherwise.
-   */
+  /** Returns the valid key with this hash if it was granted to a client (to `clientId`, if given), or `null`. */
   async ofGrant(hash: Buffer, clientId: string | null): Promise<(GivenBack & { firstKeyId: Id }) | null> {
     return (await this.database.query<GivenBack & { firstKeyId: Id }>(OF_GRANT, [hash, clientId]))[0] ?? null;
   }
 
-  /** Returns true if the organization granted the client a key that is still valid. */
   async isGrantedTo(organizationId: Id, clientId: string): Promise<boolean> {
     return (await this.database.query(GRANTED_TO, [organizationId, clientId])).length > 0;
   }
@@ -176,10 +166,7 @@ export class KeysStore {
     ]);
   }
 
-  /**
-   * Returns the number of one of the organization's environments. Uses the index
-   * `environments_organization_id_mode_key`.
-   */
+  /** Index `environments_organization_id_mode_key`. */
   async environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
     const { id } = await this.database
       .manager()

@@ -13,7 +13,6 @@ import { KeysStore } from './keys.store.js';
 
 const NAME_LENGTH_MAX = 200;
 
-/** Granted keys, stored in the same table as all other keys. */
 @Injectable()
 export class StoredGrantedKeys extends GrantedKeys {
   constructor(

@@ -15,7 +15,6 @@ const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'members', filters: {} };
 const UNIQUE_VIOLATION = '23505';
 
-/** A member to add. */
 export interface NewMember {
   /** In lower case. */
   email: string;
@@ -63,8 +62,8 @@ export class MembersService extends Memberships {
   }
 
   /**
-   * Changes a member. Open sessions get a new role within five seconds. Keys that the member granted with a higher
-   * scope are revoked. Throws 403 for a test key, 404, and 409 for the last admin.
+   * Changes a member. Open sessions get a new role within five seconds. Revokes keys that the member granted with a
+   * higher scope. Throws 403 for a test key, 404, and 409 for the last admin.
    */
   async update(tenant: Tenant, id: Id, changes: { name?: string; role?: Scope }): Promise<MemberRow> {
     requireLive(tenant);
@@ -79,8 +78,8 @@ export class MembersService extends Memberships {
   }
 
   /**
-   * Removes a member. Ends the member's sessions within five seconds on every node, and revokes the keys that the
-   * member granted to applications and programs. Throws 403 for a test key, 404, and 409 for the last admin.
+   * Removes a member, ends the member's sessions within five seconds on every node, and revokes the keys that the
+   * member granted. Throws 403 for a test key, 404, and 409 for the last admin.
    */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     requireLive(tenant);

@@ -3,7 +3,6 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** One member. */
 export interface MemberRow {
   organization_id: Id;
   id: Id;
@@ -14,7 +13,6 @@ export interface MemberRow {
   last_signed_in_at: Date | null;
 }
 
-/** A membership with the name of its organization. */
 export interface MembershipRow {
   organization_id: Id;
   organization_name: string;
@@ -128,12 +126,11 @@ export class MembersStore {
     return (await this.database.query<MemberRow>(UPDATE, [organizationId, id, name ?? null, role ?? null]))[0] ?? null;
   }
 
-  /** Returns false if there is no such member. */
   async remove(organizationId: Id, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [organizationId, id])).length > 0;
   }
 
-  /** Returns the admins and locks their rows until the transaction ends. */
+  /** Locks their rows until the transaction ends. */
   async lockAdmins(organizationId: Id): Promise<Id[]> {
     return (await this.database.query<{ id: Id }>(LOCK_ADMINS, [organizationId])).map(({ id }) => id);
   }

@@ -12,10 +12,7 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 type Modes = Record<'live' | 'test', string>;
 
-/**
- * Runs the first start under a lock, so that only one of several processes that start at the same time creates the
- * missing data.
- */
+/** Holds a lock, so that only one of several processes that start at the same time creates the missing data. */
 @Injectable()
 export class LockedFirstStart extends FirstStart {
   constructor(

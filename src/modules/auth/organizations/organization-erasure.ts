@@ -9,8 +9,8 @@ const EVERY_MS = 60_000;
 const AGAIN_MS = 1_000;
 
 /**
- * Erases the configuration of removed organizations: destinations, secrets, endpoints, members and everything else.
- * Deletes in batches, and referencing rows before referenced ones. Safe to run in any number of processes.
+ * Erases the configuration of removed organizations in batches, and referencing rows before referenced ones. Safe to
+ * run in any number of processes.
  */
 @Injectable()
 export class OrganizationErasure implements OnApplicationBootstrap, OnApplicationShutdown {

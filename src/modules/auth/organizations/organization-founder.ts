@@ -7,7 +7,6 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 const DEFAULT_RETENTION_DAYS = 30;
 
-/** Creates organizations. */
 @Injectable()
 export class OrganizationFounder {
   constructor(
@@ -18,8 +17,8 @@ export class OrganizationFounder {
   ) {}
 
   /**
-   * Returns the first organization. Creates it with its two environments if there is none. Must run in a transaction,
-   * which holds the lock against concurrent calls.
+   * Creates the organization with its two environments if there is none. Must run in a transaction, which holds the
+   * lock against concurrent calls.
    */
   async firstOrganization(): Promise<{ organizationId: Id; isNew: boolean }> {
     await this.store.lockFirstStart();

@@ -21,7 +21,6 @@ const LIST: CursorQuery = { list: 'orgs', filters: {} };
 const OPERATOR: Tenant = { environmentId: 0, organizationId: '', mode: 'live' };
 const UNIQUE_VIOLATION = '23505';
 
-/** An organization to create. */
 export interface NewOrganization {
   slug: string;
   name: string;
@@ -29,7 +28,6 @@ export interface NewOrganization {
   admin: { email: string; name: string };
 }
 
-/** A created organization, with its first admin and keys. */
 export interface MadeOrganization {
   organization: OrgRow;
   admin: MemberRow;
@@ -70,8 +68,8 @@ export class OrgsService {
   }
 
   /**
-   * Creates an organization with its two environments, its first admin and an admin key for each environment. Throws
-   * 409 for a slug that is or was used by another organization, and for a second organization without OIDC_DOMAINS.
+   * Creates an organization with its environments, first admin and admin keys. Throws 409 for a slug that is or was
+   * used by another one, and for a second organization without OIDC_DOMAINS.
    */
   async create({ slug, name, admin }: NewOrganization): Promise<MadeOrganization> {
     const taken = (): Error => conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
@@ -90,8 +88,8 @@ export class OrgsService {
 
   /**
    * Removes an organization. Its keys, members and sessions stop working within five seconds on every node, and its
-   * receive URLs return 404. Its configuration is erased in the background. Accepted events are deleted when their
-   * retention ends. Throws 404 if it is already removed, and 409 for the last one.
+   * receive URLs return 404. The configuration is erased in the background, accepted events when their retention ends.
+   * Throws 404 if it is already removed, and 409 for the last one.
    */
   async remove(id: Id): Promise<void> {
     await this.database.transaction(async () => {

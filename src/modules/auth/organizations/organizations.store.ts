@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database, sqlState, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** An organization as shown to the operator. */
 export interface OrgRow {
   id: Id;
   slug: string;
@@ -15,10 +14,7 @@ export interface OrgRow {
 const COLUMNS = 'id, slug, name, created_at, removed_at, erased_at';
 const FOREIGN_KEY = '23503';
 const ROWS_AT_ONCE = 2_000;
-/**
- * Tables whose rows are kept after an erasure: they prove that the organization existed, and who used its slug and
- * keys.
- */
+/** Kept after an erasure: they prove that the organization existed, and who used its slug and keys. */
 const KEPT: ReadonlySet<string> = new Set(['environments', 'api_keys', 'audit_log']);
 
 const PAGE: Statement = {
@@ -74,10 +70,7 @@ const ERASED: Statement = {
   text: `update organizations set erased_at = now(), name = 'Removed' where id = $1::uuid and erased_at is null`,
 };
 
-/**
- * Tables whose rows belong to an environment. Partitioned tables are excluded: they hold accepted events, which are
- * deleted when their retention ends.
- */
+/** Tables with an environment's rows. Partitioned ones hold accepted events, which end with their retention. */
 const TABLES: Statement = {
   name: 'orgs.tables',
   text: `

@@ -13,7 +13,6 @@ import { OrganizationsStore } from './own-organization.store.js';
 const DAY_SECONDS = 86_400;
 const UNIQUE_VIOLATION = '23505';
 
-/** The caller's organization, as seen from one of its environments. */
 export interface OrganizationView {
   organization: OrganizationEntity;
   environment: EnvironmentEntity;
@@ -27,11 +26,9 @@ export interface OrganizationChanges {
   publicEventCatalog?: boolean;
   /** Id of a destination in the format of the API, or `null` for none. */
   systemDestination?: string | null;
-  /** Origins of the environment. */
   portalOrigins?: readonly string[];
 }
 
-/** The caller's organization. */
 @Injectable()
 export class OrganizationService {
   constructor(
@@ -54,9 +51,9 @@ export class OrganizationService {
   }
 
   /**
-   * Changes the organization. The retention period and the catalog setting belong to the environment. A new retention
-   * period applies to data that is accepted from now on. Throws 403 if a test key changes the name or the slug, 409 for
-   * a slug that is or was used by another organization, and 422.
+   * Changes the organization. Retention and the catalog setting belong to the environment. A new retention period
+   * applies to data accepted from now on. Throws 403 if a test key changes the name or the slug, 409 for a slug that is
+   * or was used by another organization, and 422.
    */
   async update(
     tenant: Tenant,
@@ -89,10 +86,7 @@ export class OrganizationService {
     return id;
   }
 
-  /**
-   * An event that expires before its last attempt would be lost, although the receiver was promised the whole retry
-   * schedule.
-   */
+  /** An event that expired before its last attempt would be lost, although the whole schedule was promised. */
   private async refuseShorterThanRetries({ environmentId }: Tenant, retentionDays: number | undefined): Promise<void> {
     if (retentionDays === undefined) return;
     const seconds = await this.schedules.longestSeconds(environmentId);
@@ -117,10 +111,7 @@ export class OrganizationService {
     }
   }
 
-  /**
-   * Slugs are part of published URLs. A slug that was given up stays reserved, so that no other organization receives
-   * requests that were meant for this one.
-   */
+  /** Slugs are part of published URLs. One given up stays reserved, so no other organization gets its requests. */
   private async reserve(id: Id, slug: string | undefined): Promise<void> {
     if (slug === undefined) return;
     if (await this.store.isReservedFor(id, slug)) return;

@@ -15,10 +15,7 @@ const NEXT_ENVIRONMENT: Statement = {
   text: `select nextval(pg_get_serial_sequence('environments', 'id'))::int as id`,
 };
 
-/**
- * Selects the distinct retention periods of all environments, which are only a few numbers. Before there are any
- * environments, selects the default.
- */
+/** Distinct over all environments: only a few numbers. Without environments, the default. */
 const RETENTIONS: Statement = {
   name: 'organizations.retentions',
   text: 'select distinct retention_days as days from environments union select 30 where not exists (select from environments)',
@@ -30,10 +27,7 @@ const SEVERAL: Statement = {
   text: 'select 1 from organizations where removed_at is null limit 2',
 };
 
-/**
- * Uses the index `reserved_slugs_pkey`. Reserves the current slug, which the next statement of the transaction
- * replaces.
- */
+/** Index `reserved_slugs_pkey`. Reserves the current slug, which the transaction's next statement replaces. */
 const RESERVE: Statement = {
   name: 'organizations.reserve_slug',
   text: `
@@ -62,7 +56,6 @@ const ENVIRONMENT_OF: Statement = {
     where e.organization_id = $1::uuid and e.mode = $2 and o.removed_at is null`,
 };
 
-/** Organizations and their environments. */
 @Injectable()
 export class OrganizationsStore {
   constructor(private readonly database: Database) {}
@@ -72,13 +65,11 @@ export class OrganizationsStore {
     await this.database.query(LOCK_FIRST_START);
   }
 
-  /** Returns the oldest organization of the installation that was not removed. */
   async first(): Promise<OrganizationEntity | null> {
     const [first] = await this.organizations().find({ where: { removedAt: IsNull() }, order: { id: 'ASC' }, take: 1 });
     return first ?? null;
   }
 
-  /** Returns true if there is more than one organization that was not removed. */
   async hasSeveral(): Promise<boolean> {
     return (await this.database.query(SEVERAL)).length > 1;
   }
@@ -101,10 +92,7 @@ export class OrganizationsStore {
     await this.organizations().update({ id }, changes);
   }
 
-  /**
-   * Reserves the organization's current slug for it, in the transaction that changes the slug. Returns false if `slug`
-   * is reserved for another organization.
-   */
+  /** Reserves the current slug in the transaction that changes it. False if `slug` is another organization's. */
   async isReservedFor(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
   }
@@ -127,7 +115,6 @@ export class OrganizationsStore {
     return this.environments().findOneBy({ id });
   }
 
-  /** Returns an environment and locks its row until the transaction ends. */
   findEnvironmentForUpdate(id: number): Promise<EnvironmentEntity> {
     return this.environments().findOneOrFail({ where: { id }, lock: { mode: 'pessimistic_write' } });
   }

@@ -30,7 +30,6 @@ class SetClock extends Clock {
   }
 }
 
-/** Creates one member's session with an in-memory store and a manual clock. */
 function scene(more: Partial<SessionFacts> = {}) {
   const clock = new SetClock();
   const facts = {

@@ -14,14 +14,12 @@ import { type SessionClient, type SessionOwner, Sessions, type SignedIn } from '
 import { type SessionCookie, sessionCookie } from './session-cookie.js';
 import { type SessionFacts, SessionsStore } from './sessions.store.js';
 
-/** Time without a request after which a session ends. */
 export const IDLE_MS_MAX = 12 * 3_600_000;
 const LIFETIME_SECONDS = 7 * 86_400;
 const SEEN_NOTED_EVERY_MS = 60_000;
 const ENTRIES_MAX = 10_000;
 const USER_AGENT_LENGTH_MAX = 200;
 
-/** A session as cached. */
 interface Known {
   facts: SessionFacts;
   lastSeenMs: number;
@@ -138,10 +136,7 @@ export class CachedSessions extends Sessions {
     return { facts, lastSeenMs: facts.last_seen_at.getTime(), endsMs };
   }
 
-  /**
-   * Created on first use: with PORT=0 the address is known only when the service listens. The keyring is loaded by then
-   * as well.
-   */
+  /** Created on first use: with PORT=0 the address is known only when the service listens. */
   private get cookie(): SessionCookie {
     return (this.ownCookie ??= sessionCookie({
       baseUrl: this.config.baseUrl,
@@ -150,10 +145,7 @@ export class CachedSessions extends Sessions {
   }
 }
 
-/**
- * Derives the CSRF token from the session token, so that it need not be stored. To know it, one needs the cookie or a
- * page that was rendered for it.
- */
+/** Derived from the session token, so it need not be stored. Only the cookie or a page made for it reveals it. */
 function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf:${token}`, 'base64url');
 }

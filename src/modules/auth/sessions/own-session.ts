@@ -6,7 +6,6 @@ import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
 import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 
-/** The session of the calling page. */
 @Injectable()
 export class OwnSession {
   constructor(
@@ -22,10 +21,7 @@ export class OwnSession {
     return who;
   }
 
-  /**
-   * Signs out, records it in the audit log, and returns the `Set-Cookie` value that deletes the cookie. Throws 404 for
-   * a key.
-   */
+  /** Signs out, writes the audit log, and returns the `Set-Cookie` that deletes the cookie. Throws 404 for a key. */
   async end(caller: Caller, cookieHeader: string | undefined, origin: AuditOrigin): Promise<string> {
     const { sessionId, organizationId, member, key, how } = await this.read(caller, cookieHeader);
     const session = showId('ses', sessionId);

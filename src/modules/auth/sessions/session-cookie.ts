@@ -1,6 +1,5 @@
 import { type CookieOwner, type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
 
-/** The session cookie: its name, and how to write and read it. */
 export interface SessionCookie extends HostCookie {
   /** Returns the token in a `Cookie` header, or `null` if it contains no possible token. */
   read: (header: string | undefined) => string | null;
@@ -9,7 +8,6 @@ export interface SessionCookie extends HostCookie {
 /** 32 bytes in base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** Returns the session cookie of this installation. */
 export function sessionCookie(owner: CookieOwner): SessionCookie {
   const cookie = hostCookie('posthorn_session', owner);
   return {

@@ -12,7 +12,6 @@ import { type SessionRow, SessionsStore } from './sessions.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'sessions', filters: {} };
 
-/** Sessions of an organization, for its admins. */
 @Injectable()
 export class SessionsService {
   constructor(
@@ -22,7 +21,6 @@ export class SessionsService {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Returns the active sessions. */
   async list(
     tenant: Tenant,
     { cursor, limit = LIMIT_DEFAULT }: PageQuery,

@@ -4,7 +4,6 @@ import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { SignInWay } from '#modules/auth/sessions.contract.js';
 
-/** An active session with its owner. */
 export interface SessionFacts {
   id: Id;
   organization_id: Id;
@@ -26,7 +25,6 @@ export interface SessionFacts {
   key_mode: 'live' | 'test' | null;
 }
 
-/** A session as shown to the admins of the organization. */
 export interface SessionRow {
   id: Id;
   how: SignInWay;
@@ -40,7 +38,6 @@ export interface SessionRow {
   expires_at: Date;
 }
 
-/** The data of a new session. */
 export interface NewSession {
   organizationId: Id;
   id: Id;
@@ -122,7 +119,6 @@ const PURGE: Statement = {
   text: `delete from sessions where expires_at < now() - interval '30 days'`,
 };
 
-/** Sessions. */
 @Injectable()
 export class SessionsStore {
   constructor(private readonly database: Database) {}
