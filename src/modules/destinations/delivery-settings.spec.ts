@@ -6,7 +6,6 @@ import type { DestinationEntity } from './destinations.entities.js';
 import type { RetryPolicies } from './retry-policies.js';
 import { changed, DEFAULT_SETTINGS, retryPolicy } from './settings.js';
 
-/** Retry policies without extensions. */
 const NUMBERS = { forSettings: retryPolicy, absence: () => null } as unknown as RetryPolicies;
 
 const legacy = (given: Partial<LegacySignatureSettings>): ReturnType<typeof deliveryChanges> =>

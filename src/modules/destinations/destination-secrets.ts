@@ -12,16 +12,13 @@ import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore, type Whose } from './destinations.store.js';
 import type { Settings, SettingsChanges } from './settings.js';
 
-/** Encrypted columns of the signing keys. */
 export type SecretColumns = Pick<
   DestinationEntity,
   'secret' | 'previousSecret' | 'previousSecretUntil' | 'privateKey' | 'previousPrivateKey' | 'legacySecret'
 >;
 
-/** Keys that sign together. */
 export type SigningKeys = Pick<Target, 'signingKeys' | 'privateKeys'>;
 
-/** All decrypted signing keys of a destination. */
 export interface OpenedKeys {
   current: SigningKeys;
   /** Current and previous keys, used until the grace period of a rotation ends. `null` without previous keys. */
@@ -45,9 +42,7 @@ export class DestinationSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Returns the columns of a new destination. `given` is a secret that the owner brings. Throws 422 if it is invalid.
-   */
+  /** Columns of a new destination. `given` is a secret that the owner brings. Throws 422 if it is invalid. */
   begin(
     place: Place,
     given: string | null,
@@ -64,9 +59,7 @@ export class DestinationSecrets {
     };
   }
 
-  /**
-   * Returns the columns that change with the settings: keys that are now needed, and keys that are no longer needed.
-   */
+  /** Adds keys that are now needed, and removes keys that are no longer needed. */
   following(
     row: DestinationEntity,
     { asymmetric, legacySignature }: Settings,
@@ -98,7 +91,7 @@ export class DestinationSecrets {
     };
   }
 
-  /** Returns the current signing keys. Throws 404. */
+  /** Throws 404. */
   async show(tenant: Tenant, id: Id, whose: Whose = 'listed'): Promise<ShownSecret> {
     const row = await this.store.find(tenant.environmentId, id, whose);
     if (row === null) throw notFound('destination');
@@ -155,7 +148,6 @@ export class DestinationSecrets {
   }
 }
 
-/** Returns an error if a legacy signature has neither a new key nor a stored one. */
 export function legacyKeyFaults(
   { legacySignature }: Settings,
   { legacyKey }: SettingsChanges,

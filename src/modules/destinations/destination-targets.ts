@@ -18,7 +18,7 @@ type Gathering = Map<Id, (rows: Promise<ReadonlyMap<Id, DestinationEntity>>) => 
 
 const ENTRIES_MAX = 50_000;
 
-/** Targets of stored destinations, cached by environment and id. */
+/** Cached by environment and id. */
 @Injectable()
 export class DestinationTargets {
   private readonly cache: Cache<Target | null>;
@@ -46,20 +46,16 @@ export class DestinationTargets {
     );
   }
 
-  /** Returns the same as `find` if it is in the cache, otherwise `undefined`. */
   known(environmentId: number, id: Id): Target | null | undefined {
     return this.cache.known(`${environmentId}:${id}`);
   }
 
-  /** Returns `null` if there is none in this environment. */
+  /** `null` if there is none in this environment. */
   find(environmentId: number, id: Id): Promise<Target | null> {
     return this.cache.get(`${environmentId}:${id}`);
   }
 
-  /**
-   * Returns many targets, and loads all that are not in the cache with one statement. An entry is also `null` if a
-   * secret of its headers is missing.
-   */
+  /** Loads all that are not cached with one statement. Also `null` if a secret of the headers is missing. */
   async ofAll(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     const found = this.gathered(environmentId, ids);
     try {

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type DestinationUser, DestinationUsers, type FindDestinationUsers } from './destination-users.contract.js';
 
-/** Collects the users of a destination from all registered modules. */
 @Injectable()
 export class AttachedDestinationUsers extends DestinationUsers {
   private readonly finders: FindDestinationUsers[] = [];

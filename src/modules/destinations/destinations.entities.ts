@@ -2,25 +2,21 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 import type { LegacyScheme } from '#engine/legacy-signature.js';
 import type { Id } from '#kernel/ids.js';
 
-/**
- * `max_attempts` and `schedule` (seconds) as the caller gave them, with defaults for omitted fields; or the name of the
- * policy that is used instead.
- */
+/** As the caller gave it, with defaults for omitted fields (`schedule` in seconds), or the name of a policy. */
 export interface RetrySettings {
   policy?: string;
   max_attempts?: number;
   schedule?: number[];
 }
 
-/** A limit on the rate of deliveries to one destination, shared by all workers. */
+/** Shared by all workers. */
 export interface RateLimitSettings {
   per_second: number;
 }
 
-/** Result of the last check of a destination. */
 export type Validation = 'pending' | 'valid' | 'stale' | 'invalid';
 
-/** One destination. Its secrets and credentials are encrypted. */
+/** Secrets and credentials are stored encrypted. */
 @Entity('destinations')
 @Index('destinations_listed_idx', ['environmentId', 'id'], { where: 'owner_id is null' })
 @Index('destinations_owner_id_idx', ['environmentId', 'ownerId'], { where: 'owner_id is not null' })
@@ -36,7 +32,7 @@ export class DestinationEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'destinations_pkey' })
   id: Id;
 
-  /** The endpoint of an application that owns the destination. Owned destinations do not appear in the list. */
+  /** Endpoint of an application that owns the destination. Owned destinations do not appear in the list. */
   @Column('uuid', { name: 'owner_id', nullable: true })
   ownerId: Id | null;
 
@@ -86,7 +82,7 @@ export class DestinationEntity {
   @Column('text', { name: 'disabled_reason', nullable: true })
   disabledReason: string | null;
 
-  /** Time since which the destination takes no deliveries. `null` while it is active. Maintained by the store. */
+  /** `null` while the destination is active. Maintained by the store. */
   @Column('timestamptz', { name: 'disabled_at', nullable: true })
   disabledAt?: Date | null;
 
@@ -110,7 +106,6 @@ export class DestinationEntity {
   @Column('bytea', { name: 'previous_private_key', nullable: true })
   previousPrivateKey: Buffer | null;
 
-  /** Key of `legacySignature`. */
   @Column('bytea', { name: 'legacy_secret', nullable: true })
   legacySecret: Buffer | null;
 

@@ -34,7 +34,6 @@ import { StoredServiceDestinations } from './service-destinations.js';
 import { CachedTargets } from './targets.js';
 import { Validator } from './validator.js';
 
-/** The registry of targets: destinations, the adapters of their types, and their circuits. */
 @Module({
   imports: [AuthModule, DiscoveryModule, SecretsModule],
   // The checks come first, so that `/check` is not taken for the id of a destination.

@@ -12,7 +12,6 @@ import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { RetryPolicies } from './retry-policies.js';
 
-/** Filters of the list. */
 export interface DestinationQuery {
   type?: string;
   validation?: Validation;
@@ -24,7 +23,6 @@ export interface DestinationQuery {
   limit?: number;
 }
 
-/** One page of destinations. */
 export interface DestinationRows {
   rows: DestinationEntity[];
   nextCursor: string | null;
@@ -32,7 +30,6 @@ export interface DestinationRows {
   count: number | null;
 }
 
-/** A destination with the state that results from its deliveries. */
 export interface DestinationView {
   row: DestinationEntity;
   settings: ShownDeliverySettings;
@@ -43,7 +40,6 @@ export interface DestinationView {
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads the destinations of the caller's environment, newest first. */
 @Injectable()
 export class DestinationsService {
   constructor(
@@ -80,7 +76,6 @@ export class DestinationsService {
     return this.view(row);
   }
 
-  /** Returns the row with its circuit. */
   async view(row: DestinationEntity): Promise<DestinationView> {
     return {
       row,

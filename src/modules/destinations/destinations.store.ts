@@ -25,7 +25,6 @@ import { DestinationEntity, type RetrySettings, type Validation } from './destin
 
 const TABLE = 'destinations';
 
-/** Filter of the destination list. */
 export interface DestinationFilter {
   type?: string;
   validation?: Validation;
@@ -84,7 +83,6 @@ const RETRY_SCHEDULES: Statement = {
   text: 'select distinct retry from destinations where environment_id = $1::int and retry is not null',
 };
 
-/** A destination that was deleted with its owner. */
 export interface RemovedOwned {
   id: Id;
   headers: Record<string, string>;
@@ -108,7 +106,7 @@ export class DestinationsStore {
     return row && this.opened(row);
   }
 
-  /** Returns a destination and locks its row until the transaction ends. */
+  /** Locks the row until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
     const row = await this.rows().findOne({
       where: { environmentId, id, ownerId: ownerOf(whose) },
@@ -122,21 +120,17 @@ export class DestinationsStore {
     return (await this.rows().findBy({ environmentId, id: Any(ids) })).map((row) => this.opened(row));
   }
 
-  /**
-   * Returns a page, newest first. Uses the index `destinations_listed_idx`, backwards, or `destinations_name_idx`.
-   * Other filters are applied to the rows that the index returns.
-   */
+  /** Newest first. Uses `destinations_listed_idx`, backwards, or `destinations_name_idx`, and filters the rows. */
   async page(environmentId: number, filter: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
     const rows = await this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
     return rows.map((row) => this.opened(row));
   }
 
-  /** Counts the destinations of a list, up to `max`. Uses the same indexes as `page`. */
+  /** Counts up to `max`. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: DestinationFilter, max: number): Promise<number> {
     return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
-  /** Returns the distinct custom retry schedules of an environment's destinations. */
   async retrySchedules(environmentId: number): Promise<RetrySettings[]> {
     const rows = await this.database.query<{ retry: RetrySettings }>(RETRY_SCHEDULES, [environmentId]);
     return rows.map(({ retry }) => retry);
@@ -170,7 +164,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Disables an active destination at the request of its receiver. */
+  /** At the request of the receiver. Has no effect on a disabled destination. */
   disable(environmentId: number, id: Id, reason: string): Promise<void> {
     return this.database.transaction(async () => {
       const [disabled] = await this.database.query<DestinationName>(DISABLE, [
@@ -186,7 +180,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Deletes all destinations of one owner. The caller has to release the secrets that they used. */
+  /** The caller has to release the secrets that the destinations used. */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
       const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [
@@ -219,7 +213,6 @@ export class DestinationsStore {
     return sealNamed(this.vault, { table: TABLE, environmentId, id }, headers);
   }
 
-  /** Returns a saved row with readable headers. */
   private opened(row: DestinationEntity): DestinationEntity {
     const { environmentId, id } = row;
     return { ...row, headers: openNamed(this.vault, { table: TABLE, environmentId, id }, row.headers) };
@@ -252,10 +245,7 @@ function listed(
   return where;
 }
 
-/**
- * Uses the index `circuits_shut_idx`. Circuits that are not closed are few, and a destination without a row has a
- * closed circuit.
- */
+/** Uses the index `circuits_shut_idx`. Few circuits are open, and without a row a circuit is closed. */
 function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
   const [condition, which] =
     state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];

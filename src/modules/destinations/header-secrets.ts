@@ -7,7 +7,6 @@ import { filledIn, secretNames, templateFaults } from './header-templates.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Named secrets in the static headers of destinations. */
 @Injectable()
 export class HeaderSecrets {
   constructor(
@@ -16,16 +15,13 @@ export class HeaderSecrets {
     private readonly database: Database,
   ) {}
 
-  /** Returns the current errors in the secrets of the headers, so that a call can be rejected before expensive work. */
+  /** Current errors, so that a call can be rejected before expensive work. */
   async faults(environmentId: number, headers: Headers): Promise<Fault[]> {
     const names = secretNames(headers);
     return names.length === 0 ? [] : templateFaults(headers, await this.secrets.current(environmentId, names));
   }
 
-  /**
-   * Runs `work` in a transaction in which the secrets of the destination's headers are locked: none of them can be
-   * deleted or changed until the commit. Throws 422 with all errors.
-   */
+  /** Locks the secrets of the headers against deletion and change until the commit. Throws 422 with all errors. */
   using<T>(environmentId: number, destinationId: Id, headers: Headers, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       const unknown = await this.uses.replace(
@@ -45,10 +41,7 @@ export class HeaderSecrets {
     await this.uses.replace(environmentId, { kind: 'destination', id: destinationId }, []);
   }
 
-  /**
-   * Returns the headers with the secrets filled in. Throws 409 instead of returning a template. That happens only if a
-   * secret has become longer since the destination was saved.
-   */
+  /** Throws 409 instead of returning a template, if a secret has become longer since the last save. */
   async resolve(environmentId: number, headers: Headers): Promise<Headers> {
     const names = secretNames(headers);
     if (names.length === 0) return headers;

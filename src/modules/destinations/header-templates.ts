@@ -3,19 +3,15 @@ import type { Fault } from '#kernel/errors.js';
 
 /** Matches any text between the braces, so that a misspelled name is reported as unknown and never sent literally. */
 const REFERENCE = /\{\{\s*secrets\.([^{}]*)\}\}/g;
-/** Valid names of secrets. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const FAULTS_MAX = 50;
 
-/** Returns the distinct names of the secrets in `{{secrets.NAME}}`. */
+/** Distinct names of the secrets in `{{secrets.NAME}}`. */
 export function secretNames(headers: Readonly<Record<string, string>>): string[] {
   return [...new Set(Object.values(headers).flatMap((value) => [...value.matchAll(REFERENCE)].map(nameIn)))];
 }
 
-/**
- * Returns the headers with the values of their secrets. The values are inserted literally: a reference inside a value
- * is not resolved.
- */
+/** Values are inserted literally: a reference inside a value is not resolved. */
 export function filledIn(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,
@@ -26,10 +22,7 @@ export function filledIn(
   return Object.fromEntries(Object.entries(headers).map(([name, template]) => [name, fill(template)]));
 }
 
-/**
- * Returns the reasons why the headers cannot be sent with these values. Every secret must exist, every value must be a
- * valid header value by itself, and so must the resulting header. The errors never contain a value.
- */
+/** Every secret must exist, and every value and resulting header must be valid. Errors never contain a value. */
 export function templateFaults(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,

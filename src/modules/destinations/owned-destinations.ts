@@ -90,7 +90,6 @@ export class StoredOwnedDestinations extends OwnedDestinations {
     return this.owned(row, await this.circuits.find(tenant.environmentId, id));
   }
 
-  /** Presents a row that has an owner. */
   private owned(row: DestinationEntity, { state, openedAt }: Circuit): OwnedDestination {
     const { id, ownerId, name, url, status, disabledReason, version, createdAt, updatedAt } = row;
     return {

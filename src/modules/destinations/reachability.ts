@@ -7,7 +7,7 @@ import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { adapterConfig } from './settings.js';
 import { faultsOf, probeOf } from './supervised-checks.js';
 
-/** Results of the checks of a destination. A check that was not made because an earlier one failed counts as failed. */
+/** A check that was not made because an earlier one failed counts as failed. */
 export interface CheckReport {
   checks: { schema: boolean; credentials: boolean; connectivity: boolean };
   /** True if connecting to the target is not allowed, whether or not it responds. */
@@ -15,7 +15,6 @@ export interface CheckReport {
   detail: string;
 }
 
-/** Checks with the adapter of the type that a target is reachable. */
 @Injectable()
 export class Reachability extends UrlChecks {
   constructor(
@@ -39,10 +38,7 @@ export class Reachability extends UrlChecks {
     return 'pending';
   }
 
-  /**
-   * Checks that a URL is reachable, and describes the result for human readers. Stores nothing. Throws 422 only for an
-   * unknown type.
-   */
+  /** Describes whether a URL is reachable. Stores nothing. Throws 422 only for an unknown type. */
   async try(draft: Draft): Promise<{ ok: boolean; detail: string }> {
     const unsupported = this.adapters.refusal(draft.type);
     if (unsupported !== null) return { ok: false, detail: unsupported };
@@ -58,7 +54,6 @@ export class Reachability extends UrlChecks {
     return this.try({ type: 'https', url, config: {}, credentials: null });
   }
 
-  /** Runs all checks of a stored destination. */
   async report(row: DestinationEntity): Promise<CheckReport> {
     const draft = this.draft(row);
     const adapter = this.adapters.find(row.type);
@@ -72,7 +67,6 @@ export class Reachability extends UrlChecks {
       : failedFrom(check, detail);
   }
 
-  /** Returns a stored destination in the form that its adapter checks. */
   draft(row: Pick<DestinationEntity, 'environmentId' | 'id' | 'type' | 'url' | 'config' | 'credentials'>): Draft {
     return {
       type: row.type,
@@ -82,7 +76,6 @@ export class Reachability extends UrlChecks {
     };
   }
 
-  /** Returns the adapter if the settings are valid for it. */
   private checked(draft: Draft): DestinationAdapter {
     const adapter = this.adapters.require(draft.type);
     const faults = faultsOf(adapter, draft);

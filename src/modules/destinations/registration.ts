@@ -11,7 +11,6 @@ import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
 import { adapterConfig, changed, DEFAULT_SETTINGS, type SettingsChanges, settingsFaults } from './settings.js';
 
-/** A destination that a caller requests. */
 export interface NewDestination {
   name: string;
   type: string;
@@ -21,13 +20,12 @@ export interface NewDestination {
   secret: string | null;
 }
 
-/** The endpoint of an application that owns the destination, and the id of the new destination. */
 export interface Ownership {
   id: Id;
   ownerId: Id;
 }
 
-/** Registers destinations, which are validated and probed before they are stored. */
+/** Destinations are validated and probed before they are stored. */
 @Injectable()
 export class Registration {
   constructor(
@@ -39,7 +37,7 @@ export class Registration {
     private readonly retention: RetryRetention,
   ) {}
 
-  /** Creates a destination. An owned one is not probed. Throws 422 with the failed check. Nothing is stored then. */
+  /** An owned destination is not probed. Throws 422 with the failed check. Nothing is stored then. */
   async create(tenant: Tenant, asked: NewDestination, owned: Ownership | null = null): Promise<DestinationEntity> {
     const { name, type, settings: given, credentials, secret } = asked;
     const settings = changed({ ...DEFAULT_SETTINGS, name }, given);

@@ -46,19 +46,18 @@ export class RetryPolicies implements OnModuleInit {
     }
   }
 
-  /** Returns the policy in effect. If the named policy is not loaded, the default applies. */
+  /** If the named policy is not loaded, the default applies. */
   forSettings(retry: RetrySettings | null): RuledRetryPolicy {
     const name = retry?.policy;
     return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
   }
 
-  /** Returns the reason why a named policy is not applied, or `null` if it is applied or none is named. */
+  /** `null` if a named policy is applied or none is named. */
   absence(retry: RetrySettings | null): string | null {
     const name = retry?.policy;
     return name === undefined || this.named.has(name) ? null : absenceOf(name);
   }
 
-  /** Returns an error if there is no policy with this name. */
   faults({ policy }: RetrySettings): Fault[] {
     if (policy === undefined || this.named.has(policy)) return [];
     const known = [...this.named.keys()].sort();

@@ -20,10 +20,7 @@ export class RetryRetention {
     schedules.attach((environmentId) => this.longestSeconds(environmentId));
   }
 
-  /**
-   * Returns errors for an unknown policy, and for a schedule that takes longer than events are kept. Settings that the
-   * caller does not change are not checked.
-   */
+  /** A schedule must not take longer than events are kept. Settings that the caller does not change are not checked. */
   async faults(environmentId: number, retry: RetrySettings | null): Promise<Fault[]> {
     const unknown = retry === null ? [] : this.policies.faults(retry);
     if (unknown.length > 0) return unknown;

@@ -10,10 +10,7 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/**
- * Destinations that own themselves. Lists and name lookups exclude them, like the destinations of applications'
- * endpoints.
- */
+/** Destinations that own themselves, so that lists and name lookups exclude them. */
 @Injectable()
 export class StoredServiceDestinations extends ServiceDestinations {
   /** Caches existing destinations without expiry, because they are never deleted. */

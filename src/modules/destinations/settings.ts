@@ -6,7 +6,6 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#engine/retry.js';
 import type { Fault } from '#kernel/errors.js';
 import type { DestinationEntity, RetrySettings } from './destinations.entities.js';
 
-/** The settings of a destination that callers decide. */
 export type Settings = Pick<
   DestinationEntity,
   | 'name'
@@ -24,7 +23,7 @@ export type Settings = Pick<
 /** A `retry` as a caller gives it. `null` as `policy` removes the policy. */
 export type RetryChanges = Omit<RetrySettings, 'policy'> & { policy?: string | null };
 
-/** Changes to the settings. Omitted fields keep their value. `null` restores the default. */
+/** Omitted fields keep their value. `null` restores the default. */
 export type SettingsChanges = {
   [K in keyof Omit<Settings, 'retry'>]?: Settings[K] | (K extends 'name' ? never : null);
 } & {
@@ -36,7 +35,6 @@ export type SettingsChanges = {
 const TIMEOUT_MS_DEFAULT = 15_000;
 const FAILURE_THRESHOLD_MAX = 1000;
 
-/** Default values of the settings. */
 export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze({
   url: null,
   config: {},
@@ -49,7 +47,6 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   legacySignature: null,
 });
 
-/** Returns the settings after the changes. */
 export function changed(settings: Settings, changes: SettingsChanges): Settings {
   const { url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = changes;
   return {
@@ -66,10 +63,7 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
   };
 }
 
-/**
- * Merges the given members with the stored ones, which stay if omitted. A policy replaces the numbers, and `null`
- * removes it.
- */
+/** Omitted members keep the stored value. A policy replaces the numbers, and `null` removes it. */
 function mergedRetry(
   before: RetrySettings | null,
   { policy, max_attempts: maxAttempts, schedule }: RetryChanges,
@@ -83,21 +77,17 @@ function mergedRetry(
   return { ...(policy === undefined && followed !== undefined && { policy: followed }), ...own, ...numbers };
 }
 
-/** Picks the settings of an object that has more fields. */
 export function settingsOf(row: Settings): Settings {
   const { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = row;
   return { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature };
 }
 
-/** Returns true if a new probe is needed, because the address or the connection settings of the type have changed. */
+/** True if a new probe is needed: the address or the connection settings of the type have changed. */
 export function movesTarget(before: Settings, after: Settings): boolean {
   return before.url !== after.url || !isDeepStrictEqual(adapterConfig(before.config), adapterConfig(after.config));
 }
 
-/**
- * Returns the errors that do not depend on the adapter: in headers, as far as they can be checked without secrets, and
- * in the circuit breaker.
- */
+/** Errors that do not depend on the adapter. Headers are checked as far as is possible without secrets. */
 export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
   return [
@@ -108,7 +98,6 @@ export function settingsFaults({ headers, config, legacySignature, retry }: Sett
   ];
 }
 
-/** Returns an error if both a policy and numbers are given. */
 function retryFaults(retry: RetrySettings | null): Fault[] {
   if (retry?.policy === undefined || (retry.max_attempts === undefined && retry.schedule === undefined)) return [];
   return [
@@ -119,25 +108,19 @@ function retryFaults(retry: RetrySettings | null): Fault[] {
   ];
 }
 
-/**
- * Returns the part of `config` that the type's adapter knows. Posthorn handles the circuit breaker itself, for all
- * types.
- */
+/** The part that the type's adapter knows. Posthorn handles the circuit breaker itself, for all types. */
 export function adapterConfig(config: Record<string, unknown>): Record<string, unknown> {
   const { circuit_breaker: _ours, ...theirs } = config;
   return theirs;
 }
 
-/** Returns the number of consecutive hard failures that opens the circuit. Expects a valid config. */
+/** Number of consecutive hard failures that opens the circuit. Expects a valid config. */
 export function failureThreshold(config: Record<string, unknown>): number {
   const breaker = config.circuit_breaker as { failure_threshold?: number } | null | undefined;
   return breaker?.failure_threshold ?? DEFAULT_CIRCUIT_POLICY.failureThreshold;
 }
 
-/**
- * Returns the policy for a `retry` with numbers. Without `max_attempts`, the length of the schedule is the number of
- * attempts.
- */
+/** Without `max_attempts`, the length of the schedule is the number of attempts. */
 export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
   const { schedule, max_attempts: maxAttempts } = retry ?? {};
   return {

@@ -15,7 +15,7 @@ const CHECKS: ReadonlySet<unknown> = new Set<ProbeReport['check']>([
 
 const logger = new Logger('Adapters');
 
-/** Returns the errors that an adapter finds. If it throws or returns an invalid list, that counts as an error. */
+/** If the adapter throws or returns an invalid list, that counts as an error. */
 export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   try {
     const faults: unknown = adapter.check(draft);
@@ -39,10 +39,7 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   ];
 }
 
-/**
- * Returns the report of an adapter's probe. If it throws, returns an invalid value or does not return in time, the
- * target counts as unreachable.
- */
+/** If the probe throws, returns an invalid value or is too slow, the target counts as unreachable. */
 export async function probeOf(
   adapter: DestinationAdapter,
   draft: Draft,

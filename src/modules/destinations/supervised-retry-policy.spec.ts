@@ -14,7 +14,6 @@ class Patient extends NamedRetryPolicy {
   override readonly scheduleSeconds: readonly number[] = SCHEDULE;
 }
 
-/** Creates a policy with the code under test, and a clock that the code advances. */
 function arrange(code: Partial<Pick<NamedRetryPolicy, 'delaySeconds' | 'isRetryable'>>): {
   policy: RuledRetryPolicy;
   world: { nowMs: number; failures: number };

@@ -15,17 +15,15 @@ const NAME = /^[a-z][a-z0-9._-]{0,63}$/;
 
 const logger = new Logger('Extensions');
 
-/** The dependencies for supervising a policy. */
 export interface Supervision {
-  /** Returns the time of a monotonic clock, in milliseconds. */
+  /** Monotonic. */
   elapsedMs: () => number;
-  /** Counts a decision that was invalid or failed. */
   failed: () => void;
 }
 
 /**
- * Wraps a policy so that its code cannot harm deliveries. If it throws, returns an invalid value or is slow, its
- * schedule applies, which was validated at the start. Throws for an invalid policy.
+ * Keeps a policy's code from harming deliveries: if it throws, returns an invalid value or is slow, its schedule
+ * applies, which was validated at the start. Throws for an invalid policy.
  */
 export function supervised(policy: NamedRetryPolicy, supervision: Supervision): RuledRetryPolicy {
   const { maxAttempts, scheduleSeconds } = policy;
@@ -37,7 +35,6 @@ export function supervised(policy: NamedRetryPolicy, supervision: Supervision): 
   return { ...schedule, rule: (failed) => asking.rule(failed, stepSeconds(schedule, failed.number + 1)) };
 }
 
-/** Calls one policy and tracks its failures. */
 class Asking {
   private leftAloneUntilMs = -Infinity;
   private complainedAtMs = -Infinity;
@@ -108,10 +105,7 @@ function isWhole(value: unknown, min: number, max: number): boolean {
   return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-/**
- * Describes a value for a log line. Catches the rejection of a promise, which is not awaited, because it would end the
- * process.
- */
+/** For a log line. Catches the rejection of a promise, because it would end the process. */
 function nameOf(value: unknown): string {
   if (!(value instanceof Promise)) return typeof value === 'number' ? String(value) : typeof value;
   value.catch(() => undefined);

@@ -5,14 +5,13 @@ import type { DestinationEntity } from './destinations.entities.js';
 import { secretNames } from './header-templates.js';
 import { adapterConfig, failureThreshold } from './settings.js';
 
-/** The decrypted and resolved parts of a stored destination. */
 export interface Opened extends Pick<Target, 'credentials' | 'retry'> {
   keys: OpenedKeys;
-  /** Headers with the values of their secrets. */
+  /** Filled with the values of the secrets. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** Converts a stored destination to a target. The signing keys are selected by the clock on every access. */
+/** The signing keys are selected by the clock on every access. */
 export function targetOf(
   row: DestinationEntity,
   { keys, credentials, headers, retry }: Opened,

@@ -6,7 +6,6 @@ import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationTargets } from './destination-targets.js';
 import { DestinationsStore } from './destinations.store.js';
 
-/** Targets of deliveries: stored destinations and ad-hoc URLs, and their adapters. */
 @Injectable()
 export class CachedTargets extends Targets {
   constructor(

@@ -6,12 +6,10 @@ import type { Validation } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { type CheckReport, Reachability } from './reachability.js';
 
-/** The result of a validation, and the validation state to store. */
 export interface ValidationReport extends Omit<CheckReport, 'isRefused'> {
   validation: Validation;
 }
 
-/** Validates stored destinations again. */
 @Injectable()
 export class Validator {
   constructor(
@@ -31,10 +29,7 @@ export class Validator {
   }
 }
 
-/**
- * Returns the new validation state. A target that was valid before and is unreachable now is stale, because its
- * settings may still be correct.
- */
+/** A target that was valid before and is unreachable now is stale: its settings may still be correct. */
 export function verdict(
   { checks, isRefused }: Pick<CheckReport, 'checks' | 'isRefused'>,
   before: Validation,

@@ -23,17 +23,15 @@ const ONE: Statement = {
   text: `select ${COLUMNS} from domains where kind = 'webhook' and environment_id = $1::int and id = $2::uuid`,
 };
 
-/** Reads webhook domains as hosts. */
 @Injectable()
 export class CustomHostsStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the hosts of all environments that accept requests. */
   serving(): Promise<CustomHost[]> {
     return this.database.query<CustomHost>(SERVING);
   }
 
-  /** Returns an environment's hosts in order of creation, verified or not. */
+  /** In order of creation, verified or not. */
   ofEnvironment(environmentId: number): Promise<CustomHost[]> {
     return this.database.query<CustomHost>(OF_ENVIRONMENT, [environmentId]);
   }

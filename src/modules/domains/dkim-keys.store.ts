@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 
-/** A row of `dkim_keys`. */
 export interface StoredDkimKey {
   selector: string;
   publicKey: string;
@@ -43,7 +42,6 @@ const PROMOTE: Statement = {
   text: `update dkim_keys set state = 'current' where selector = $1`,
 };
 
-/** Stores the installation's two DKIM keys. */
 @Injectable()
 export class DkimKeysStore {
   constructor(private readonly database: Database) {}
@@ -53,8 +51,8 @@ export class DkimKeysStore {
   }
 
   /**
-   * Runs `work` in a transaction that excludes other creations and rotations of keys. The transaction is always
-   * separate: a key that is cached must not disappear when a caller's transaction rolls back.
+   * Excludes other creations and rotations of keys. The transaction is always separate: a cached key must not disappear
+   * when a caller's transaction rolls back.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.unitOfWork(() =>

@@ -9,7 +9,6 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { DkimKey } from './contract.js';
 import { DkimKeysStore, type StoredDkimKey } from './dkim-keys.store.js';
 
-/** A key with its state, for the operator. */
 export interface ListedDkimKey extends DkimPublicKey {
   state: StoredDkimKey['state'];
 }
@@ -22,10 +21,7 @@ interface Known {
 const MODULUS_BITS = 2048;
 const generate = promisify(generateKeyPair);
 
-/**
- * The keys that sign mail: one pair for each selector, created on first use and stored encrypted. If several processes
- * need them at once, only one creates them.
- */
+/** One pair for each selector, created once, on first use, and stored encrypted. */
 @Injectable()
 export class DkimKeys {
   private known: Promise<Known> | null = null;
@@ -40,20 +36,17 @@ export class DkimKeys {
     notifications.on('dkim', () => (this.known = null));
   }
 
-  /** Returns the current signing key, at most five seconds old. */
+  /** At most five seconds old. */
   async signing(): Promise<DkimKey> {
     return (await this.current()).signing;
   }
 
-  /** Returns the public keys, ordered by selector. */
+  /** Ordered by selector. */
   async published(): Promise<readonly ListedDkimKey[]> {
     return (await this.current()).keys.map(({ selector, publicKey, state }) => ({ selector, publicKey, state }));
   }
 
-  /**
-   * Creates a new key on the selector that is not current. It signs after `promote`, which is called once its record is
-   * published.
-   */
+  /** Uses the selector that is not current. The key signs after `promote`, once its record is published. */
   async prepareNext(): Promise<DkimPublicKey> {
     await this.current();
     const made = await makeKey();
@@ -66,7 +59,6 @@ export class DkimKeys {
     });
   }
 
-  /** Makes the key of `selector` the current one and the other one idle. */
   promote(selector: string): Promise<void> {
     return this.change(() => this.store.makeCurrent(selector));
   }
@@ -105,10 +97,7 @@ export class DkimKeys {
     return { keys, signing: { selector: current.selector, privateKey } };
   }
 
-  /**
-   * Creates the keys before it takes the lock, because that takes a second. A process that loses the race discards its
-   * keys.
-   */
+  /** Creates the keys before it takes the lock, because that takes a second. The loser of the race discards its own. */
   private async begin(): Promise<StoredDkimKey[]> {
     const made = await Promise.all(DKIM_SELECTORS.map(() => makeKey()));
     return this.store.locked(async () => {

@@ -20,8 +20,8 @@ const QUERY_BYTES_MAX = 2_048;
 const PORT_TRIES = 10;
 
 /**
- * Listens on DNS_PORT and answers only for the zone of PLATFORM_DOMAIN, over UDP and TCP. It does not query other
- * servers. Rate limits and short answers make it useless for amplification to spoofed addresses.
+ * Answers only for the zone of PLATFORM_DOMAIN, over UDP and TCP, and does not query other servers. Rate limits and
+ * short answers make it useless for amplification to spoofed addresses.
  */
 @Injectable()
 export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -129,10 +129,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     return limiter.count('dns', [{ id: networkOf(address), quota }]).allowed;
   }
 
-  /**
-   * Returns the zone with the current keys. During a storage outage it returns the previous zone, or null if there is
-   * none.
-   */
+  /** During a storage outage it returns the previous zone, or null if there is none. */
   private async records(): Promise<readonly ZoneRecord[] | null> {
     try {
       const dkim = await this.keys.published();
@@ -151,10 +148,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/**
- * Returns the network of an address: a /24 of IPv4 or a /56 of IPv6, since one client may have many neighbouring
- * addresses.
- */
+/** A /24 of IPv4 or a /56 of IPv6, since one client may have many neighbouring addresses. */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain.split('.').slice(0, 3).join('.');

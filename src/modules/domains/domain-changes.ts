@@ -17,7 +17,6 @@ import { DomainsStore } from './domains.store.js';
 import { MxGate } from './mx-gate.js';
 import { PlatformZone } from './platform-zone.js';
 
-/** Requested conversion of a domain. */
 export interface Conversion {
   kind: 'email' | 'email-send';
   isMxAcknowledged: boolean;
@@ -25,7 +24,6 @@ export interface Conversion {
 
 const USERS_SHOWN_MAX = 100;
 
-/** Converts and removes domains. */
 @Injectable()
 export class DomainChanges {
   constructor(
@@ -38,10 +36,7 @@ export class DomainChanges {
     private readonly discovery: DiscoveryService,
   ) {}
 
-  /**
-   * Throws 404, 422 for a webhook domain, and 409 if mail goes to another server or an alias receives mail on the
-   * domain.
-   */
+  /** Throws 404, 422 for a webhook domain, and 409 for mail on another server or an alias that receives on it. */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
     if (found === null) throw notFound('domain');

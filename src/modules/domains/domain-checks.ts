@@ -21,7 +21,7 @@ const REST_SECONDS_MIN = 5;
 const TAKEN =
   'Another environment of this installation has verified this domain. Delete it there first, or ask the operator who owns it.';
 
-/** Checks the DNS records of domains, one process at a time for each domain. */
+/** Checks of one domain never run in two processes at once. */
 @Injectable()
 export class DomainChecks {
   constructor(
@@ -32,17 +32,14 @@ export class DomainChecks {
     private readonly clock: Clock,
   ) {}
 
-  /** Checks a domain now, unless a check is running or ended within the last seconds. */
+  /** Does nothing while a check is running, or if one ended within the last seconds. */
   async ask(place: DomainPlace): Promise<void> {
     // A lease that other processes see at once. Name servers may take seconds, and no transaction should wait for them.
     const isClaimed = await this.database.unitOfWork(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
     if (isClaimed) await this.run(place, true);
   }
 
-  /**
-   * Checks a domain that the caller has claimed. If the check fails, the claim ends and the next check is due in a
-   * minute.
-   */
+  /** For a domain that the caller has claimed. A failure ends the claim, and the next check is due in a minute. */
   async run(place: DomainPlace, isAsked: boolean): Promise<CheckOutcome> {
     try {
       const row = await this.store.find(place.environmentId, place.id);
@@ -56,10 +53,7 @@ export class DomainChecks {
     }
   }
 
-  /**
-   * Stores the result, unless the domain has a newer version. A result for an older version says nothing about the
-   * current one.
-   */
+  /** A result for an older version of the domain is discarded, because it says nothing about the current one. */
   private async record(
     looked: DomainEntity,
     seen: readonly JudgedDnsRecord[],
@@ -124,7 +118,6 @@ export class DomainChecks {
   }
 }
 
-/** Converts the columns of a row into the engine's state. */
 export function standingOf({
   state,
   isSending,
@@ -141,7 +134,6 @@ export function standingOf({
   };
 }
 
-/** Converts the engine's state into columns. */
 export function columnsOf({
   state,
   isSending,

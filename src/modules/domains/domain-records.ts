@@ -14,10 +14,8 @@ import {
 import type { DomainEntity } from './domains.entities.js';
 import { PlatformZone } from './platform-zone.js';
 
-/** A record with the result of its check. */
 export type JudgedDnsRecord = DnsRecord & Judgement;
 
-/** Looks up the DNS records that a domain publishes. */
 @Injectable()
 export class DomainRecords {
   constructor(
@@ -25,7 +23,7 @@ export class DomainRecords {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Looks up every record of a domain, with one concurrent query for each. */
+  /** Concurrent, one query for each record. */
   async look(row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>): Promise<JudgedDnsRecord[]> {
     const platform = await this.zone.names();
     const records = recordsOf(row, platform);
@@ -37,7 +35,6 @@ export class DomainRecords {
     );
   }
 
-  /** Looks up the MX records of a host. */
   mx({ environmentId, host }: Pick<DomainEntity, 'environmentId' | 'host'>): Promise<DnsAnswer<SeenMx>> {
     return this.names.mx(host, shareOf({ environmentId }));
   }

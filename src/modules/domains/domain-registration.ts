@@ -13,7 +13,6 @@ import { DomainsService } from './domains.service.js';
 import { DomainsStore } from './domains.store.js';
 import { MxGate } from './mx-gate.js';
 
-/** A domain that a caller wants to add. */
 export interface NewDomain {
   /** Domain name as the caller wrote it. */
   domain: string;
@@ -26,7 +25,6 @@ const TOKEN_BYTES = 20;
 /** Delay of the first check, because the customer must publish the records first. */
 const FIRST_CHECK_MS = 60_000;
 
-/** Adds domains. */
 @Injectable()
 export class DomainRegistration {
   constructor(
@@ -38,10 +36,7 @@ export class DomainRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /**
-   * Throws 422. Throws 409 if the environment already has the host, if its mail goes to another server, or if there are
-   * too many domains.
-   */
+  /** Throws 422, or 409 for a host that the environment has, mail on another server, or too many domains. */
   async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged }: NewDomain): Promise<DomainView> {
     const reading = readHost(domain, this.config.platformDomain);
     if ('fault' in reading) throw invalid([{ path: 'domain', message: reading.fault }]);

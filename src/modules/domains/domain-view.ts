@@ -5,21 +5,17 @@ import type { DomainEntity } from './domains.entities.js';
 /** State of a record. `failed` if it is wrong or has been missing for too long. */
 export type RecordStatus = 'pending' | 'verified' | 'failed' | 'temporary_failure';
 
-/** A record with its state. */
 export type RecordView = DnsRecord & { status: RecordStatus; error: string | null };
 
-/** A domain with its records and their states. */
 export interface DomainView {
   row: DomainEntity;
   records: RecordView[];
 }
 
-/** Returns the key under which a record's judgement is stored. */
 export function judgedKey({ record, name }: Pick<DnsRecord, 'record' | 'name'>): string {
   return `${record} ${name}`;
 }
 
-/** Returns a domain in the form that callers see. */
 export function viewOf(row: DomainEntity, records: readonly DnsRecord[]): DomainView {
   return {
     row,

@@ -3,7 +3,7 @@ import type { DomainKind, Judgement } from '#engine/mail/dns-records.js';
 import type { DomainState } from '#engine/mail/domain-state.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A domain of an environment, with the results of its checks. Its records are derived from these columns. */
+/** The domain's records are derived from these columns. */
 @Entity('domains')
 @Check('domains_kind_check', `kind in ('webhook', 'email', 'email-send')`)
 @Check('domains_state_check', `state in ('pending-dns', 'verified', 'failed')`)
@@ -51,18 +51,15 @@ export class DomainEntity {
   @Column('jsonb')
   judged: Record<string, Judgement>;
 
-  /**
-   * Time in seconds for which a required record has been missing without interruption. Time without DNS answers does
-   * not count.
-   */
+  /** Seconds without interruption in which a required record was missing. Excludes time without DNS answers. */
   @Column('int', { name: 'missing_seconds' })
   missingSeconds: number;
 
-  /** Time at which the last check found a required record missing. Null if it did not. */
+  /** Null if the last check found all required records. */
   @Column('timestamptz', { name: 'missing_seen_at', nullable: true })
   missingSeenAt: Date | null;
 
-  /** Number of checks since the state or the kind changed. */
+  /** Since the state or the kind changed. */
   @Column('int')
   checks: number;
 

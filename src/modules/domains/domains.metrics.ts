@@ -4,7 +4,6 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import type { CheckOutcome } from './domain-checks.js';
 import { DomainsStore } from './domains.store.js';
 
-/** Metrics of domains. */
 @Injectable()
 export class DomainsMetrics {
   private readonly checks: Counter<'outcome'>;

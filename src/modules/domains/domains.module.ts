@@ -20,10 +20,7 @@ import { RecheckLoop } from './recheck-loop.js';
 import { VerifiedReceivingDomains, VerifiedSendingDomains } from './verified-domains.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
-/**
- * Customers' own domains: their DNS records, verification and users. Global, because it depends on no other module, and
- * every kind of target must recognise Posthorn's hosts.
- */
+/** Global, because it depends on no other module, and every kind of target must recognise Posthorn's hosts. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

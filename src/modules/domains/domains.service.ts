@@ -9,7 +9,6 @@ import type { DomainEntity } from './domains.entities.js';
 import { DomainsStore } from './domains.store.js';
 import { PlatformZone } from './platform-zone.js';
 
-/** One page of domains. */
 export interface DomainViews {
   views: DomainView[];
   nextCursor: string | null;
@@ -17,7 +16,6 @@ export interface DomainViews {
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads domains of the caller's environment, newest first, and triggers checks. */
 @Injectable()
 export class DomainsService {
   constructor(
@@ -46,14 +44,13 @@ export class DomainsService {
     return this.view(row);
   }
 
-  /** Returns the domain after a check. A check of the last five seconds is not repeated. Throws 404. */
+  /** A check of the last five seconds is not repeated. Throws 404. */
   async verify(tenant: Tenant, id: Id): Promise<DomainView> {
     await this.find(tenant, id);
     await this.checks.ask({ environmentId: tenant.environmentId, id });
     return this.find(tenant, id);
   }
 
-  /** Returns a row with its records. */
   async view(row: DomainEntity): Promise<DomainView> {
     return viewOf(row, await this.zone.recordsOf(row));
   }

@@ -6,17 +6,14 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { DomainEntity } from './domains.entities.js';
 
-/** Key of a domain. */
 export type DomainPlace = Pick<DomainEntity, 'environmentId' | 'id'>;
 
-/** An environment's domains before one is added. */
 export interface DomainOccupancy {
   count: number;
   /** Id of the domain that already has the host. */
   takenBy: Id | null;
 }
 
-/** Columns that a check or a conversion may change. */
 export type DomainColumns = Partial<
   Omit<DomainEntity, 'environmentId' | 'id' | 'host' | 'token' | 'createdAt' | 'updatedAt'>
 >;
@@ -51,9 +48,7 @@ const REMOVE: Statement = {
   text: 'delete from domains where environment_id = $1::int and id = $2::uuid',
 };
 
-/**
- * Claims one domain if it is not claimed and was not checked within the given seconds. Other calls get the last result.
- */
+/** Requires that the domain is not claimed and was not checked within the given seconds. */
 const CLAIM_ONE: Statement = {
   name: 'domains.claim_one',
   // Index domains_pkey.
@@ -66,8 +61,8 @@ const CLAIM_ONE: Statement = {
 };
 
 /**
- * Claims due domains, a few of every environment, so that one with silent name servers delays no other. If two
- * processes claim a row at once, the second one re-evaluates the condition after the first commit and skips it.
+ * Claims a few due domains of every environment, so that one with silent name servers delays no other. If two processes
+ * claim a row at once, the second one re-evaluates the condition and skips it.
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',
@@ -87,10 +82,7 @@ const CLAIM_DUE: Statement = {
     returning d.environment_id as "environmentId", d.id`,
 };
 
-/**
- * Time until the next check, for the DueWorkPoller. Uses domains_next_check_at_idx. Skips domains that another process
- * is checking.
- */
+/** For the DueWorkPoller. Uses domains_next_check_at_idx. Skips domains that another process is checking. */
 export const CHECK_IN_MS = `
   select extract(epoch from next_check_at - now()) * 1000 from domains where claimed_until is null or claimed_until < now() order by next_check_at limit 1`;
 
@@ -108,10 +100,7 @@ const OVERDUE: Statement = {
   text: `select coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds from domains where next_check_at <= now()`,
 };
 
-/**
- * Stores domains. A change of a host's availability is announced in the same transaction, so that every node refreshes
- * its cache.
- */
+/** Changes of a host's availability are announced in the same transaction, so that all nodes refresh caches. */
 @Injectable()
 export class DomainsStore {
   constructor(
@@ -135,7 +124,7 @@ export class DomainsStore {
     return row ?? { count: 0, takenBy: null };
   }
 
-  /** Returns whether another environment, or another domain of this one, has proved ownership of the host. */
+  /** Another domain of this environment counts as well. */
   async isOwnedElsewhere({
     host,
     environmentId,
@@ -149,10 +138,7 @@ export class DomainsStore {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /**
-   * Returns the domain and locks its row until the transaction ends, so that it is neither changed nor newly used.
-   * Index domains_pkey.
-   */
+  /** Locks the row until the transaction ends, so that it is neither changed nor used. Index domains_pkey. */
   findForUpdate(environmentId: number, id: Id): Promise<DomainEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
@@ -168,7 +154,7 @@ export class DomainsStore {
     await this.rows().insert(row);
   }
 
-  /** Changes the row in the caller's transaction and returns it. */
+  /** Runs in the caller's transaction. */
   async update(row: DomainEntity, changes: DomainColumns): Promise<DomainEntity> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
@@ -182,7 +168,7 @@ export class DomainsStore {
     if (row.kind === 'webhook') await this.announce(row);
   }
 
-  /** Claims a domain for a check. Returns false if it is being checked, or was checked within `restSeconds`. */
+  /** False if the domain is being checked, or was checked within `restSeconds`. */
   async claim({ environmentId, id }: DomainPlace, claimSeconds: number, restSeconds: number): Promise<boolean> {
     return (await this.database.query(CLAIM_ONE, [environmentId, id, claimSeconds, restSeconds])).length > 0;
   }
@@ -191,12 +177,10 @@ export class DomainsStore {
     return this.database.query<DomainPlace>(CLAIM_DUE, [claimSeconds, max, ofOneMax]);
   }
 
-  /** Ends a claim without a result. */
   async release({ environmentId, id }: DomainPlace, nextInMs: number): Promise<void> {
     await this.database.query(RELEASE, [environmentId, id, nextInMs]);
   }
 
-  /** Returns the age of the oldest due check in seconds. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(OVERDUE);
     return row?.seconds ?? 0;

@@ -6,10 +6,8 @@ import { CustomHostsStore } from './custom-hosts.store.js';
 const RETRY_MS = 1_000;
 
 /**
- * All hosts that accept requests, cached in memory with about 200 bytes each, so that routing needs no query.
- *
- * They are reloaded when a change is announced, one load after another. While it is unknown whether announcements
- * arrive, they are reloaded every second.
+ * All hosts that accept requests, cached with about 200 bytes each, so that routing needs no query. They are reloaded
+ * when a change is announced, and every second while it is unknown whether announcements arrive.
  */
 @Injectable()
 export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -12,10 +12,7 @@ export class MxGate {
     private readonly zone: PlatformZone,
   ) {}
 
-  /**
-   * Throws 409 with `details.mx` if the host's mail goes to another server, or if this cannot be determined, unless the
-   * caller has acknowledged it.
-   */
+  /** Throws 409 with `details.mx` if mail goes to another server or this is unknown, unless acknowledged. */
   async pass(host: { environmentId: number; host: string }, isAcknowledged: boolean): Promise<void> {
     if (isAcknowledged) return;
     const answer = await this.records.mx(host);

@@ -19,7 +19,7 @@ export class PlatformZone {
     return platformDomain.includes('.') ? platformDomain : null;
   }
 
-  /** The host that receives incoming mail and reports about sent mail. */
+  /** Receives incoming mail and reports about sent mail. */
   get mailHost(): string {
     return this.domain === null ? this.ownHost : mailHost(this.domain);
   }
@@ -29,7 +29,6 @@ export class PlatformZone {
     return { domain, mailHost, ingestHost: domain ?? this.ownHost, dkim: await this.keys.published() };
   }
 
-  /** Returns the records that a domain must publish. */
   async recordsOf(row: Pick<DomainEntity, 'host' | 'kind' | 'token'>): Promise<DnsRecord[]> {
     return recordsOf(row, await this.names());
   }

@@ -8,9 +8,8 @@ import { DomainsMetrics } from './domains.metrics.js';
 import { CHECK_IN_MS, type DomainPlace, DomainsStore } from './domains.store.js';
 
 const REST_MS = 2_000;
-/** Maximum number of domains of one run. They are checked concurrently, each within ten seconds. */
+/** They are checked concurrently, each within ten seconds. */
 const TURN_MAX = 48;
-/** Maximum number of them from one environment. */
 const TURN_OF_ONE_MAX = 6;
 
 /** Checks domains when they are due, in every process that delivers. */

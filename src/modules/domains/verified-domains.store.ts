@@ -5,10 +5,8 @@ import { intArray, textArray } from '#kernel/database/pg-array.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Maximum number of hosts that one statement queries. */
 const HOSTS_MAX = 128;
 
-/** Data of a domain that sending needs. */
 export interface SendingRow {
   id: Id;
   domain: string;
@@ -40,7 +38,6 @@ const OF_ENVIRONMENT: Statement = {
     where environment_id = $1::int and id = $2::uuid and is_owner and receiving_enabled and kind = 'email' for share`,
 };
 
-/** Reads domains with proven ownership, for other modules. */
 @Injectable()
 export class VerifiedDomainsStore {
   private readonly sendingReads = new GroupedReads<{ environmentId: number; host: string }, SendingRow | null>(

@@ -6,7 +6,6 @@ import { DkimKeys } from './dkim-keys.js';
 import { PlatformZone } from './platform-zone.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
-/** The domains that mail is sent from. */
 @Injectable()
 export class VerifiedSendingDomains extends SendingDomains {
   constructor(
@@ -31,7 +30,6 @@ export class VerifiedSendingDomains extends SendingDomains {
   }
 }
 
-/** The domains that mail is received on. */
 @Injectable()
 export class VerifiedReceivingDomains extends ReceivingDomains {
   constructor(private readonly store: VerifiedDomainsStore) {

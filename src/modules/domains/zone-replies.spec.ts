@@ -15,7 +15,6 @@ const zone = platformZone(
   },
   7,
 );
-/** A zone whose answer is too large for a single UDP packet. */
 const wide = [
   ...zone,
   ...Array.from({ length: 10 }, (_each, i) => ({

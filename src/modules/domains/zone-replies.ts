@@ -1,7 +1,7 @@
 import packet from 'dns-packet';
 import { answerFrom, type ZoneRecord } from '#engine/mail/platform-zone.js';
 
-/** Transport of a query. Over TCP an answer has no size limit. */
+/** Over TCP an answer has no size limit. */
 export interface QueryWay {
   isUdp: boolean;
   /** Over the client's quota: the reply only repeats the question and asks to retry over TCP. */
@@ -34,10 +34,8 @@ interface Question {
 }
 
 /**
- * Builds the reply to a query from the records of one zone, as bytes. Never throws, whatever the bytes.
- *
- * Returns null for a query that must not be answered: one that is shorter than a header, or that is itself a reply.
- * Never answers for names of other zones. `zone` is null if the zone could not be read.
+ * Never throws, whatever the bytes, and never answers for names of other zones. Null for a query that must not be
+ * answered: it is shorter than a header, or itself a reply. `zone` is null if it could not be read.
  */
 export function replyTo(
   query: Buffer,
@@ -183,7 +181,7 @@ const TYPES: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 
-/** Returns the name of a type. Unknown types have the form that `dns-packet` uses. */
+/** Unknown types have the form that `dns-packet` uses. */
 function typeName(type: number): string {
   return TYPES[type] ?? `UNKNOWN_${type}`;
 }

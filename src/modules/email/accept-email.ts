@@ -20,7 +20,6 @@ import type { NewEmail, ShownStatus } from './emails.store.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { SenderIdentities, type SenderIdentity } from './sender-identity.js';
 
-/** An accepted email. */
 export interface AcceptedEmail {
   id: Id;
   status: ShownStatus;
@@ -34,8 +33,8 @@ export interface AcceptedOnce {
 
 /**
  * Accepts emails. An email is composed once and stored before its event is created, in this order: the bytes, the row,
- * the event. Data that was stored without an event was not accepted: no list shows it, and the sweeper deletes it. A
- * scheduled email is stored as submitted, with its attachments, and composed later.
+ * the event. Data without an event was not accepted: no list shows it, and the sweeper deletes it. A scheduled email is
+ * stored as submitted, with its attachments, and composed later.
  */
 @Injectable()
 export class AcceptEmail {
@@ -57,8 +56,8 @@ export class AcceptEmail {
   ) {}
 
   /**
-   * Accepts an email and resolves once it is committed. Throws 422 for an invalid sender or attachment and for a
-   * policy's refusal, AlreadyAnswered or 409 for a used key, and 503 while storage is unavailable.
+   * Resolves once the email is committed. Throws 422 for an invalid sender or attachment and for a policy's refusal,
+   * AlreadyAnswered or 409 for a used key, and 503 while storage is unavailable.
    */
   async accept(
     tenant: Tenant,
@@ -85,10 +84,7 @@ export class AcceptEmail {
     return { id, status: email.status };
   }
 
-  /**
-   * Applies the acceptance policies before anything is fetched. Their headers replace the caller's headers of the same
-   * name, ignoring case.
-   */
+  /** Runs before anything is fetched. Policies' headers replace the caller's of the same name, ignoring case. */
   private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
     const headers = Object.fromEntries(
       Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -113,19 +109,13 @@ export class AcceptEmail {
     };
   }
 
-  /**
-   * Returns true if the email must be scheduled. An email without any recipient to send to is reported immediately
-   * instead.
-   */
+  /** False for an email without any recipient to send to, which is reported immediately. */
   private async isForLater(environmentId: number, draft: EmailDraft): Promise<boolean> {
     if (draft.scheduledAt === null || draft.scheduledAt.getTime() <= this.clock.nowMs()) return false;
     return !(await this.composition.isSuppressed(environmentId, draft));
   }
 
-  /**
-   * Stores a scheduled email. It is committed together with the request's idempotency key, if there is one: the HTTP
-   * layer then provides a unit of work.
-   */
+  /** Committed with the request's idempotency key, if any: the HTTP layer then provides a unit of work. */
   private async schedule(
     environmentId: number,
     id: Id,

@@ -14,11 +14,10 @@ const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
 const NAMES: FieldNames = {
   known: new Set(['filename', 'content_type', 'content', 'url', 'content_id']),
   aliases: { contentType: 'content_type', contentId: 'content_id', path: 'url' },
-  // Encoding of `content`. Only base64 is supported.
+  // Only base64 is supported.
   refused: new Set(['encoding']),
 };
 
-/** An attachment as the caller gives it: its bytes, or a URL to fetch them from. */
 export interface AttachmentDraft {
   filename: string;
   /** Null if the caller gave none; the server of the URL may then provide it. */
@@ -27,7 +26,7 @@ export interface AttachmentDraft {
   source: { bytes: Buffer } | { url: string };
 }
 
-/** Parses the attachments of one email and collects all errors. Pure. */
+/** Collects all errors. Pure. */
 export function readAttachments(given: unknown): { attachments: AttachmentDraft[]; faults: Fault[] } {
   if (given === undefined) return { attachments: [], faults: [] };
   if (!Array.isArray(given)) return { attachments: [], faults: [{ path: 'attachments', message: 'must be a list' }] };
@@ -45,7 +44,7 @@ export function readAttachments(given: unknown): { attachments: AttachmentDraft[
 
 export const TOO_LARGE = `The attachments of a request must have at most ${ATTACHMENT_BYTES_MAX / 1024 / 1024} MB in total after decoding.`;
 
-/** Returns the total size in bytes of the attachments included in the request. */
+/** Only attachments included in the request count. */
 export function decodedBytes(attachments: readonly AttachmentDraft[]): number {
   return attachments.reduce((sum, { source }) => sum + ('bytes' in source ? source.bytes.length : 0), 0);
 }
@@ -93,10 +92,7 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
 
 type AddFault = (name: string, message: string) => null;
 
-/**
- * Decodes base64. Accepts only the canonical form: decoders differ on others, so the sent bytes could differ from the
- * intended ones.
- */
+/** Accepts only the canonical form of base64: decoders differ on others, so other bytes could be sent. */
 function bytesOf(content: unknown, fault: AddFault): { bytes: Buffer } | null {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'base64') : null;
   if (bytes === null || bytes.toString('base64') !== content)
@@ -111,7 +107,6 @@ function urlOf(url: unknown, fault: AddFault): { url: string } | null {
   return new URL(url).protocol === 'https:' ? { url } : fault('url', 'must be an https URL');
 }
 
-/** Returns the file name in a URL's path. */
 function lastSegment(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const segment = new URL(url).pathname.split('/').at(-1) ?? '';

@@ -5,20 +5,17 @@ import { type Fault, invalid } from '#kernel/errors.js';
 import type { ComposedAttachment } from '#mail/compose.js';
 import { type AttachmentDraft, TOO_LARGE } from './attachment-draft.js';
 
-/** Time limit in milliseconds for all fetches of one email together. */
+/** For all fetches of one email together. */
 const FETCH_MS_MAX = 10_000;
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 const OCTETS = 'application/octet-stream';
 
-/** Remaining fetch allowance of a request. All emails of the request share it. */
+/** All emails of the request share it. */
 export interface FetchAllowance {
   bytes: number;
 }
 
-/**
- * Fetches attachments that are given by URL. This happens when the email is accepted, so later changes at the URL have
- * no effect.
- */
+/** Runs when the email is accepted, so that later changes at the URL have no effect. */
 @Injectable()
 export class AttachmentFetch {
   constructor(
@@ -26,10 +23,7 @@ export class AttachmentFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /**
-   * Returns the attachments with their bytes, and subtracts these from the allowance. Throws 422 if a file cannot be
-   * fetched within ten seconds or is too large.
-   */
+  /** Subtracts the bytes from the allowance. Throws 422 for a file that takes over ten seconds or is too large. */
   async complete(drafts: readonly AttachmentDraft[], allowed: FetchAllowance): Promise<ComposedAttachment[]> {
     const cutOff = AbortSignal.timeout(FETCH_MS_MAX);
     const found = await Promise.all(drafts.map((draft, i) => this.one(draft, `attachments.${i}.url`, allowed, cutOff)));

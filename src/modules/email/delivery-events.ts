@@ -3,15 +3,10 @@ import { type EmailStatus, emailStatus, isOwed, stateAfter, suppressionAfter } f
 import type { EmailFact } from './contract.js';
 import type { EmailState, NewEmail, StoredRecipient, TimelineItem } from './emails.store.js';
 
-/** The result of applying delivery events to an email. */
 export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
-  /** False if the events contain nothing new. */
   isChanged: boolean;
-  /**
-   * Addresses to suppress from now on. However often an email is reported, an address appears once for a bounce and
-   * once for a complaint.
-   */
+  /** An address appears once for a bounce and once for a complaint, however often the email is reported. */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
   /** Recipients that entered one of these states just now, for which system events are due. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
@@ -30,14 +25,11 @@ const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> =
   rejected: 'rejected',
   suppressed: 'rejected',
 };
-/**
- * Maximum number of timeline entries: room for fifty recipients with every kind of event and several subtypes. A
- * provider that keeps reporting adds nothing after that.
- */
+/** Room for fifty recipients with every kind of event and several subtypes. Later events are not added. */
 const TIMELINE_MAX = 500;
 const HANDED_OVER = new Set(['sent', 'delivered']);
 
-/** Applies delivery events to an email in order. Ignores events for addresses that are not recipients. Pure. */
+/** In order. Ignores events for addresses that are not recipients. Pure. */
 export function applyDeliveryEvents(
   state: Pick<EmailState, 'recipients' | 'timeline'>,
   facts: readonly EmailFact[],
@@ -60,7 +52,7 @@ export function applyDeliveryEvents(
   return { ...applied, after: { recipients, timeline, ...overallState(recipients) } };
 }
 
-/** Returns the status that the row stores, and whether any recipient is still owed the message. */
+/** `isOwed` is true while any recipient is still owed the message. */
 export function overallState(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
   status: EmailStatus;
   isOwed: boolean;
@@ -95,10 +87,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
 }
 
-/**
- * Returns true if the recipient was already suppressed for this reason. Complaints count even if the row does not say
- * so, because rows of older builds do not record it.
- */
+/** Complaints count even if the row does not say so, because rows of older builds do not record it. */
 function isCounted(
   { suppressedFor }: StoredRecipient,
   before: StoredRecipient['state'],
@@ -107,7 +96,7 @@ function isCounted(
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
-/** Adds an event to the timeline. Returns false if it is already there. */
+/** False if the event is already in the timeline. */
 function tell(timeline: TimelineItem[], recipient: string, { kind, subtype, detail }: EmailFact, at: string): boolean {
   const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TOLD[kind];
   if (type === undefined || timeline.length >= TIMELINE_MAX) return false;

@@ -1,4 +1,3 @@
-/** The field names of an object, and their accepted aliases. */
 export interface FieldNames {
   known: ReadonlySet<string>;
   aliases: Readonly<Record<string, string>>;
@@ -6,10 +5,7 @@ export interface FieldNames {
   refused: ReadonlySet<string>;
 }
 
-/**
- * Returns the fields under their own names. Ignores unknown fields of other services' clients. Rejects refused fields,
- * and fields given under both names.
- */
+/** Ignores unknown fields of other services' clients. Rejects refused fields, and fields under both names. */
 export function named(
   given: Record<string, unknown>,
   names: FieldNames,

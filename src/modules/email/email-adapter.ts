@@ -26,17 +26,13 @@ import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 import { capturedReply, deliveryEventsOf, handoffResult, simulatedReply } from './transport-handoff.js';
 
-/**
- * Pauses between attempts to store the result of a submission, and their maximum total time. The message has been sent,
- * and must not be sent again unnecessarily.
- */
+/** Limits for storing the result. The message was sent, and must not be sent again unnecessarily. */
 const NOTED_MS_MAX = 25_000;
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
 
 /**
- * Hands emails to the transport: the stored bytes, for recipients without a final outcome. The result for each
- * recipient is stored before the delivery records its attempt. A crash before or in between may send the email once
- * more (at-least-once delivery).
+ * Hands the stored bytes to the transport, for recipients without a final outcome. Each result is stored before the
+ * delivery records its attempt. A crash before that may send the email again (at-least-once delivery).
  */
 @Adapter()
 @Injectable()
@@ -60,10 +56,7 @@ export class EmailAdapter extends DestinationAdapter {
     super();
   }
 
-  /**
-   * Maximum duration: the transport's limit, plus the time to store the result. The target's own timeout is not used,
-   * because it depends on the release that created the row.
-   */
+  /** Does not use the target's own timeout, because that depends on the release that created the row. */
   override get attemptMsMax(): number {
     return this.transport.submitMsMax + NOTED_MS_MAX;
   }
@@ -114,10 +107,7 @@ export class EmailAdapter extends DestinationAdapter {
     return this.told(email, facts, report);
   }
 
-  /**
-   * Submits the message. The simulator's addresses are answered here. All other recipients go to the transport, unless
-   * the email is captured. Returns null if the bytes no longer exist.
-   */
+  /** Simulator addresses are answered here, and all recipients of captured mail. Null if the bytes are gone. */
   private async submit(
     environmentId: number,
     email: EmailState,
@@ -143,10 +133,7 @@ export class EmailAdapter extends DestinationAdapter {
     return { ...report, replies: [...replies, ...report.replies] };
   }
 
-  /**
-   * Returns the return path. Bounces come to Posthorn if the domain or the platform has a host for them, otherwise to
-   * the sender.
-   */
+  /** Bounces come to Posthorn if the domain or the platform has a host for them, otherwise to the sender. */
   private returnPath(
     environmentId: number,
     { id, sender, returnPathHost, recipients }: EmailState,
@@ -158,10 +145,7 @@ export class EmailAdapter extends DestinationAdapter {
     return isRefused(from) ? '' : from.address;
   }
 
-  /**
-   * Returns the delivery events of a reply. A simulated recipient immediately returns the events that a real one would
-   * report later.
-   */
+  /** A simulated recipient immediately returns the events that a real one would report later. */
   private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
     const role = simulatedRole(reply.address, this.config.platformDomain);
     const facts = deliveryEventsOf(reply, isFinal || role !== null);
@@ -175,7 +159,7 @@ export class EmailAdapter extends DestinationAdapter {
     return role === 'complained' ? [...facts, complaint] : facts;
   }
 
-  /** Returns the delivery's result if no recipient is left to send to: it follows from the email's status. */
+  /** For an email without a recipient left to send to: the result follows from the email's status. */
   private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
     const status = this.statusAfter(email, passedBy);
     if (eventStatusOf(status) !== 'failed') return nothing('success', 'All recipients already have a final status.');
@@ -185,10 +169,7 @@ export class EmailAdapter extends DestinationAdapter {
     );
   }
 
-  /**
-   * Returns the delivery's result after a submission. If no recipient is deferred, it follows from the email's status:
-   * a success only if no recipient was refused, now or earlier.
-   */
+  /** Without deferred recipients the email's status decides: a success only if none was ever refused. */
   private told(
     email: EmailState,
     facts: readonly EmailFact[],
@@ -209,10 +190,7 @@ export class EmailAdapter extends DestinationAdapter {
     return applyDeliveryEvents(email, facts, this.clock.now().toISOString()).after.status;
   }
 
-  /**
-   * Stores the provider's message id first, because the provider's notifications may arrive before its response was
-   * processed.
-   */
+  /** Stores the provider's message id first: its notifications may arrive before its response is processed. */
   private async note(
     environmentId: number,
     email: EmailState,
@@ -231,7 +209,7 @@ export class EmailAdapter extends DestinationAdapter {
     }
   }
 
-  /** Runs a query on Posthorn's own storage. A failure here is not a fault of the transport. */
+  /** A failure of Posthorn's own storage is not a fault of the transport. */
   private async ours<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -249,7 +227,6 @@ const suppressedFact = (address: string): EmailFact => ({
   isPermanent: false,
 });
 
-/** An attempt that sent nothing. */
 function nothing(outcome: 'success' | 'refused', excerpt: string): Omit<DeliveryAnswer, 'durationMs'> {
   if (outcome === 'refused') return { answer: { kind: 'error', error: 'refused' }, excerpt };
   return { answer: { kind: 'response', status: 250, retryAfter: null, outcome }, excerpt };

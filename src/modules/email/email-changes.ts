@@ -4,10 +4,7 @@ import { GroupCommit } from '#kernel/database/group-commit.js';
 import { type EmailChange, EmailsStore } from './emails.store.js';
 
 const GROUP_CHANGES_MAX = 128;
-/**
- * Linger of the group commit in milliseconds. Under load, several changes share one commit; a finished attempt may wait
- * this long.
- */
+/** Under load, several changes share one commit; a finished attempt may wait this many milliseconds. */
 const GAP_MS = 8;
 
 /** Group commit of changes to emails, for changes from which nothing else follows. */
@@ -27,10 +24,7 @@ export class EmailChanges {
     });
   }
 
-  /**
-   * Resolves once the change is committed. Returns false on an optimistic-lock conflict. Throws while storage is
-   * unavailable.
-   */
+  /** Resolves once committed. False on an optimistic-lock conflict. Throws while storage is unavailable. */
   make(change: EmailChange): Promise<boolean> {
     return this.group.add(change);
   }

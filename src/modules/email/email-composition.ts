@@ -12,15 +12,13 @@ import type { SenderIdentity } from './sender-identity.js';
 import { SuppressionsStore } from './suppressions.store.js';
 import { MailTransport } from './transport.contract.js';
 
-/** An email as a caller submitted it, with the bytes of all attachments. */
+/** With the bytes of all attachments. */
 export interface CompleteDraft extends Omit<EmailDraft, 'attachments'> {
   attachments: readonly ComposedAttachment[];
 }
 
-/** The values that identify an email before it is composed. */
 export type Named = Pick<NewEmail, 'environmentId' | 'id' | 'expiresOnDay' | 'messageId'>;
 
-/** Composes emails from drafts: the bytes, and the row with the recipients. */
 @Injectable()
 export class EmailComposition {
   constructor(
@@ -30,7 +28,7 @@ export class EmailComposition {
     private readonly config: Config,
   ) {}
 
-  /** Composes and signs an email now. Recipients that are suppressed now do not receive it. Throws NotComposed. */
+  /** Composes and signs. Recipients that are suppressed now do not receive the email. Throws NotComposed. */
   async make(named: Named, draft: CompleteDraft, identity: SenderIdentity): Promise<{ email: NewEmail; raw: Buffer }> {
     const { from, to, cc, replyTo, subject, html, text, headers, attachments } = draft;
     const date = this.clock.now();
@@ -53,10 +51,7 @@ export class EmailComposition {
     };
   }
 
-  /**
-   * Creates an email that cannot be sent. Every recipient has failed for the reason in `detail`, and there are no
-   * bytes.
-   */
+  /** Every recipient has failed for the reason in `detail`, and there are no bytes. */
   unsendable(named: Named, draft: CompleteDraft, subtype: string, detail: string): NewEmail {
     const at = this.clock.now().toISOString();
     const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({
@@ -85,7 +80,7 @@ export class EmailComposition {
     };
   }
 
-  /** Returns true if every recipient is suppressed now. */
+  /** True if every recipient is suppressed now. */
   async isSuppressed(environmentId: number, draft: EmailDraft): Promise<boolean> {
     return (await this.recipients(environmentId, draft)).status === 'suppressed';
   }
@@ -126,7 +121,6 @@ export class EmailComposition {
   }
 }
 
-/** Returns the parts of a draft that the API shows. */
 export function shownOf(
   draft: CompleteDraft,
 ): Pick<NewEmail, 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'tags' | 'attachments' | 'scheduledAt'> {
@@ -182,12 +176,11 @@ export function askedFor({
   });
 }
 
-/** Returns the Message-ID of an email. It is derived from the email's id, so it never changes. */
+/** Derived from the email's id, so that it never changes. */
 export function messageIdOf(id: Id, { dkim }: SenderIdentity): string {
   return `<${showId('evt', id)}@${dkim.domain}>`;
 }
 
-/** Formats an address with its display name. */
 function shown({ name, address }: Mailbox): string {
   if (name === '') return address;
   return /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name)

@@ -12,7 +12,7 @@ import {
 import { SentEmails } from './contract.js';
 import { EmailsService } from './emails.service.js';
 
-/** Reads the contents of emails, parsed from the exact bytes that are sent. */
+/** Parses the exact bytes that are sent. */
 @Injectable()
 export class EmailContents {
   constructor(
@@ -22,10 +22,7 @@ export class EmailContents {
     private readonly views: MailViews,
   ) {}
 
-  /**
-   * Returns the contents of an email. Throws 404 if it does not exist, was erased or is not composed yet; throws 503 if
-   * there is no capacity to parse it now.
-   */
+  /** Throws 404 if the email is unknown, erased or not composed yet, and 503 without capacity to parse it. */
   async read(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
     const id = await this.composed(tenant, text);
     const contents = await this.reading.contents(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id));
@@ -33,7 +30,7 @@ export class EmailContents {
     return { id, contents };
   }
 
-  /** Returns an attachment of an email, decoded. Throws like `read`. */
+  /** Decoded. Throws like `read`. */
   async file(tenant: Tenant, text: string, place: string): Promise<{ note: FileNote; content: Uint8Array }> {
     const id = await this.composed(tenant, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
@@ -45,10 +42,7 @@ export class EmailContents {
     return found;
   }
 
-  /**
-   * Issues a view of an email's HTML. Throws like `read`. Whether the email has HTML is only checked when the view is
-   * opened.
-   */
+  /** Throws like `read`. Whether the email has HTML is only checked when the view is opened. */
   async view(tenant: Tenant, text: string): Promise<MailView> {
     return this.views.issue({
       environmentId: tenant.environmentId,

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { type Id, idFromBytes } from '#kernel/ids.js';
 import { ServiceDestinations } from '#modules/destinations/contract.js';
 
-/** Destination type of emails. */
 export const EMAIL_TYPE = 'email';
 
 /**
@@ -11,10 +10,7 @@ export const EMAIL_TYPE = 'email';
  */
 const ATTEMPT_MS_MAX = 85_000;
 
-/**
- * Returns the target of an environment's emails, which is the same on every node. It is a UUID of version 8 (RFC 9562,
- * section 5.8), so it cannot equal a ULID generated in this century.
- */
+/** The same on every node. A UUID of version 8 (RFC 9562, section 5.8), which no ULID of this century equals. */
 export function emailTargetId(environmentId: number): Id {
   const bytes = createHash('sha256').update(`posthorn email ${environmentId}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
@@ -22,7 +18,7 @@ export function emailTargetId(environmentId: number): Id {
   return idFromBytes(bytes);
 }
 
-/** The destination of an environment's emails. It is created with the environment's first email. */
+/** Created with the environment's first email. */
 @Injectable()
 export class EmailDestination {
   constructor(private readonly destinations: ServiceDestinations) {}

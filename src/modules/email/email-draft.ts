@@ -6,7 +6,7 @@ import type { Fault } from '#kernel/errors.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
-/** Maximum number of recipients of one email, including cc and bcc. */
+/** Includes cc and bcc. */
 export const RECIPIENTS_MAX = 50;
 export const TAGS_MAX = 20;
 const REPLY_TO_MAX = 50;
@@ -36,13 +36,12 @@ const NAMES: FieldNames = {
   refused: new Set(['template', 'topic_id', 'topicId']),
 };
 
-/** A custom tag of an email. */
 export interface Tag {
   name: string;
   value: string;
 }
 
-/** An email as a caller submitted it, with every address parsed. Later code does not parse addresses again. */
+/** Every address is parsed. Later code does not parse addresses again. */
 export interface EmailDraft {
   from: Mailbox;
   to: Mailbox[];
@@ -55,11 +54,10 @@ export interface EmailDraft {
   headers: Record<string, string>;
   attachments: AttachmentDraft[];
   tags: Tag[];
-  /** When to send the email, possibly in the past; null for now. */
+  /** Possibly in the past; null for now. */
   scheduledAt: Date | null;
 }
 
-/** Collects validation errors while an email is parsed. */
 class Faults {
   readonly found: Fault[] = [];
 
@@ -69,10 +67,7 @@ class Faults {
   }
 }
 
-/**
- * Parses one email of a request. Returns the email, or all validation errors. `in 5 minutes` is relative to `nowMs`.
- * Pure.
- */
+/** All validation errors are returned together. `in 5 minutes` is relative to `nowMs`. Pure. */
 export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults: Fault[] } {
   if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
   const faults = new Faults();
@@ -107,7 +102,7 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
 
-/** Returns all recipients without duplicates. An address that is in several lists counts in the first one. */
+/** Without duplicates. An address that is in several lists counts in the first one. */
 export function recipientsOf({
   to,
   cc,

@@ -5,7 +5,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
-/** Erases an email's content and recipients when the payload of its event is erased. */
+/** Runs when the payload of the email's event is erased. */
 @Injectable()
 export class EmailErasure implements OnModuleInit {
   constructor(

@@ -2,10 +2,8 @@ import { type Id, showId } from '#kernel/ids.js';
 import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { NewEmail } from './emails.store.js';
 
-/** Type of the events of emails. */
 export const EMAIL_EVENT_TYPE = 'email.send';
 
-/** Returns the event of an email, addressed to the email target of its environment. */
 export function emailEvent(
   email: NewEmail,
   targetId: Id,
@@ -31,7 +29,7 @@ export function emailEvent(
   };
 }
 
-/** Returns the payload that the event list shows: sender, recipients and subject, but not the content. */
+/** Without the content, because the event list shows the payload. */
 function payloadOf({ id, sender, to, cc, bcc, replyTo, subject, messageId }: NewEmail): string {
   return JSON.stringify({
     email: showId('evt', id),

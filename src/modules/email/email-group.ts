@@ -8,12 +8,11 @@ import { RawEmails } from './raw-emails.js';
 
 const GROUP_EMAILS_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Linger in milliseconds, as for accepted webhooks. Under load, one commit replaces three. */
+/** As for accepted webhooks. Under load, one commit replaces three. */
 const GAP_MS = 4;
 const BACKLOG_MAX = 4_000;
 const NO_PARTITION = '23514';
 
-/** An email with its bytes. */
 export interface ComposedEmail {
   email: NewEmail;
   raw: Buffer;
@@ -40,10 +39,7 @@ export class EmailGroup {
     });
   }
 
-  /**
-   * Resolves once bytes and row are committed. The email is not accepted yet. Throws 503 while storage is unavailable
-   * or overloaded.
-   */
+  /** Resolves once committed, before the email is accepted. Throws 503 while storage is unavailable or overloaded. */
   async add(composed: ComposedEmail): Promise<void> {
     if (this.group.backlog >= BACKLOG_MAX)
       throw unavailable('Storage does not keep up. Nothing was accepted, try again.');

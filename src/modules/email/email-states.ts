@@ -4,10 +4,9 @@ import type { Id } from '#kernel/ids.js';
 import { Retention } from '#modules/auth/contract.js';
 import { type EmailPlace, EmailsStore, type EmailState } from './emails.store.js';
 
-/** Maximum number of emails read by one statement. */
 const STATES_MAX = 64;
 
-/** Reads the states of emails for attempts, reports and erasure. Concurrent reads share one statement. */
+/** Concurrent reads share one statement. */
 @Injectable()
 export class EmailStates {
   private readonly reads: GroupedReads<EmailPlace, EmailState | null>;
@@ -20,9 +19,8 @@ export class EmailStates {
   }
 
   /**
-   * Returns the state of an email, or null if there is none in this environment. It first searches the partition
-   * computed from the email's id and the environment's retention. Otherwise it searches all partitions, because the
-   * email was sent later than its id suggests, or the retention has changed.
+   * First searches the partition that follows from the email's id and the environment's retention, then all partitions,
+   * because the email was sent later than its id suggests, or the retention has changed.
    */
   async find(environmentId: number, id: Id): Promise<EmailState | null> {
     const expiresOnDay = await this.expiresOnDay(environmentId, id);
@@ -30,7 +28,7 @@ export class EmailStates {
     return there ?? this.emails.state(environmentId, id);
   }
 
-  /** Returns null if the environment no longer exists. */
+  /** Null if the environment no longer exists. */
   private async expiresOnDay(environmentId: number, id: Id): Promise<number | null> {
     try {
       return await this.retention.expiresOnDay(environmentId, id);

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 
-/** Metrics of sent mail, over all environments. */
 @Injectable()
 export class EmailMetrics {
   private readonly acceptedTotal;

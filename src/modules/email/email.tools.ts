@@ -6,7 +6,6 @@ import { cursor, idempotencyKey, limit, since, until } from '#modules/agents/too
 const addresses = (what: string): z.ZodArray<z.ZodString> =>
   z.array(z.string().max(1024)).min(1).max(50).describe(what);
 
-/** Agent tools for sent emails. */
 @Injectable()
 export class EmailTools extends AgentTools {
   override readonly tools = [

@@ -12,7 +12,6 @@ import { type EmailFilter, type EmailRecord, type EmailRow, EmailsStore, type Sh
 import { RawEmails } from './raw-emails.js';
 import { ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
 
-/** Filters of the email list, as given by the caller. */
 export interface EmailQuery extends PageQuery {
   status?: ShownStatus;
   since?: string;
@@ -22,7 +21,6 @@ export interface EmailQuery extends PageQuery {
   recipient?: string;
 }
 
-/** An email with its attempts. */
 export interface EmailView {
   email: Omit<EmailRecord, 'expiresOn'>;
   /** Attempts that sent a message, or were meant to. */
@@ -30,14 +28,10 @@ export interface EmailView {
 }
 
 const LIMIT_DEFAULT = 50;
-/**
- * Maximum number of emails that one page with a filter for status, tag or recipient scans. The next page continues
- * after them.
- */
+/** Limit for a page with a filter for status, tag or recipient. The next page continues after them. */
 const CANDIDATES_MAX = 1_000;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
-/** Reads emails, newest first, limited to the caller's environment. */
 @Injectable()
 export class EmailsService {
   constructor(
@@ -49,10 +43,7 @@ export class EmailsService {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Lists emails. A page with a filter for status, tag or recipient scans a bounded number of emails, so it can be
-   * short without being the last. Throws 400 for invalid filters.
-   */
+  /** A filtered page scans a bounded number of emails, so a short one may not be the last. Throws 400. */
   async list(tenant: Tenant, query: EmailQuery): Promise<{ rows: EmailRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'emails', filters };
@@ -64,7 +55,7 @@ export class EmailsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** Returns an email with its attempts. Throws 404. */
+  /** Throws 404. */
   async find(tenant: Tenant, text: string): Promise<EmailView> {
     const id = emailId(text);
     const { environmentId } = tenant;
@@ -80,7 +71,7 @@ export class EmailsService {
     return { email, attempts: attempts.filter(({ error }) => error !== 'refused') };
   }
 
-  /** Returns the bytes of the message. Throws 404 if there are none, for example after an erasure. */
+  /** Throws 404 if there are no bytes, for example after an erasure. */
   async bytes(tenant: Tenant, text: string): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const email = await this.store.find(tenant.environmentId, emailId(text));
     const chunks = email && (await this.raw.read(tenant.environmentId, email.id));
@@ -88,9 +79,7 @@ export class EmailsService {
     return { chunks, sizeBytes: email.sizeBytes };
   }
 
-  /**
-   * Deletes a scheduled email with all its data. Throws 404 if there is none, and 409 if it was sent or is being sent.
-   */
+  /** Throws 404 if there is none, and 409 if the email was sent or is being sent. */
   async cancel({ environmentId }: Tenant, text: string): Promise<Id> {
     const id = emailId(text);
     if (await this.scheduled.remove(environmentId, id)) return id;
@@ -127,7 +116,6 @@ export class EmailsService {
   }
 }
 
-/** Returns the record of an email that is not composed yet. */
 function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Omit<EmailRecord, 'expiresOn'> {
   const at = new Date(idTimeMs(id)).toISOString();
   return {
@@ -146,7 +134,7 @@ function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Om
   };
 }
 
-/** Parses the `evt_` id of an email. Throws 404 for anything else. */
+/** Throws 404 for anything but the `evt_` id of an email. */
 export function emailId(text: string): Id {
   const id = parseId('evt', text);
   if (id === null) throw notFound('email');

@@ -20,7 +20,6 @@ import { type Id, idTimeMs } from '#kernel/ids.js';
 import type { Tag } from './email-draft.js';
 import { HOLDS } from './suppressions.store.js';
 
-/** The state of an email for one recipient, as stored in the database. */
 export interface StoredRecipient {
   /** The address as it was submitted; empty after the email was erased. */
   address: string;
@@ -30,14 +29,10 @@ export interface StoredRecipient {
   at: string;
   /** Text of the latest reply or report, sanitized. */
   detail: string | null;
-  /**
-   * Reasons for which this email already suppressed the address. A repeated report does not suppress it again, even if
-   * the suppression was removed in the meantime.
-   */
+  /** A repeated report does not suppress the address again, even if the suppression was removed meanwhile. */
   suppressedFor?: ('bounce' | 'complaint')[];
 }
 
-/** A delivery event of an email. */
 export interface TimelineItem {
   type: 'sent' | 'delivered' | 'bounced' | 'complained' | 'rejected';
   subtype: string | null;
@@ -46,23 +41,20 @@ export interface TimelineItem {
   recipient: string;
 }
 
-/** Metadata of an attachment, without its bytes. */
 export interface AttachmentNote {
   filename: string;
   content_type: string;
   size_bytes: number;
 }
 
-/** The status that the API shows, including that of scheduled emails. */
 export type ShownStatus = (typeof SHOWN_STATUSES)[number];
 
 export const SHOWN_STATUSES = ['scheduled', ...EMAIL_STATUSES] as const;
 
-/** An email about to be accepted. */
 export interface NewEmail {
   environmentId: number;
   id: Id;
-  /** Expiry day of its event, in days since the epoch. */
+  /** Days since the epoch. */
   expiresOnDay: number;
   sender: string;
   to: string[];
@@ -82,11 +74,9 @@ export interface NewEmail {
   timeline: TimelineItem[];
   status: EmailStatus;
   isOwed: boolean;
-  /** The requested time of sending; null if there was none. */
   scheduledAt: Date | null;
 }
 
-/** An email in a list. */
 export interface EmailRow {
   id: Id;
   sender: string;
@@ -96,16 +86,14 @@ export interface EmailRow {
   scheduledAt: Date | null;
 }
 
-/** An email with all data of its row. */
 export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay' | 'status'> {
   status: ShownStatus;
   expiresOn: string;
-  /** The result of the email's own delivery; null if there is none yet. */
+  /** Null if there is no delivery yet. */
   handingOver: HandingOver | null;
   erasedAt: Date | null;
 }
 
-/** The data of an email that an attempt or a report needs. */
 export interface EmailState extends Pick<
   EmailRecord,
   'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'
@@ -115,32 +103,29 @@ export interface EmailState extends Pick<
   suppressed: readonly string[];
 }
 
-/** The partition in which an email is expected. */
 export interface EmailPlace {
   environmentId: number;
   id: Id;
-  /** Expected expiry day, in days since the epoch. */
+  /** Days since the epoch. */
   expiresOnDay: number;
 }
 
-/** A change to an email's row, applied only if the row is unchanged since it was read (optimistic lock). */
+/** Applied only if the row is unchanged since it was read (optimistic lock). */
 export interface EmailChange {
   environmentId: number;
   state: EmailState;
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
 }
 
-/** Filters of the email list. Ids bound the time range. */
+/** Ids bound the time range. */
 export interface EmailFilter {
   environmentId: number;
   beforeId: Id;
   fromId: Id;
   status?: ShownStatus;
-  /** The email target of the environment. */
   targetId: Id;
-  /** A tag by name, or by name and value. */
   tag?: { name: string; value?: string };
-  /** The address of a recipient, in any case. */
+  /** Upper or lower case does not matter. */
   recipient?: string;
 }
 
@@ -163,8 +148,8 @@ const INSERT: Statement = {
 };
 
 /**
- * Returns the keys of recipients that are suppressed, one lookup each in suppressions_address_idx, which uses the
- * database's collation. Addresses are stored as A-labels, so lower-casing ASCII letters is enough to build a key.
+ * One lookup per recipient in suppressions_address_idx, which uses the database's collation. Addresses are stored as
+ * A-labels, so lower-casing ASCII letters is enough to build a key.
  */
 const SUPPRESSED = `
   array(select s.address from jsonb_array_elements(e.recipients) r cross join lateral (
@@ -222,8 +207,7 @@ const ERASE: Statement = {
 };
 
 /**
- * SQL expression: the result of the email's own delivery. Indexes: due_deliveries_pkey and deliveries_pkey. Uses scalar
- * subqueries, like the event list.
+ * The email's own delivery. Indexes: due_deliveries_pkey and deliveries_pkey. Scalar subqueries, as in the event list.
  */
 const HANDING_OVER = `
   coalesce((
@@ -236,18 +220,12 @@ const HANDING_OVER = `
     having count(*) > 0
   ))`;
 
-/**
- * SQL equivalent of `emailStatus`. The row stores the final states. If a recipient is still owed the message, the
- * status also depends on whether a delivery is still being tried.
- */
+/** SQL equivalent of `emailStatus`. While a recipient is owed the message, the delivery decides as well. */
 const STATUS = `
   case when e.status in ('complained', 'bounced') or not e.is_owed then e.status
        else case ${HANDING_OVER} when 'dlq' then 'dlq' when 'failed' then 'failed' else e.status end end`;
 
-/**
- * SQL expression: true if the email's event exists. The row is stored before the event; without an event, the email was
- * not accepted. Index: events_pkey.
- */
+/** The row is stored before the event. Without an event, the email was not accepted. Index: events_pkey. */
 const ACCEPTED = `(
   select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
 
@@ -260,8 +238,8 @@ const SCHEDULED = `
   from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4`;
 
 /**
- * Indexes: emails_pkey and scheduled_emails_pkey. A single statement is required, because a release moves an email from
- * one table to the other in one commit.
+ * Indexes: emails_pkey and scheduled_emails_pkey. One statement, because a release moves an email from one table to the
+ * other in one commit.
  */
 const LIST: Statement = {
   name: 'emails_list',
@@ -277,8 +255,8 @@ const OF_STATUS = `select id, expires_on from emails where environment_id = $1 a
 const OF_TARGET = `select event_id, expires_on from deliveries where environment_id = $1 and target_id = $5 and not superseded and ${RANGE('event_id')} and status =`;
 
 /**
- * Returns SQL for the smallest set that contains every email of a status. Indexes: emails_status_idx, and
- * deliveries_target_id_idx for emails that are no longer tried.
+ * The smallest set with every email of a status. Indexes: emails_status_idx, and deliveries_target_id_idx for emails
+ * that are no longer tried.
  */
 function candidates(status: EmailStatus): string {
   const few = (text: string, id: string): string => `(${text} order by ${id} desc limit $4)`;
@@ -287,10 +265,7 @@ function candidates(status: EmailStatus): string {
   return status === 'failed' ? `${ofStatus} union ${few(`${OF_TARGET} 'failed'`, 'event_id')}` : ofStatus;
 }
 
-/**
- * Statement for emails of one status: the maximum number of candidates per page, and those of them that have the
- * status.
- */
+/** At most one page's number of candidates, and those of them that have the status. */
 const listOf = (status: EmailStatus): Statement => ({
   name: `emails_list_${status}`,
   text: `
@@ -303,12 +278,11 @@ const listOf = (status: EmailStatus): Statement => ({
 
 const LISTS = new Map(EMAIL_STATUSES.map((status) => [status, listOf(status)]));
 
-/** SQL condition: true if a row has the requested tag and recipient. */
 const TRAITS = (tags: string, recipients: string): string => `
   ($6::jsonb is null or ${tags} @> $6) and ($7::text is null or exists (select from jsonb_array_elements(${recipients}) r where lower(r->>'address') = $7))`;
 
 /**
- * Statement for filters without an index. It scans at most one page's maximum of candidates: by emails_pkey and
+ * For filters without an index. Scans at most one page's maximum of candidates: by emails_pkey and
  * scheduled_emails_pkey, or by the indexes of a status.
  */
 const foundOf = (status: ShownStatus | null): Statement => {
@@ -341,16 +315,15 @@ const FIND: Statement = {
     from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
 };
 
-/** Scans the table environments once. Returns only a few numbers. */
+/** Scans the table environments once. */
 const RETENTIONS: Statement = {
   name: 'emails_retentions',
   text: 'select distinct retention_days as days from environments order by 1',
 };
 
 /**
- * Returns rows without an event within a time range and an expiry day. Indexes: emails_pkey for each environment, and
- * events_pkey for each row. The day is a literal instead of a parameter, so that only its two partitions are planned
- * and locked. Locks on all partitions would block the removal of an old one.
+ * Indexes: emails_pkey for each environment, and events_pkey for each row. The day is a literal, so that only its two
+ * partitions are planned and locked. Locks on all partitions would block the removal of an old one.
  */
 const orphansOf = (day: string): Statement => ({
   name: '',
@@ -362,10 +335,7 @@ const orphansOf = (day: string): Statement => ({
     ) e limit $3`,
 });
 
-/**
- * Finds the environment of an email by the expiry days that its possible retentions yield. Index: emails_pkey of one
- * partition for each environment.
- */
+/** Searches the expiry days of possible retentions. Index: emails_pkey of one partition for each environment. */
 const ENVIRONMENT_OF_DAY: Statement = {
   name: 'emails_environment_of_day',
   text: `
@@ -374,10 +344,7 @@ const ENVIRONMENT_OF_DAY: Statement = {
     ) e limit 1`,
 };
 
-/**
- * Finds the environment of an email in all partitions: for emails that were sent later, or with a changed retention.
- * Index: emails_pkey of each partition, for each environment.
- */
+/** Sent later, or with a changed retention. Index: emails_pkey of each partition, for each environment. */
 const ENVIRONMENT_OF: Statement = {
   name: 'emails_environment_of',
   text: `
@@ -395,7 +362,7 @@ const OF_PROVIDER: Statement = {
 /** Index: emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
-/** An email that a page scanned. The row's columns are null unless it matches the filters. */
+/** The row's columns are null unless it matches the filters. */
 type Candidate = { candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null };
 
 function among(found: readonly Candidate[], candidatesMax: number): { rows: EmailRow[]; floor: Id | null } {
@@ -403,15 +370,11 @@ function among(found: readonly Candidate[], candidatesMax: number): { rows: Emai
   return { rows, floor: found.length < candidatesMax ? null : (found.at(-1)?.candidate ?? null) };
 }
 
-/** Statements on the table of emails. */
 @Injectable()
 export class EmailsStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Inserts emails inside the caller's transaction, or commits them separately, before the event that makes them
-   * accepted.
-   */
+  /** Outside of the caller's transaction, the commit precedes the event that makes the emails accepted. */
   async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
     // Mailboxes are parsed, so they contain no line feeds.
@@ -444,7 +407,7 @@ export class EmailsStore {
     await (isInTransaction ? this.database.query(INSERT, values) : this.database.queryPrepared(INSERT, values));
   }
 
-  /** Returns the states in the given order; null for an email that is not in the given partition. */
+  /** In the given order; null for an email that is not in the given partition. */
   async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
     const rows = await this.database.queryPrepared<EmailState & { place: number }>(STATES, [
       intArray(places.map(({ environmentId }) => environmentId)),
@@ -462,8 +425,8 @@ export class EmailsStore {
   }
 
   /**
-   * Returns for each change whether it was applied; false on an optimistic-lock conflict. Of two changes of the same
-   * email, one is applied. Runs inside the caller's transaction if there is one.
+   * In the order of the changes; false on an optimistic-lock conflict. Of two changes of the same email, one is
+   * applied. Runs inside the caller's transaction if there is one.
    */
   async change(changes: readonly EmailChange[], isInTransaction: boolean): Promise<boolean[]> {
     const values = [
@@ -483,7 +446,6 @@ export class EmailsStore {
     return changes.map((_, place) => places.has(place));
   }
 
-  /** Stores the id that the provider gave to the message. */
   async takenAs(
     environmentId: number,
     { id, expiresOn }: Pick<EmailState, 'id' | 'expiresOn'>,
@@ -492,25 +454,22 @@ export class EmailsStore {
     await this.database.queryPrepared(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
   }
 
-  /** Returns false if there is no such email, or if it was already erased. */
+  /** False if there is no such email, or if it was already erased. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }
 
-  /** Lists emails of any status, newest first. */
+  /** Newest first. */
   list({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
     return this.database.readPrepared(LIST, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Lists scheduled emails, newest first. */
+  /** Newest first. */
   listScheduled({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
     return this.database.readPrepared(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
-  /**
-   * Lists emails of one status, newest first, among a limited number of candidates. Also returns the last candidate if
-   * there may be more after it.
-   */
+  /** Newest first, among limited candidates. Also returns the last candidate if there may be more after it. */
   async listOf(
     status: EmailStatus,
     { environmentId, beforeId, fromId, targetId }: EmailFilter,
@@ -548,26 +507,21 @@ export class EmailsStore {
     );
   }
 
-  /** Returns null if there is no such email in this environment, or if it was not accepted. */
+  /** Null if there is no such email in this environment, or if it was not accepted. */
   async find(environmentId: number, id: Id): Promise<EmailRecord | null> {
     const [row] = await this.database.readPrepared<EmailRecord>(FIND, [environmentId, id]);
     return row ?? null;
   }
 
-  /** Returns the distinct retention periods of all environments, in days. */
   async retentions(): Promise<number[]> {
     return (await this.database.readPrepared<{ days: number }>(RETENTIONS, [])).map(({ days }) => days);
   }
 
-  /**
-   * Lists emails of any environment that were never accepted, by range of ids, within one expiry day (days since the
-   * epoch). The end of the range is exclusive.
-   */
+  /** Of any environment, within one expiry day (days since the epoch). The end of the range is exclusive. */
   orphans(expiresOnDay: number, fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
     return this.database.readPrepared(orphansOf(dateOf(expiresOnDay)), [fromId, beforeId, limit]);
   }
 
-  /** Returns null if no environment has the email. */
   async environmentOf(id: Id): Promise<number | null> {
     const days = Array.from({ length: RETENTION_DAYS_MAX }, (_, i) =>
       expiryDay(Math.floor(idTimeMs(id) / DAY_MS), i + 1),
@@ -581,7 +535,6 @@ export class EmailsStore {
     return row?.environmentId ?? null;
   }
 
-  /** Returns null if no environment has the email. */
   async ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null> {
     const [row] = await this.database.readPrepared<{ environmentId: number; emailId: Id }>(OF_PROVIDER, [
       providerMessageId,

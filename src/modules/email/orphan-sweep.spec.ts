@@ -6,7 +6,7 @@ import { OrphanSweep } from './orphan-sweep.js';
 import type { RawEmails } from './raw-emails.js';
 
 const NOW_MS = 1_800_000_000_000;
-/** The day before, which is swept first. */
+/** Swept first. */
 const MADE_DAY = Math.floor(NOW_MS / 86_400_000) - 1;
 
 describe('OrphanSweep', () => {

@@ -11,18 +11,12 @@ import { RawEmails } from './raw-emails.js';
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const STEP = 500;
-/**
- * Minimum age of an orphan. An event follows its row within seconds, or never. After a day, even the client of a
- * suspended process has given up.
- */
+/** An event follows its row within seconds, or never. After a day, even a suspended process's client gave up. */
 const AGE_MS = 86_400_000;
 /** Age range that a process sweeps after its start, for orphans left by other processes. */
 const BACK_MS = 3 * 86_400_000;
 
-/**
- * Deletes stored emails that were never accepted, because a crash or a storage failure happened between the row and the
- * event.
- */
+/** Emails that were never accepted, because of a crash or storage failure between the row and the event. */
 @Injectable()
 export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
@@ -64,10 +58,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
     return { restMs: EVERY_MS };
   }
 
-  /**
-   * Returns the possible expiry days of emails created in this range, by current retention settings. After a change of
-   * the retention, some orphans are missed; they are dropped with their partition.
-   */
+  /** Current retention settings apply. Orphans that a changed retention hides are dropped with their partition. */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();
     for (const kept of await this.emails.retentions()) {

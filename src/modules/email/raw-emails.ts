@@ -6,12 +6,11 @@ import type { Id } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
 
-/** Returns the blob key of an email's bytes. */
 export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }): BlobKey {
   return { environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS };
 }
 
-/** The bytes of emails as they are sent: composed once, identical on every attempt. */
+/** Composed once, identical on every attempt. */
 @Injectable()
 export class RawEmails {
   constructor(
@@ -19,43 +18,41 @@ export class RawEmails {
     private readonly database: Database,
   ) {}
 
-  /** Returns true if an email is stored separately instead of in a group. */
   static isLarge(raw: Buffer): boolean {
     return raw.length > CHUNK_BYTES;
   }
 
   /**
-   * Stores the bytes in a commit of their own, independent of the caller's transaction, so that an attempt can read
-   * them immediately. Throws 503 while storage is unavailable.
+   * Commits apart from the caller's transaction, so that an attempt can read the bytes immediately. Throws 503 while
+   * storage is unavailable.
    */
   put(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.database.unitOfWork(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
   }
 
-  /** Stores the bytes of several small emails like `put`. */
   putSmall(blobs: readonly NewBlob[]): Promise<void> {
     return this.blobs.putSmall(blobs);
   }
 
   /**
-   * Stores the bytes within the caller's transaction, if the blob store uses PostgreSQL. Repeating the call is safe,
-   * because the bytes belong to the same email. Throws 503 while storage is unavailable.
+   * Part of the caller's transaction, if the blob store uses PostgreSQL. Safe to repeat, because the bytes belong to
+   * the same email. Throws 503 while storage is unavailable.
    */
   putWith(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.blobs.put({ environmentId, id, expiresOnDay }, raw);
   }
 
-  /** Returns the bytes in chunks, or null if they no longer exist. */
+  /** Null if the bytes no longer exist. */
   read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
     return this.blobs.read({ environmentId, id });
   }
 
-  /** Returns all bytes, or null if they no longer exist. Throws 503 while storage is unavailable. */
+  /** Null if the bytes no longer exist. Throws 503 while storage is unavailable. */
   whole(key: BlobKey): Promise<Buffer | null> {
     return this.blobs.whole(key);
   }
 
-  /** Removes the bytes in a commit of its own. */
+  /** Has a commit of its own. */
   remove(environmentId: number, id: Id): Promise<void> {
     return this.database.unitOfWork(() => this.blobs.remove({ environmentId, id }));
   }

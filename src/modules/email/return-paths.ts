@@ -13,12 +13,12 @@ const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
 const PLACES_BYTES = 7;
 /** 35 bytes. The local part has 59 characters; RFC 5321 allows 64. */
 const TOKEN = /^b\+r([a-z2-7]{56})$/;
-/** Format of older builds, which did not contain recipients. Needed for reports about mail sent by them. */
+/** Format of older builds, without recipients. Needed for reports about mail sent by them. */
 const TOKEN_OF_EMAIL = /^b\+([0-9a-f]{56})$/;
 
 /**
- * Signed return paths. The local part contains the email and the recipients of the envelope; the signature prevents
- * forged bounces of other emails. It uses lower case only, because mail servers may change the case.
+ * The local part contains the email and the envelope's recipients, and a signature that prevents forged bounces of
+ * other emails. It uses lower case only, because mail servers may change the case.
  */
 @Injectable()
 export class ReturnPaths extends ReturnAddresses {
@@ -28,10 +28,7 @@ export class ReturnPaths extends ReturnAddresses {
     super();
   }
 
-  /**
-   * Returns the local part for an envelope of an email. `places` are the positions of its recipients in the email's
-   * list, starting at 0.
-   */
+  /** `places` are the positions of the envelope's recipients in the email's list, starting at 0. */
   addressFor(environmentId: number, emailId: Id, places: readonly number[]): string {
     const named = Buffer.alloc(EMAIL_BYTES + PLACES_BYTES);
     named.writeUInt32BE(environmentId);

@@ -4,7 +4,6 @@ import type { Id } from '#kernel/ids.js';
 import type { CompleteDraft } from './email-composition.js';
 import type { NewEmail } from './emails.store.js';
 
-/** An email scheduled for later. */
 export interface ScheduledEmail extends Pick<
   NewEmail,
   'environmentId' | 'id' | 'messageId' | 'isCaptured' | 'sender' | 'to' | 'subject'
@@ -12,13 +11,11 @@ export interface ScheduledEmail extends Pick<
   draft: CompleteDraft;
 }
 
-/** Identifies a scheduled email. */
 export type ScheduledKey = Pick<ScheduledEmail, 'environmentId' | 'id'>;
 
-/** A scheduled email in the format of the email list (`EmailRow`). */
 export type ScheduledRow = Pick<ScheduledEmail, 'id' | 'messageId' | 'isCaptured' | 'draft'>;
 
-/** Maximum number of seconds before a failed release is retried. */
+/** Before a failed release is retried. */
 const PAUSE_SECONDS_MAX = 300;
 
 const ADD: Statement = {
@@ -30,10 +27,9 @@ const ADD: Statement = {
 
 /**
  * Selects due emails in rounds: the oldest of each environment before the second of any, so that many emails of one
- * environment do not delay those of others. Within a round, the order is random.
- *
- * Indexes: scheduled_emails_due_at_idx ends the query early if nothing is due; scheduled_emails_try_at_idx takes one
- * step per environment with scheduled emails, and one per selected email. Emails that have just failed are skipped.
+ * environment do not delay others. Within a round, the order is random. Indexes: scheduled_emails_due_at_idx ends the
+ * query early if nothing is due; scheduled_emails_try_at_idx takes one step per environment and per selected email.
+ * Emails that have just failed are skipped.
  */
 const DUE: Statement = {
   name: 'scheduled_emails_due',
@@ -53,14 +49,11 @@ const DUE: Statement = {
     where g.environment_id is not null order by d.place, random() limit $2::int`,
 };
 
-/** Query for the due-work poller. Index: scheduled_emails_due_at_idx. */
+/** For the due-work poller. Index: scheduled_emails_due_at_idx. */
 export const SCHEDULED_IN_MS =
   'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
 
-/**
- * Index: scheduled_emails_pkey. Returns no row if another process holds the email, has released it, or has just failed
- * to release it.
- */
+/** Index: scheduled_emails_pkey. No row if another process holds or released the email, or just failed to. */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
   text: `
@@ -94,7 +87,7 @@ const OVERDUE: Statement = {
   text: 'select greatest(0, extract(epoch from clock_timestamp() - min(due_at)))::float8 as seconds from scheduled_emails',
 };
 
-/** A draft as stored in the database. The bytes of its attachments are concatenated in another column. */
+/** The bytes of the attachments are concatenated in another column. */
 type StoredDraft = Omit<CompleteDraft, 'attachments' | 'scheduledAt'> & {
   attachments: { filename: string; contentType: string; contentId: string | null; sizeBytes: number }[];
 };
@@ -105,12 +98,11 @@ interface StoredRow extends Pick<ScheduledEmail, 'id' | 'messageId' | 'isCapture
   files: Buffer;
 }
 
-/** Statements on scheduled emails. */
 @Injectable()
 export class ScheduledEmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds a scheduled email, inside the caller's transaction if there is one. */
+  /** Runs inside the caller's transaction if there is one. */
   async add({ environmentId, id, messageId, isCaptured, sender, to, subject, draft }: ScheduledEmail): Promise<void> {
     const { attachments, scheduledAt, ...asked } = draft;
     const stored: StoredDraft = {
@@ -137,40 +129,33 @@ export class ScheduledEmailsStore {
     ]);
   }
 
-  /**
-   * Returns due emails, in turn over all environments: at most `ofOneMax` of one environment and `max` in total. The
-   * caller must claim each one before releasing it.
-   */
+  /** At most `ofOneMax` of one environment and `max` in total. The caller must claim each one before releasing it. */
   due(ofOneMax: number, max: number): Promise<ScheduledKey[]> {
     return this.database.readPrepared(DUE, [ofOneMax, max]);
   }
 
-  /**
-   * Claims a due email: locks it until the caller's transaction ends. Returns null if another process holds it or has
-   * released it.
-   */
+  /** Locks the email until the transaction ends. Null if another process holds it or has released it. */
   async claim({ environmentId, id }: ScheduledKey): Promise<(ScheduledRow & { environmentId: number }) | null> {
     const [row] = await this.database.query<StoredRow & { environmentId: number }>(CLAIM, [environmentId, id]);
     return row === undefined ? null : { environmentId: row.environmentId, ...restored(row) };
   }
 
-  /** Deletes a scheduled email. Returns false if it does not exist (any more). Waits for a release in progress. */
+  /** False if the email does not exist (any more). Waits for a release in progress. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
   }
 
-  /** Schedules another attempt after a failed release, with increasing pauses of up to five minutes. */
+  /** With increasing pauses of up to five minutes. */
   async postpone(environmentId: number, id: Id): Promise<void> {
     await this.database.query(POSTPONE, [environmentId, id]);
   }
 
-  /** Returns null if there is no such scheduled email (any more) in this environment. */
   async find(environmentId: number, id: Id): Promise<ScheduledRow | null> {
     const [row] = await this.database.readPrepared<StoredRow>(FIND, [environmentId, id]);
     return row === undefined ? null : restored(row);
   }
 
-  /** Returns how long the oldest due email has been waiting, in seconds; 0 if none is due. */
+  /** 0 if none is due. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.readPrepared<{ seconds: number | null }>(OVERDUE, []);
     return row?.seconds ?? 0;

@@ -8,7 +8,6 @@ import type { Database } from '#kernel/database/database.js';
 import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { ScheduledRelease } from './scheduled-release.js';
 
-/** An endless supply of due emails. Each one takes a second, and none can be released, which does not matter here. */
 function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): ScheduledRelease {
   const database = {
     unitOfWork: (work: () => unknown) => work(),

@@ -27,19 +27,16 @@ import {
 import { SenderIdentities } from './sender-identity.js';
 
 const EVERY_MS = 1_000;
-/** Maximum number of emails of one environment, and of all environments, per query for due emails. */
 const OF_ONE_MAX = 20;
 const ROUND_MAX = 200;
-/**
- * Maximum duration of one loop iteration. Long iterations would make the loop look stuck, and would delay a shutdown.
- */
+/** Long iterations would make the loop look stuck, and would delay a shutdown. */
 const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
 
 /**
  * Releases scheduled emails when they are due by PostgreSQL's clock. Composing, accepting and unscheduling share one
- * commit, so after a crash an email is either scheduled or accepted. Every delivering process takes part, and a row
- * lock ensures that only one of them releases an email.
+ * commit, so after a crash an email is either scheduled or accepted. Row locks give each email to only one of the
+ * delivering processes.
  */
 @Injectable()
 export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -96,8 +93,8 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
   }
 
   /**
-   * Releases one email. Returns false if another process has it. A failed release is postponed and does not block other
-   * emails. Throws while storage is unavailable.
+   * False if another process has the email. A failed release is postponed and does not block other emails. Throws while
+   * storage is unavailable.
    */
   private async releaseOne(key: ScheduledKey): Promise<boolean> {
     let held: ScheduledKey | null = null;
@@ -138,10 +135,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     return made.raw === null ? 'failed' : 'sent';
   }
 
-  /**
-   * Composes the email. If it may no longer be sent (for example, its domain is not verified any more), returns a
-   * failed email with the reason.
-   */
+  /** An email that may no longer be sent (for example, an unverified domain) fails with the reason. */
   private async make(named: Named, { draft }: ScheduledRow): Promise<{ email: NewEmail; raw: Buffer | null }> {
     try {
       const { mode, environmentId } = await this.environments.get(named.environmentId);

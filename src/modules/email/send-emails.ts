@@ -14,21 +14,17 @@ import {
 import type { FetchAllowance } from './attachment-fetch.js';
 import { type EmailDraft, readEmail } from './email-draft.js';
 
-/** Maximum number of emails in one request. */
 export const BATCH_MAX = 100;
-/** Number of emails of one request that are composed and stored concurrently. */
 const AT_ONCE = 8;
 
-/** The result for one email of a batch. */
 export type BatchOutcome = { email: AcceptedEmail } | { error: ApiError };
 
-/** Converts an accepted email to the answer that is stored for its idempotency key, and back. */
+/** Converts to the answer that is stored for the idempotency key, and back. */
 export interface KeptEmail {
   keep: (email: AcceptedEmail) => StoredAnswer;
   read: (answer: StoredAnswer) => AcceptedEmail;
 }
 
-/** Accepts emails from the API: one, or a batch of independent ones. */
 @Injectable()
 export class SendEmails {
   constructor(
@@ -36,7 +32,7 @@ export class SendEmails {
     private readonly clock: Clock,
   ) {}
 
-  /** Accepts one email. Throws 422 with all validation errors, and the errors of `AcceptEmail`. */
+  /** Throws 422 with all validation errors, and the errors of `AcceptEmail`. */
   one(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<AcceptedEmail> {
     const draft = readEmail(given, this.clock.nowMs());
     if ('faults' in draft) throw invalid(draft.faults);
@@ -49,11 +45,10 @@ export class SendEmails {
   }
 
   /**
-   * Accepts a batch. Returns one outcome per email, in order; an invalid email does not affect the others. Throws 422
-   * if the body is not a batch.
-   *
-   * With an idempotency key, each email is also stored under its own derived key, so that a repeated request continues
-   * a batch whose process died. If storage becomes unavailable, the whole request fails with 503 and can be repeated.
+   * Returns one outcome per email, in order; an invalid email does not affect the others. Throws 422 if the body is not
+   * a batch. With an idempotency key, each email is also stored under its own derived key, so that a repeated request
+   * continues a batch whose process died. If storage becomes unavailable, the whole request fails with 503 and can be
+   * repeated.
    */
   async batch(
     tenant: Tenant,
@@ -106,7 +101,7 @@ function withoutSchedule(draft: Draft): Draft {
   };
 }
 
-/** Returns the items of a bare list, as the `resend` package sends it, or of a list under `emails`. */
+/** A bare list, as the `resend` package sends it, or a list under `emails`. */
 function itemsOf(given: unknown): unknown[] {
   const items: unknown = Array.isArray(given) ? given : ((given ?? {}) as { emails?: unknown }).emails;
   const unknown =
@@ -120,10 +115,7 @@ function itemsOf(given: unknown): unknown[] {
   return items as unknown[];
 }
 
-/**
- * Checks the limits on attachments, which apply to the whole request. Included attachments are counted here; fetched
- * ones are counted later.
- */
+/** The limits apply to the whole request. Fetched attachments are counted later. */
 function refuseTooMuch(drafts: readonly Draft[]): void {
   const attachments = attachmentsOf(drafts);
   if (attachments.length > ATTACHMENTS_MAX)

@@ -7,16 +7,13 @@ import { ApiError } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';
 
-/** The identity that sends a message. */
 export interface SenderIdentity {
-  /** The key and the domain of the DKIM signature. */
   dkim: DkimKey & { domain: string };
   returnPathHost: string | null;
   /** True if nothing is sent. */
   isCaptured: boolean;
 }
 
-/** Decides which From addresses an environment may use. */
 @Injectable()
 export class SenderIdentities {
   constructor(
@@ -26,9 +23,8 @@ export class SenderIdentities {
   ) {}
 
   /**
-   * Returns the identity for a From address. The address's domain must be a verified sending domain of the environment.
-   * The simulator's own addresses are always allowed; their mail is captured, and so is all mail of a test environment.
-   * Throws 422.
+   * The address's domain must be a verified sending domain of the environment. The simulator's own addresses are always
+   * allowed; their mail is captured, and so is all mail of a test environment. Throws 422.
    */
   async resolve(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
@@ -49,10 +45,7 @@ export class SenderIdentities {
     };
   }
 
-  /**
-   * Creates the first key when it is needed, in a commit of its own, so that the rollback of a failed request does not
-   * remove it.
-   */
+  /** The first key is created in a commit of its own, so that a failed request's rollback does not remove it. */
   private signingKey(): Promise<DkimKey> {
     return this.database.unitOfWork(() => this.domains.signingKey());
   }

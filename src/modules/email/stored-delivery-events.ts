@@ -15,7 +15,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
 import { SuppressionsStore } from './suppressions.store.js';
 
-/** Maximum number of tries after optimistic-lock conflicts. More conflicts in a row are not expected. */
+/** After optimistic-lock conflicts. More conflicts in a row are not expected. */
 const TRIES = 20;
 
 const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
@@ -24,10 +24,7 @@ const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], S
   failed: 'email.failed',
 };
 
-/**
- * Applies delivery events to stored emails. Each write compares the version that was read (optimistic lock), so that
- * concurrent changes are not lost.
- */
+/** Each write compares the version that was read (optimistic lock), so that no concurrent change is lost. */
 @Injectable()
 export class StoredDeliveryEvents extends EmailFacts {
   constructor(
@@ -54,10 +51,7 @@ export class StoredDeliveryEvents extends EmailFacts {
     throw new Error(`The email ${showId('evt', emailId)} changed too often to store its delivery events.`);
   }
 
-  /**
-   * Works like `record` for a caller that has just read the email. The email is read again only after an
-   * optimistic-lock conflict.
-   */
+  /** Like `record` for a caller that has just read the email, which is read again only after a conflict. */
   async recordOn(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<void> {
     if (!(await this.apply(environmentId, state, facts))) await this.record(environmentId, state.id, facts);
   }
@@ -69,10 +63,7 @@ export class StoredDeliveryEvents extends EmailFacts {
     return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
-  /**
-   * Uses a single grouped statement if there are no consequences, which is the normal case. Otherwise, all consequences
-   * are written in the same commit.
-   */
+  /** One grouped statement in the normal case without consequences. Otherwise, one commit includes them all. */
   private async write(environmentId: number, state: EmailState, applied: AppliedDeliveryEvents): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain

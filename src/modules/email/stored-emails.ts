@@ -6,7 +6,6 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
 
-/** Emails as stored in the database. */
 @Injectable()
 export class StoredEmails extends SentEmails {
   constructor(

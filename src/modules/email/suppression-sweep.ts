@@ -7,7 +7,7 @@ import { SuppressionsStore } from './suppressions.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes suppressions that have expired. They have no effect once expired, even before they are deleted. */
+/** Expired suppressions have no effect, even before they are deleted. */
 @Injectable()
 export class SuppressionSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

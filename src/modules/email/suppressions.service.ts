@@ -7,7 +7,6 @@ import { type Id, Ids, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type SuppressionOrigin, type SuppressionRow, SuppressionsStore } from './suppressions.store.js';
 
-/** Filters of the suppression list, as given by the caller. */
 export interface SuppressionQuery extends PageQuery {
   origin?: SuppressionOrigin;
   email?: string;
@@ -15,7 +14,6 @@ export interface SuppressionQuery extends PageQuery {
 
 const LIMIT_DEFAULT = 50;
 
-/** Operations on the suppression list. */
 @Injectable()
 export class SuppressionsService {
   constructor(
@@ -25,7 +23,7 @@ export class SuppressionsService {
     private readonly ids: Ids,
   ) {}
 
-  /** Lists suppressions. Throws 400 for an invalid cursor. */
+  /** Throws 400 for an invalid cursor. */
   async list(tenant: Tenant, query: SuppressionQuery): Promise<{ rows: SuppressionRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const { origin = null, email } = filters;
@@ -41,7 +39,7 @@ export class SuppressionsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Adds an address. Throws 422 for an invalid address, and 409 if it is already on the list. */
+  /** Throws 422 for an invalid address, and 409 if it is already on the list. */
   async add({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
     const mailbox = parseMailbox(text);
     if (isRefused(mailbox)) throw invalid([{ path: 'email', message: mailbox.refusal }]);
@@ -60,7 +58,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** Returns a suppression by its id or address. Throws 404. */
+  /** By id or address. Throws 404. */
   async find({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
     const id: Id | null = parseId('sup', text);
     const row = await this.store.find(environmentId, id === null ? { key: suppressionKey(text) } : { id });
@@ -68,7 +66,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** Removes a suppression, so that the address receives emails again. Throws 404. */
+  /** The address receives emails again. Throws 404. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { id } = await this.find(tenant, text);
     if (!(await this.store.remove(tenant.environmentId, id))) throw notFound('suppression');

@@ -4,49 +4,43 @@ import { GroupedReads } from '#kernel/database/grouped-reads.js';
 import { intArray, textArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Reason for which an address is suppressed. */
 export type SuppressionOrigin = (typeof SUPPRESSION_ORIGINS)[number];
 
 export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual'] as const;
 
-/** A suppressed address. */
 export interface SuppressionRow {
   id: Id;
-  /** The address in its original form. Its key identifies it. */
+  /** In its original form. The key identifies the address. */
   email: string;
   origin: SuppressionOrigin;
-  /** The email that caused the suppression; null if it was added manually. */
+  /** Null if the suppression was added manually. */
   sourceId: Id | null;
   createdAt: Date;
-  /** When the suppression ends; null if it never ends. */
+  /** Null if the suppression never ends. */
   expiresAt: Date | null;
 }
 
-/** A suppression to add. `key` identifies the address. */
+/** `key` identifies the address. */
 export interface NewSuppression extends Omit<SuppressionRow, 'createdAt' | 'expiresAt'> {
   environmentId: number;
   key: string;
-  /** Duration in days; null for a permanent suppression. */
+  /** Null for a permanent suppression. */
   forDays: number | null;
 }
 
-/** Filters of the suppression list. */
 export interface SuppressionFilter {
   beforeId: Id | null;
   origin: SuppressionOrigin | null;
 }
 
-/** Maximum number of lookups per statement, each for up to fifty addresses. */
+/** Lookups per statement, each for up to fifty addresses. */
 const ASKED_MAX = 64;
 
 const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "createdAt", expires_at as "expiresAt"`;
 /** SQL: true while a suppression is in force. An expired one has no effect until it is deleted. */
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
-/**
- * Index: suppressions_address_idx. An existing reason is kept, except that a complaint replaces a bounce, and any
- * reason replaces an expired one.
- */
+/** Index: suppressions_address_idx. A complaint replaces a bounce, and any reason replaces an expired one. */
 const ADD: Statement = {
   name: 'suppressions_add',
   text: `
@@ -92,13 +86,11 @@ const REMOVE: Statement = {
 /** Index: suppressions_expires_at_idx. */
 const FORGET: Statement = { name: 'suppressions_forget', text: 'delete from suppressions where expires_at <= now()' };
 
-/** A lookup: the addresses to search in an environment's suppression list. */
 interface Asked {
   environmentId: number;
   keys: readonly string[];
 }
 
-/** Statements on suppressions. */
 @Injectable()
 export class SuppressionsStore {
   private readonly amongReads = new GroupedReads<Asked, ReadonlySet<string>>(
@@ -108,7 +100,7 @@ export class SuppressionsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Inserts a suppression inside the caller's transaction. Returns null if the address was already suppressed. */
+  /** Runs inside the caller's transaction. Null if the address was already suppressed. */
   async add({
     environmentId,
     id,
@@ -130,7 +122,6 @@ export class SuppressionsStore {
     return row?.id === id ? row : null;
   }
 
-  /** Returns those of `keys` that are suppressed. */
   among(environmentId: number, keys: readonly string[]): Promise<ReadonlySet<string>> {
     return this.amongReads.get({ environmentId, keys });
   }
@@ -149,7 +140,7 @@ export class SuppressionsStore {
     return found;
   }
 
-  /** Lists suppressions, newest first. */
+  /** Newest first. */
   page(environmentId: number, { beforeId, origin }: SuppressionFilter, limit: number): Promise<SuppressionRow[]> {
     return this.database.readPrepared(PAGE, [environmentId, beforeId, origin, limit]);
   }
@@ -162,12 +153,10 @@ export class SuppressionsStore {
     return (await rows)[0] ?? null;
   }
 
-  /** Deletes expired suppressions. */
   async forget(): Promise<void> {
     await this.database.query(FORGET, []);
   }
 
-  /** Returns false if there is no such suppression. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
   }

@@ -21,13 +21,12 @@ const SIMULATED = {
   },
 } as const satisfies Record<string, Omit<RecipientReply, 'address'>>;
 
-/** Returns the reply of a simulator address, or null for any other address. */
+/** Null for any address that is not the simulator's. */
 export function simulatedReply(address: string, platformDomain: string): RecipientReply | null {
   const role = simulatedRole(address, platformDomain);
   return role && { address, ...SIMULATED[role] };
 }
 
-/** Returns the reply for captured mail: accepted and kept. */
 export function capturedReply(address: string): RecipientReply {
   return {
     address,
@@ -38,7 +37,6 @@ export function capturedReply(address: string): RecipientReply {
   };
 }
 
-/** Returns the delivery events that follow from a reply. */
 export function deliveryEventsOf(reply: RecipientReply, isFinal: boolean): EmailFact[] {
   const { address, text, enhanced } = reply;
   const fact = (kind: EmailFact['kind'], isPermanent = false): EmailFact => ({
@@ -53,10 +51,7 @@ export function deliveryEventsOf(reply: RecipientReply, isFinal: boolean): Email
   return reply.outcome === 'bounced' ? [fact('bounced', true)] : [fact('rejected')];
 }
 
-/**
- * Returns the result of an attempt. Its outcome decides whether the delivery is retried, and whether the circuit
- * breaker counts it.
- */
+/** The outcome decides whether the delivery is retried, and whether the circuit breaker counts it. */
 export function handoffResult({
   replies,
   isUnreachable,

@@ -5,16 +5,14 @@ import type { Id } from '#kernel/ids.js';
 import { SecretUses } from '#modules/secrets/contract.js';
 import type { TransformSettings } from './contract.js';
 
-/** Valid names of secrets. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const NAMES_SHOWN_MAX = 10;
 
-/** Named secrets that the code of transforms uses. */
 @Injectable()
 export class CodeSecrets {
   constructor(private readonly uses: SecretUses) {}
 
-  /** Records in the caller's transaction the secrets that the transform now uses. Throws 422 if one does not exist. */
+  /** Runs in the caller's transaction. Throws 422 if a secret does not exist. */
   async use(environmentId: number, endpointId: Id, transform: TransformSettings | null): Promise<void> {
     const names = secretNames(transform?.code ?? '');
     const unknown = await this.uses.replace(environmentId, { kind: 'endpoint', id: endpointId }, names);

@@ -29,7 +29,6 @@ const SET_FIRST_SECRETS: Statement = {
     where environment_id = $1 and id = $2 and secrets is null returning id`,
 };
 
-/** Queries that receiving runs on endpoints, and its few updates. */
 @Injectable()
 export class ConfigurationsStore {
   constructor(
@@ -50,14 +49,14 @@ export class ConfigurationsStore {
     return this.database.manager().getRepository(EndpointEntity).findOneBy({ environmentId, id });
   }
 
-  /** Runs in the caller's transaction. Returns false if the endpoint has secrets or is gone. */
+  /** Runs in the caller's transaction. False if the endpoint has secrets or is gone. */
   async setFirstSecrets(environmentId: number, id: Id, secrets: Buffer): Promise<boolean> {
     const set = await this.database.query(SET_FIRST_SECRETS, [environmentId, id, secrets]);
     if (set.length > 0) await this.notifications.announce('endpoint', `${environmentId}:${id}`);
     return set.length > 0;
   }
 
-  /** Returns the routes in the order in which they are evaluated. Uses the index `routes_endpoint_id_idx`. */
+  /** In the order of evaluation. Uses the index `routes_endpoint_id_idx`. */
   routes(environmentId: number, endpointId: Id): Promise<RouteEntity[]> {
     return this.database
       .manager()

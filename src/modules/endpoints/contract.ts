@@ -9,12 +9,9 @@ import type { Id } from '#kernel/ids.js';
 /** Path prefix of endpoints on the platform's host, after BASE_URL. */
 export const INGEST_PREFIX = '/in/';
 
-/** Default time limits of transforms, in milliseconds. */
 export const TRANSFORM_TIMEOUT_MS = { managed: 250, url: 3_000 } as const;
-/** Default time limits of response proxies, in milliseconds. */
 export const PROXY_TIMEOUT_MS = { managed: 250, url: 3_000 } as const;
 
-/** Settings of a response proxy as the caller gave them. */
 export interface ResponseProxySettings {
   target: 'managed' | 'url';
   code?: string;
@@ -23,7 +20,7 @@ export interface ResponseProxySettings {
   onUnavailable?: 'fallback' | 'error';
 }
 
-/** Settings of a transform, which changes the body before it is routed, as the caller gave them. */
+/** Applied to the body before it is routed. */
 export interface TransformSettings {
   engine: 'managed' | 'url';
   code?: string;
@@ -32,13 +29,12 @@ export interface TransformSettings {
   timeoutMs?: number;
 }
 
-/** A secret of the provider. `untilMs` is the time at which it stops verifying, or null for the current one. */
+/** `untilMs` is the time at which the secret stops verifying, or null for the current one. */
 export interface ProviderSecret {
   secret: string;
   untilMs: number | null;
 }
 
-/** The endpoint at a path, and its environment. */
 export interface EndpointAddress {
   environmentId: number;
   id: Id;
@@ -46,21 +42,18 @@ export interface EndpointAddress {
   path: string;
 }
 
-/**
- * A route of an endpoint: a destination and a condition in the grammar of filters. A null condition selects all events.
- */
+/** The condition uses the grammar of filters. Null selects all events. */
 export interface ConfiguredRoute {
   id: Id;
   destinationId: Id;
   filter: Record<string, unknown> | null;
 }
 
-/** The configuration of an endpoint with decrypted secrets. */
 export interface EndpointConfiguration extends EndpointAddress {
   /** `null` on the platform's host. */
   domainId: Id | null;
   status: 'active' | 'paused' | 'disabled';
-  /** Version number, incremented by every change. */
+  /** Incremented by every change. */
   version: number;
   preset: string | null;
   /** `preset`, `none`, `hmac-sha256`, `hmac-sha1` or `hmac-sha512`. */
@@ -72,15 +65,15 @@ export interface EndpointConfiguration extends EndpointAddress {
   responseRules: Record<string, unknown> | null;
   responseProxy: ResponseProxySettings | null;
   transform: TransformSettings | null;
-  /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
+  /** `null` accepts any method. */
   allowedMethods: readonly string[] | null;
-  /** Source of the id by which duplicates are detected. `null` if duplicates are not dropped. */
+  /** Source of the id that detects duplicates. `null` if duplicates are not dropped. */
   deduplicate: DeduplicationSettings | null;
-  /** Ordered as they are evaluated. */
+  /** In the order of evaluation. */
   routes: readonly ConfiguredRoute[];
 }
 
-/** Returns the verification scheme of an endpoint. Throws for an unknown name, and for `preset` without a preset. */
+/** Throws for an unknown name, and for `preset` without a preset. */
 export function schemeOf({
   preset,
   verification,
@@ -94,7 +87,7 @@ export function schemeOf({
   return scheme;
 }
 
-/** Validates the settings that proxies and transforms share: `managed` needs code, and `url` needs a URL. */
+/** `managed` needs code, and `url` needs a URL. */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,
   host: 'managed' | 'url',
@@ -108,23 +101,14 @@ export function hostFaults(
   return faults;
 }
 
-/**
- * Current configurations of endpoints. Every change sends the notification `endpoint` in its own transaction. Callers
- * that cache a configuration must listen for it.
- */
+/** Every change sends the notification `endpoint` in its own transaction. Callers that cache must listen. */
 export abstract class EndpointConfigurations {
-  /**
-   * Returns the endpoint at the longest of the given paths that has one, on the platform's host or on a domain. Returns
-   * `null` if none has.
-   */
+  /** The longest of the given paths that has an endpoint counts. A null `domainId` is the platform's host. */
   abstract at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null>;
 
-  /** Returns the configuration of an endpoint in any status. Returns `null` if there is none in this environment. */
+  /** In any status. */
   abstract find(environmentId: number, id: Id): Promise<EndpointConfiguration | null>;
 
-  /**
-   * Sets the endpoint's secret only if it has none, safely under concurrent calls. Returns false if it has one or the
-   * endpoint is gone.
-   */
+  /** Safe under concurrent calls. False if the endpoint has a secret or is gone. */
   abstract setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean>;
 }

@@ -12,19 +12,17 @@ import { OutsideChecks } from './outside-checks.js';
 import { resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes, type RouteDraft } from './route-drafts.js';
 
-/** Requested changes. Omitted fields keep their value. */
+/** Omitted fields keep their value. */
 export interface EndpointChangesAsked {
-  /** New URL. */
   url?: string;
   settings: SettingsChanges;
   routes: AskedRoutes;
   status?: 'active' | 'paused';
 }
 
-/** An endpoint after the changes. Without drafts, its routes stay. */
+/** `null` as `drafts` keeps the routes. */
 type Next = Omit<EndpointDraft, 'routes'> & { drafts: RouteDraft[] | null };
 
-/** Changes and deletes endpoints. */
 @Injectable()
 export class EndpointChanges {
   constructor(
@@ -34,10 +32,7 @@ export class EndpointChanges {
     private readonly database: Database,
   ) {}
 
-  /**
-   * Changes an endpoint. Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. Nothing is
-   * changed then.
-   */
+  /** Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. Nothing is changed then. */
   async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
     const found = await this.records.find(tenant.environmentId, id);
     if (found === null) throw notFound('endpoint');
@@ -47,10 +42,7 @@ export class EndpointChanges {
     return this.database.transaction(() => this.apply(tenant, id, asked, chosen));
   }
 
-  /**
-   * Deletes an endpoint. Throws 404 if there is none, including on a repeated call. The URL can be reused immediately.
-   * The events stay until their retention ends.
-   */
+  /** Throws 404, also on a repeated call. The URL is free at once. The events stay until their retention ends. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       if (!(await this.records.remove(tenant.environmentId, id))) throw notFound('endpoint');

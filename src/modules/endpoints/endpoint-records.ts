@@ -9,14 +9,12 @@ import { EndpointsStore } from './endpoints.store.js';
 import { IngestDomains } from './ingest-domains.js';
 import type { RouteDraft } from './route-drafts.js';
 
-/** A stored endpoint with decrypted settings. */
 export interface StoredEndpoint {
   row: EndpointEntity;
   settings: Settings;
   routes: RouteEntity[];
 }
 
-/** The data of an endpoint to store. */
 export interface EndpointDraft {
   settings: Settings;
   path: string;
@@ -43,15 +41,12 @@ export class EndpointRecords {
     return this.opened(await this.store.find(environmentId, id));
   }
 
-  /** Returns an endpoint and locks its row until the transaction ends. */
+  /** Locks the row until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id): Promise<StoredEndpoint | null> {
     return this.opened(await this.store.findForUpdate(environmentId, id));
   }
 
-  /**
-   * Creates an endpoint in the caller's transaction. Throws 422 for secrets that do not exist, and 409 if the URL is
-   * taken or there are too many endpoints.
-   */
+  /** Uses the caller's transaction. Throws 422 for unknown secrets, and 409 for a taken URL or too many endpoints. */
   async create(
     place: Pick<EndpointEntity, 'environmentId' | 'id'>,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -78,10 +73,7 @@ export class EndpointRecords {
     return row;
   }
 
-  /**
-   * Stores a new version, in the transaction in which the endpoint was found for update. Throws 422 and 409 like
-   * `create`.
-   */
+  /** Runs in the transaction of `findForUpdate`. Throws 422 and 409 like `create`. */
   async update(
     before: StoredEndpoint,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -105,7 +97,7 @@ export class EndpointRecords {
     return updated;
   }
 
-  /** Deletes an endpoint in the caller's transaction. Returns false if there is none. */
+  /** Runs in the caller's transaction. False if there is none. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     // Locks the endpoint before its secrets, in the same order as a change, so that concurrent calls do not deadlock.
     const isRemoved = await this.store.remove(environmentId, id);
@@ -113,7 +105,6 @@ export class EndpointRecords {
     return isRemoved;
   }
 
-  /** Converts drafts to routes, in the same order. */
   routesOf(place: Pick<EndpointEntity, 'environmentId' | 'id'>, drafts: readonly RouteDraft[]): RouteEntity[] {
     return drafts.map(({ id, destinationId, filter }, position) => ({
       environmentId: place.environmentId,

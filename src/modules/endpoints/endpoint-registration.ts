@@ -11,7 +11,6 @@ import { OutsideChecks } from './outside-checks.js';
 import { type GivenAddress, resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes } from './route-drafts.js';
 
-/** An endpoint that a caller requests. */
 export interface NewEndpoint {
   address: GivenAddress;
   /** `pdom_…` or `dom_…`. `null` for the host of the URL, or without a URL for the default domain. */
@@ -21,7 +20,6 @@ export interface NewEndpoint {
   routes: AskedRoutes;
 }
 
-/** Registers endpoints. */
 @Injectable()
 export class EndpointRegistration {
   constructor(
@@ -32,9 +30,7 @@ export class EndpointRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /**
-   * Creates an endpoint. Throws 422 with all errors, and 409 if another endpoint has the URL. Nothing is stored then.
-   */
+  /** Throws 422 with all errors, and 409 if another endpoint has the URL. Nothing is stored then. */
   async create(tenant: Tenant, asked: NewEndpoint): Promise<RoutedEndpoint> {
     const { environmentId } = tenant;
     const chosen = await this.domains.choose(tenant, { domainId: asked.domainId, url: asked.address.url });

@@ -9,7 +9,7 @@ import { EndpointsStore } from './endpoints.store.js';
 import { OutsideChecks } from './outside-checks.js';
 import { type AskedRoute, draftRoute, repeatedDestination, type RouteDraft } from './route-drafts.js';
 
-/** Changes to one route. Omitted fields keep their value. A filter of `null` lets all events through. */
+/** Omitted fields keep their value. A filter of `null` lets all events through. */
 export interface RouteChanges {
   destination?: string;
   filter?: Record<string, unknown> | null;
@@ -17,10 +17,7 @@ export interface RouteChanges {
 
 const ROUTES_MAX = 100;
 
-/**
- * Manages the routes of an endpoint individually. They are part of the endpoint: each change creates a new version of
- * it.
- */
+/** Routes are part of the endpoint: each change creates a new version of it. */
 @Injectable()
 export class EndpointRoutes {
   constructor(
@@ -30,7 +27,7 @@ export class EndpointRoutes {
     private readonly ids: Ids,
   ) {}
 
-  /** Returns the routes in the order in which they are evaluated. Throws 404 if there is no such endpoint. */
+  /** In the order of evaluation. Throws 404 if there is no such endpoint. */
   async list(tenant: Tenant, endpointId: Id): Promise<RouteEntity[]> {
     const { environmentId } = tenant;
     if ((await this.store.find(environmentId, endpointId)) === null) throw notFound('endpoint');
@@ -78,7 +75,7 @@ export class EndpointRoutes {
     return routeIn(routes, routeId);
   }
 
-  /** Deletes a route. Throws 404, including on a repeated call. */
+  /** Throws 404, also on a repeated call. */
   async remove(tenant: Tenant, endpointId: Id, routeId: Id): Promise<void> {
     await this.write(tenant, endpointId, (routes) => {
       const removed = routeIn(routes, routeId);

@@ -9,10 +9,7 @@ import { type ProviderSecret, schemeOf } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsStore } from './endpoints.store.js';
 
-/**
- * Maximum number of secrets. Providers switch to a new secret within minutes, so more are never in use at the same
- * time.
- */
+/** Providers switch to a new secret within minutes, so more are never in use at the same time. */
 const SECRETS_MAX = 5;
 
 /** Secrets with which providers sign. They can be set, but are never returned. */
@@ -25,10 +22,7 @@ export class EndpointSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Stores a new secret. Previous secrets that are still valid remain so for at most `graceMs`. Throws 404, and 422 for
-   * a secret that no verification could use.
-   */
+  /** Previous secrets stay valid for at most `graceMs`. Throws 404, and 422 for a secret that nothing could use. */
   async put(tenant: Tenant, id: Id, secret: string, graceMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
@@ -41,10 +35,7 @@ export class EndpointSecrets {
   }
 }
 
-/**
- * Returns the secrets that verify from now on, newest first. A grace period of 0 ends all others. No existing grace
- * period is extended.
- */
+/** Newest first. A grace period of 0 ends all others. No existing grace period is extended. */
 export function withNewSecret(
   before: readonly ProviderSecret[],
   secret: string,

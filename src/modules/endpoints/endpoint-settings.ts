@@ -30,16 +30,10 @@ type Columns = Pick<
   | 'deduplicate'
 >;
 
-/**
- * The settings of an endpoint that callers decide, except its address and its routes. The response settings are
- * decrypted.
- */
+/** All that callers decide, except address and routes. The response settings are decrypted. */
 export type Settings = Columns & { response: ResponseSettings | null };
 
-/**
- * Changes to the settings. Omitted fields keep their value. `null` clears a field, and `null` as `verification`
- * restores the default.
- */
+/** Omitted fields keep their value. `null` clears a field, and as `verification` restores the default. */
 export type SettingsChanges = {
   [K in keyof Settings]?: K extends 'name'
     ? string
@@ -48,7 +42,6 @@ export type SettingsChanges = {
       : Settings[K] | null;
 };
 
-/** Default values for a new endpoint. */
 export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze({
   preset: null,
   verification: 'none',
@@ -61,16 +54,13 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   response: null,
 });
 
-/** Settings of `response` that are never returned. A change that omits them keeps them. */
+/** Never returned. A change that omits them keeps them. */
 export const RESPONSE_SECRETS = ['verifyToken', 'secret', 'verificationToken'] as const;
 
 const BY_PRESET = 'preset';
 const UNVERIFIED = 'none';
 
-/**
- * Returns the settings after the changes, and all errors in them. `OutsideChecks` covers errors that need external
- * data.
- */
+/** All errors are returned. `OutsideChecks` covers errors that need external data. */
 export function changed(before: Settings, changes: SettingsChanges): { settings: Settings; faults: Fault[] } {
   const preset = changes.preset === undefined ? before.preset : changes.preset;
   const verification = verificationAfter(before, changes.verification, preset);
@@ -94,7 +84,6 @@ export function changed(before: Settings, changes: SettingsChanges): { settings:
   return { settings, faults: [...faults, ...repeatFaults(changes, settings, faults.length === 0)] };
 }
 
-/** Returns the proxy's settings with defaults filled in. */
 export function proxyInForce(settings: ResponseProxySettings): ResponseProxySettings {
   return {
     ...settings,
@@ -103,12 +92,10 @@ export function proxyInForce(settings: ResponseProxySettings): ResponseProxySett
   };
 }
 
-/** Returns the deduplication settings with the window filled in. */
 export function deduplicationInForce(settings: DeduplicationSettings): DeduplicationSettings {
   return { ...settings, window_hours: settings.window_hours ?? WINDOW_HOURS };
 }
 
-/** Returns the transform's settings with defaults filled in. */
 export function transformInForce(settings: TransformSettings): TransformSettings {
   return {
     ...settings,
@@ -118,8 +105,8 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 }
 
 /**
- * Returns the new verification, or `null` if the requested one is not available. Setting a preset enables its
- * verification, and removing the preset disables it. If the preset's verification was switched off, it stays off.
+ * `null` if the requested verification is not available. Setting a preset enables its verification, and removing the
+ * preset disables it. If it was switched off, it stays off.
  */
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
   if (asked === undefined) {
@@ -170,10 +157,7 @@ function configAfter(
   return isKept ? before.verificationConfig : objectAfter(null, verificationConfig);
 }
 
-/**
- * Checks only settings that the call changes: errors in values that an earlier version stored must not block other
- * changes.
- */
+/** Checks only settings that the call changes: errors in older stored values must not block other changes. */
 function configFaults(changes: SettingsChanges, { response }: Settings): Fault[] {
   const { responseRules, responseProxy, transform } = changes;
   const rules = responseRules ? compileRules(responseRules, 'responseRules') : null;
@@ -195,8 +179,8 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
 }
 
 /**
- * Checks only settings that the call changes. Removing a preset also removes the provider id by which duplicates are
- * detected. `isVerified` means that the scheme has no errors.
+ * Checks only settings that the call changes. Without its preset, the provider id that detects duplicates is gone too.
+ * `isVerified` means that the scheme has no errors.
  */
 function repeatFaults(changes: SettingsChanges, settings: Settings, isVerified: boolean): Fault[] {
   const { deduplicate, preset } = settings;

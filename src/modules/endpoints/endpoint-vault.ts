@@ -6,7 +6,7 @@ import type { EndpointEntity } from './endpoints.entities.js';
 
 type Place = Pick<EndpointEntity, 'environmentId' | 'id'>;
 
-/** Encrypts and decrypts columns of endpoints. Each value is bound to its row, and only this class decrypts it. */
+/** Each value is bound to its row, and only this class decrypts it. */
 @Injectable()
 export class EndpointVault {
   constructor(private readonly vault: Vault) {}

@@ -3,10 +3,7 @@ import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
 import type { Id } from '#kernel/ids.js';
 import type { ResponseProxySettings, TransformSettings } from './contract.js';
 
-/**
- * An inbound endpoint. Its URL is its identity: the path on the platform's host, or on one of its organization's
- * domains.
- */
+/** Its URL is its identity: the path on the platform's host, or on one of its organization's domains. */
 @Entity('endpoints')
 @Check('endpoints_status_check', `status in ('active', 'paused', 'disabled')`)
 @Index('endpoints_path_idx', ['path', 'domainId'], { unique: true })
@@ -23,7 +20,7 @@ export class EndpointEntity {
   @Column('text')
   name: string;
 
-  /** The custom domain. `null` on the platform's host. */
+  /** `null` on the platform's host. */
   @Column('uuid', { name: 'domain_id', nullable: true })
   domainId: Id | null;
 
@@ -54,11 +51,11 @@ export class EndpointEntity {
   @Column('jsonb', { nullable: true })
   transform: TransformSettings | null;
 
-  /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
+  /** `null` accepts any method. */
   @Column('text', { name: 'allowed_methods', array: true, nullable: true })
   allowedMethods: string[] | null;
 
-  /** Source of the id by which duplicates are detected. `null` if duplicates are not dropped. */
+  /** Source of the id that detects duplicates. `null` if duplicates are not dropped. */
   @Column('jsonb', { nullable: true })
   deduplicate: DeduplicationSettings | null;
 
@@ -79,7 +76,6 @@ export class EndpointEntity {
   updatedAt: Date;
 }
 
-/** A route of an endpoint: a destination and a filter for the events. */
 @Entity('routes')
 @Index('routes_endpoint_id_idx', ['environmentId', 'endpointId', 'position'])
 @Index('routes_destination_id_idx', ['environmentId', 'destinationId'])
@@ -104,7 +100,6 @@ export class RouteEntity {
   @Column('jsonb', { nullable: true })
   filter: Record<string, unknown> | null;
 
-  /** Position of the route in the order of evaluation. */
   @Column('int')
   position: number;
 }

@@ -22,7 +22,6 @@ import { OutsideChecks } from './outside-checks.js';
 import { PresetsController } from './presets.controller.js';
 import { SealedConfigurations } from './sealed-configurations.js';
 
-/** Configuration of endpoints: URLs to which providers send. */
 @Module({
   imports: [AuthModule, DestinationsModule, EventsModule, SecretsModule],
   controllers: [EndpointsController, PresetsController, IngestDomainsController],

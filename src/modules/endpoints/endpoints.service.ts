@@ -12,7 +12,6 @@ import type { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 import { EndpointsStore, type ListedEndpoint } from './endpoints.store.js';
 import { type IngestDomain, IngestDomains } from './ingest-domains.js';
 
-/** Filters of the list. */
 export interface EndpointQuery {
   status?: EndpointEntity['status'];
   preset?: string;
@@ -22,42 +21,36 @@ export interface EndpointQuery {
   limit?: number;
 }
 
-/** A stored endpoint with its routes. */
 export interface RoutedEndpoint {
   row: EndpointEntity;
   routes: readonly RouteEntity[];
 }
 
-/** The address and the destinations of an endpoint. */
 export interface EndpointSurroundings {
   routes: readonly RouteEntity[];
   url: string;
   domain: IngestDomain;
 }
 
-/** An endpoint as shown in a list. */
 export interface EndpointListing extends EndpointSurroundings {
   row: ListedEndpoint;
 }
 
-/** An endpoint with all its data. */
 export interface EndpointView extends EndpointSurroundings {
   row: EndpointEntity;
-  /** Response settings including secrets, which must not be returned. */
+  /** Includes secrets, which must not be returned. */
   response: ResponseSettings | null;
 }
 
-/** One page of endpoints. */
 export interface EndpointListings {
   listings: EndpointListing[];
   nextCursor: string | null;
-  /** Number of matching endpoints, up to a cap. `null` if it was not requested. */
+  /** Up to a cap. `null` if it was not requested. */
   count: number | null;
 }
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads the endpoints of the caller's environment, newest first. */
 @Injectable()
 export class EndpointsService {
   constructor(
@@ -111,14 +104,13 @@ export class EndpointsService {
     };
   }
 
-  /** Throws 404 if there is none. */
+  /** Throws 404. */
   async find(tenant: Tenant, id: Id): Promise<EndpointView> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw notFound('endpoint');
     return this.view({ row, routes: await this.store.routes(tenant.environmentId, [id]) });
   }
 
-  /** Returns the stored endpoint with derived data. */
   async view({ row, routes }: RoutedEndpoint): Promise<EndpointView> {
     const domains = await this.domains.findMany(row.environmentId, [row.domainId]);
     return { row, response: this.vault.openResponse(row), ...this.surroundings(row, domains, routes) };

@@ -18,7 +18,6 @@ import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
-/** Filter of the endpoint list. */
 export interface EndpointFilter {
   status?: EndpointEntity['status'];
   preset?: string;
@@ -27,10 +26,9 @@ export interface EndpointFilter {
   beforeId?: Id;
 }
 
-/** The columns that a list shows: without code and rules, which may be long. */
+/** Without code and rules, which may be long. */
 export type ListedEndpoint = Pick<EndpointEntity, keyof typeof LISTED>;
 
-/** The columns that a change may update. */
 export type EndpointColumns = Partial<Omit<EndpointEntity, 'environmentId' | 'id' | 'createdAt' | 'updatedAt'>>;
 
 const LISTED = {
@@ -85,10 +83,7 @@ const ON_DOMAIN: Statement = {
   text: 'select id from endpoints where environment_id = $1::int and domain_id = $2::uuid order by id limit $3::int',
 };
 
-/**
- * Endpoints and their routes. Every change is published in its own transaction, so that all nodes invalidate their
- * caches.
- */
+/** Every change is published in its own transaction, so that all nodes invalidate their caches. */
 @Injectable()
 export class EndpointsStore {
   constructor(
@@ -112,21 +107,17 @@ export class EndpointsStore {
     return this.endpoints().findOneBy({ environmentId, id });
   }
 
-  /** Returns an endpoint and locks it and its routes until the transaction ends. */
+  /** Locks the endpoint and its routes until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<EndpointEntity | null> {
     return this.endpoints().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Returns the environment's endpoint at exactly this path, or `null` if there is none. */
   async idAt(environmentId: number, path: string): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(ID_AT, [environmentId, path]);
     return row?.id ?? null;
   }
 
-  /**
-   * Returns a page, newest first. Uses the index `endpoints_pkey`, backwards. Filters are applied to the rows of the
-   * index, of which an environment has at most 10,000.
-   */
+  /** Newest first. Uses `endpoints_pkey`, backwards, and filters its rows, of which there are at most 10,000. */
   page(environmentId: number, filter: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
     return this.endpoints().find({
       select: LISTED,
@@ -136,15 +127,13 @@ export class EndpointsStore {
     });
   }
 
-  /** Counts the endpoints of a list, up to `max`. Uses the same index as `page`. */
+  /** Counts up to `max`. Uses the same index as `page`. */
   async countListed(environmentId: number, filter: EndpointFilter, max: number): Promise<number> {
     return (await this.endpoints().find({ select: { id: true }, where: listed(environmentId, filter), take: max }))
       .length;
   }
 
-  /**
-   * Returns the routes of the given endpoints, in their order per endpoint. Uses the index `routes_endpoint_id_idx`.
-   */
+  /** In their order per endpoint. Uses the index `routes_endpoint_id_idx`. */
   async routes(environmentId: number, endpointIds: readonly Id[]): Promise<RouteEntity[]> {
     const where = { environmentId, endpointId: In(endpointIds) };
     const rows = await this.routeRows().find({ where, order: { endpointId: 'ASC', position: 'ASC' } });
@@ -152,12 +141,11 @@ export class EndpointsStore {
     return rows.map((row) => ({ ...row }));
   }
 
-  /** Returns the first routes to a destination. Uses the index `routes_destination_id_idx`. */
+  /** The first ones. Uses the index `routes_destination_id_idx`. */
   routesTo(environmentId: number, destinationId: Id, max: number): Promise<RouteEntity[]> {
     return this.routeRows().find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }
 
-  /** Returns the first endpoints on a domain. */
   async onDomain(environmentId: number, domainId: Id, max: number): Promise<Id[]> {
     return (await this.database.query<{ id: Id }>(ON_DOMAIN, [environmentId, domainId, max])).map(({ id }) => id);
   }
@@ -180,13 +168,13 @@ export class EndpointsStore {
     return (await this.written(environmentId, id, write)) ? { ...row, ...columns } : null;
   }
 
-  /** Replaces the routes of an endpoint, in the caller's transaction. The caller has to increment the version. */
+  /** Runs in the caller's transaction. The caller has to increment the version. */
   async replaceRoutes(environmentId: number, endpointId: Id, rows: readonly RouteEntity[]): Promise<void> {
     await this.database.query(REMOVE_ROUTES, [environmentId, endpointId]);
     if (rows.length > 0) await this.routeRows().insert(rows as QueryDeepPartialEntity<RouteEntity>[]);
   }
 
-  /** Deletes an endpoint and its routes. Returns false if there is none. */
+  /** Includes the routes. False if there is none. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const removed = await this.database.query(REMOVE, [environmentId, id]);

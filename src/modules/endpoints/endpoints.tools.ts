@@ -5,7 +5,6 @@ import { cursor, id, limit } from '#modules/agents/tool-arguments.contract.js';
 
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Tools with which agents read endpoints. */
 @Injectable()
 export class EndpointTools extends AgentTools {
   override readonly tools = [

@@ -7,14 +7,12 @@ import { Environments } from '#modules/auth/contract.js';
 import { type CustomHost, CustomHosts } from '#modules/domains/contract.js';
 import { type AddressBase, customUrl, ingestHost, receiveUrl } from './receive-url.js';
 
-/** A host on which an environment's endpoints receive. */
 export interface IngestDomain {
   id: Id;
   host: string;
   kind: 'platform' | 'custom';
 }
 
-/** The address that a caller chose for an endpoint. */
 export interface ChosenDomain {
   /** `null` for the platform's host. */
   domainId: Id | null;
@@ -22,7 +20,7 @@ export interface ChosenDomain {
   faults: Fault[];
 }
 
-/** An ingest domain with the prefix of its URLs, including the slash before an endpoint's slug. */
+/** `prefix` includes the slash before an endpoint's slug. */
 export interface ListedIngestDomain extends IngestDomain {
   isDefault: boolean;
   prefix: string;
@@ -31,7 +29,6 @@ export interface ListedIngestDomain extends IngestDomain {
 /** The platform's host has the same id in every installation. */
 const PLATFORM_ID: Id = '00000000-0000-0000-0000-000000000001';
 
-/** The hosts on which an environment can receive. */
 @Injectable()
 export class IngestDomains {
   constructor(
@@ -49,31 +46,26 @@ export class IngestDomains {
     ];
   }
 
-  /** Returns the name that customers' DNS records point to. */
+  /** Customers' DNS records point to this name. */
   get platformDomain(): string {
     return this.config.platformDomain;
   }
 
-  /** Returns the host of BASE_URL. */
   platform(): IngestDomain {
     return { id: PLATFORM_ID, host: ingestHost(this.config.baseUrl), kind: 'platform' };
   }
 
-  /** Returns the domains of these endpoints by id. Endpoints on the platform's host have none. */
+  /** By id. Endpoints on the platform's host have none. */
   async findMany(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
     if (domainIds.every((id) => id === null)) return NONE;
     return new Map((await this.customHosts.ofEnvironment(environmentId)).map((host) => [host.domainId, shown(host)]));
   }
 
-  /** Returns the URL of an endpoint. */
   urlOf({ kind, host }: IngestDomain, path: string): string {
     return kind === 'platform' ? receiveUrl(this.config.baseUrl, path) : customUrl(host, path);
   }
 
-  /**
-   * Returns the domain that a caller chose by its id or by the host of a URL, otherwise the platform's host. A custom
-   * domain must be verified, because it could not receive otherwise.
-   */
+  /** Chosen by id or by the host of a URL, otherwise the platform's. A custom domain must be verified. */
   async choose(
     tenant: Tenant,
     { domainId, url }: { domainId?: string | null; url?: string | null },
@@ -119,7 +111,7 @@ function shown({ domainId, host }: CustomHost): IngestDomain {
   return { id: domainId, host, kind: 'custom' };
 }
 
-/** Returns the host of a URL with its port, as URLs show it, or `null` for text that is not a URL. */
+/** With the port, as URLs show it. `null` for text that is not a URL. */
 function hostIn(url: string | null | undefined): string | null {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : null;
 }

@@ -10,7 +10,6 @@ import type { SettingsChanges } from './endpoint-settings.js';
 import { isReceiveUrl } from './receive-url.js';
 import { noDestination, type RouteDraft } from './route-drafts.js';
 
-/** The parts of an endpoint whose validity depends on external data. */
 export interface OutsideParts {
   settings?: SettingsChanges;
   drafts: readonly RouteDraft[] | null;

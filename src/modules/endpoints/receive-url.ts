@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.js';
 import { INGEST_PREFIX } from './contract.js';
 
-/** The address of an endpoint as a caller gives it. Omitted parts are unspecified. The given parts must agree. */
+/** Omitted parts are unspecified. The given parts must agree. */
 export interface GivenAddress {
   /** For example `https://hooks.example.com/in/acme/stripe`. `/in` and the organization's slug may be omitted. */
   url?: string | null;
@@ -11,7 +11,6 @@ export interface GivenAddress {
   path?: string | null;
 }
 
-/** The base to which an address is relative. */
 export interface AddressBase {
   /** BASE_URL without a trailing slash. It may have a path. */
   baseUrl: string;
@@ -22,10 +21,7 @@ export interface AddressBase {
   currentPath?: string;
 }
 
-/**
- * The address of an endpoint: `acme/stripe` on the platform's host, `stripe` on a custom host, where the path may be
- * empty. The name is the default for the endpoint's name.
- */
+/** `acme/stripe` on the platform's host, `stripe` or empty on a custom host. The name is the endpoint's default. */
 export interface Address {
   path: string;
   name: string;
@@ -39,7 +35,7 @@ const SEGMENT = /^[A-Za-z0-9._~-]{1,64}$/;
  */
 const URL_PARTS = /^(?<scheme>https?):\/\/(?<host>[^/?#@\\\s]+)(?<path>\/.*)?$/is;
 
-/** Resolves the given parts to one path, or returns all errors in them. */
+/** All errors are returned together. */
 export function resolveAddress(given: GivenAddress, base: AddressBase): Address | { faults: Fault[] } {
   const readings = (['url', 'slug', 'path'] as const).flatMap((field) => {
     const text = given[field] ?? null;
@@ -58,25 +54,21 @@ export function resolveAddress(given: GivenAddress, base: AddressBase): Address 
   return { path, name: base.customHost === undefined ? nameOf(path) : path || base.customHost };
 }
 
-/** Returns the URL of a path on a custom host. TLS is terminated by the proxy in front of Posthorn. */
+/** TLS is terminated by the proxy in front of Posthorn. */
 export function customUrl(host: string, path: string): string {
   return `https://${host}/${path}`;
 }
 
-/** Returns the URL of a path on the platform's host. */
 export function receiveUrl(baseUrl: string, path: string): string {
   return `${baseUrl}${INGEST_PREFIX}${path}`;
 }
 
-/**
- * Returns the host of BASE_URL as it appears in URLs: in lower case, with a port only if it is not the scheme's
- * default.
- */
+/** As it appears in URLs: in lower case, with a port only if it is not the scheme's default. */
 export function ingestHost(baseUrl: string): string {
   return new URL(baseUrl).host;
 }
 
-/** Returns true if Posthorn receives at the URL. A proxy or transform there would call itself. */
+/** A proxy or transform at a URL of Posthorn would call itself. */
 export function isReceiveUrl(url: URL, baseUrl: string): boolean {
   return url.host === ingestHost(baseUrl) && url.pathname.startsWith(basePath(baseUrl) + INGEST_PREFIX);
 }

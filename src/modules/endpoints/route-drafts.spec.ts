@@ -12,7 +12,6 @@ const route = (destination: number, more: Partial<AskedRoute> = {}): AskedRoute 
   ...more,
 });
 
-/** Route 11 leads to destination 1 with a filter, route 12 to destination 2. */
 const BEFORE = [
   { id: uuid(11), destinationId: uuid(1), filter: FILTER },
   { id: uuid(12), destinationId: uuid(2), filter: null },

@@ -3,25 +3,21 @@ import type { Fault } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { RouteEntity } from './endpoints.entities.js';
 
-/** A route that a caller requests. */
 export interface AskedRoute {
   /** `rte_…` of a route to keep. `null` for a new route. */
   id: string | null;
-  /** Id of the destination, `dst_…`. */
+  /** `dst_…`. */
   destination: string;
   filter: Record<string, unknown> | null;
 }
 
-/**
- * All requested routes of an endpoint. `destinations` is the short form, which keeps the existing routes to the given
- * destinations.
- */
+/** `destinations` is the short form, which keeps the existing routes to the given destinations. */
 export interface AskedRoutes {
   destinations?: readonly string[];
   routes?: readonly AskedRoute[];
 }
 
-/** A route to store, with the path in the request at which its destination is given. */
+/** `at` is the path in the request at which the destination is given. */
 export interface RouteDraft {
   id: Id | null;
   destinationId: Id;
@@ -29,7 +25,7 @@ export interface RouteDraft {
   at: string;
 }
 
-/** The new routes of an endpoint, or all errors in them. `drafts` is null if the request has no routes. */
+/** `drafts` is null if the request has no routes. */
 export interface DraftedRoutes {
   drafts: RouteDraft[] | null;
   faults: Fault[];
@@ -37,7 +33,7 @@ export interface DraftedRoutes {
 
 type Before = readonly Pick<RouteEntity, 'id' | 'destinationId' | 'filter'>[];
 
-/** Merges the requested routes with the existing ones. Does not check whether the destinations exist. */
+/** Does not check whether the destinations exist. */
 export function draftRoutes(before: Before, { destinations, routes }: AskedRoutes): DraftedRoutes {
   if (routes !== undefined) {
     const drafted = routes.map((route, index) => draftRoute(before, route, `routes.${index}.`));
@@ -61,7 +57,7 @@ export function draftRoutes(before: Before, { destinations, routes }: AskedRoute
   return { drafts, faults: [...drafted.flatMap(({ faults }) => faults), ...repetitions(drafts, [])] };
 }
 
-/** Converts one route. `at` is the prefix of its field names in the request, including the dot. */
+/** `at` is the prefix of the field names in the request, including the dot. */
 export function draftRoute(
   before: Before,
   { id, destination, filter }: AskedRoute,
@@ -80,12 +76,10 @@ export function draftRoute(
   return { draft: { id: routeId, destinationId, filter, at: `${at}destination` }, faults };
 }
 
-/** Error for a destination that does not exist. */
 export function noDestination(path: string): Fault {
   return { path, message: 'There is no such destination.' };
 }
 
-/** Error for a destination that already has a route. */
 export function repeatedDestination(path: string): Fault {
   return { path, message: 'The same destination occurs twice.' };
 }

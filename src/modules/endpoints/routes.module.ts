@@ -3,10 +3,7 @@ import { EndpointRoutes } from './endpoint-routes.js';
 import { EndpointsModule } from './endpoints.module.js';
 import { RoutesController } from './routes.controller.js';
 
-/**
- * Routes of an endpoint, managed individually. A separate module, because the OpenAPI document lists operations in the
- * order of modules, and these follow the other endpoint operations.
- */
+/** A separate module, because the OpenAPI document lists operations in the order of modules. */
 @Module({
   imports: [EndpointsModule],
   controllers: [RoutesController],

@@ -5,7 +5,6 @@ import { ConfigurationsStore } from './configurations.store.js';
 import { type EndpointAddress, type EndpointConfiguration, EndpointConfigurations } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 
-/** Reads configurations of endpoints and decrypts them. */
 @Injectable()
 export class SealedConfigurations extends EndpointConfigurations {
   constructor(

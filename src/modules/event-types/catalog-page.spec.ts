@@ -22,7 +22,6 @@ function row(fields: Partial<CatalogRow> = {}): CatalogRow {
   };
 }
 
-/** Returns the names of all tags in a page. */
 const tagsOf = (page: string): Set<string> =>
   new Set([...page.matchAll(/<([a-z][^\s>/]*)/gi)].map(([, name = '']) => name));
 
@@ -165,7 +164,6 @@ describe('fieldsOf', () => {
     expect(leaf.count()).toBeLessThanOrEqual(2_000);
   });
 
-  /** Returns a schema that counts how often its parts are read. */
   function reads(schema: Record<string, unknown>): { value: Record<string, unknown>; count: () => number } {
     let count = 0;
     const value = new Proxy(schema, {

@@ -4,7 +4,6 @@ import { Html, html } from '#http/pages/html.js';
 import type { CatalogRow } from './event-types.store.js';
 import { type FieldRow, fieldsOf } from './schema-table.js';
 
-/** Owner and content of a catalogue. */
 export interface CatalogView {
   organization: string;
   mode: 'live' | 'test';
@@ -32,7 +31,7 @@ export const CATALOG_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Renders the catalogue as an HTML page. All texts come from a tenant and are escaped. */
+/** All texts come from a tenant and are escaped. */
 export function catalogPage({ organization, mode, types }: CatalogView): string {
   const groups = new Set(types.map(({ group }) => group));
   // Anchors use positions, because names may contain characters that are not valid in an address.

@@ -8,11 +8,10 @@ import { catalogPage, type CatalogView } from './catalog-page.js';
 import { EventTypesStore } from './event-types.store.js';
 
 const SLUG = /^[a-z0-9-]{1,40}$/;
-/** Maximum size of schemas and examples on one page, as JSON. */
 const DETAILS_BYTES_MAX = 1024 * 1024;
 const PAGES_MAX = 20;
 
-/** Serves the public catalogues of organizations. Concurrent requests for a page share one rendering. */
+/** Public. Concurrent requests for a page share one rendering. */
 @Injectable()
 export class Catalog {
   private readonly pages: Cache<string>;

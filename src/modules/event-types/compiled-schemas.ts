@@ -1,6 +1,6 @@
 import type { CompiledSchema } from '#engine/json-schema/json-schema.js';
 
-/** A schema for validating payloads: its text, and the compiled function if compiling and running it is fast. */
+/** Contains the compiled function only if compiling and running it is fast. */
 export interface KnownSchema {
   text: string;
   validateAtOnce?: CompiledSchema['validateAtOnce'];

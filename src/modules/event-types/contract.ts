@@ -1,9 +1,8 @@
-/** The catalogue of event types of an environment. */
 export abstract class EventTypes {
   /**
    * Throws 422 with all schema errors, with paths below `payload`, if the type is enforced and the payload does not
-   * match its schema. Returns a promise only if something must be loaded first. In the common case, where nothing is
-   * enforced, the check costs one look-up.
+   * match. Returns a promise only if something must be loaded first. Where nothing is enforced, the check costs one
+   * look-up.
    */
   abstract check(environmentId: number, eventType: string, payload: unknown): void | Promise<void>;
 

@@ -5,7 +5,7 @@ import type { EventTypeEntity } from './event-types.entities.js';
 
 type Json = Record<string, unknown>;
 
-/** Fields of an event type that a caller can set. */
+/** Fields that a caller can set. */
 export interface TypeDraft {
   description: string | null;
   group: string | null;
@@ -21,7 +21,7 @@ export type JudgesSchemas = (
   example: string | null,
 ) => Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null>;
 
-/** Returns the faults of a draft. The schema is validated only if the schema or the example is new. */
+/** The schema is validated only if the schema or the example is new. */
 export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, judge: JudgesSchemas): Promise<Fault[]> {
   const faults =
     draft.enforce && draft.schema === null
@@ -42,17 +42,16 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   return [...faults, ...below('schema', judged.schemaFaults), ...below('example', judged.valueFaults)];
 }
 
-/** Returns the faults below `path`, with paths relative to `path`. */
+/** The given paths are relative to `path`. */
 export function below(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ path: fault.path === '' ? path : `${path}.${fault.path}`, message: fault.message }));
 }
 
-/** Returns the columns of a draft, without id and time columns. */
 export function columnsOf(draft: TypeDraft): TypeDraft & Pick<EventTypeEntity, 'bytes'> {
   return { ...draft, bytes: bytesOf(draft.schema) + bytesOf(draft.example) };
 }
 
-/** Returns whether two drafts are equal. The order of keys in a schema does not matter. */
+/** The order of keys in a schema does not matter. */
 export function isSame(one: TypeDraft, other: TypeDraft): boolean {
   const of = ({ description, group, schema, example, enforce, archived }: TypeDraft): TypeDraft => ({
     description,

@@ -13,7 +13,6 @@ import { type EnforcedType, EventTypesStore } from './event-types.store.js';
 
 type ByName = ReadonlyMap<string, EnforcedType>;
 
-/** Enforced types of an environment as last loaded. */
 interface Known {
   types: ByName;
   /** Counted from the time of loading, because the cache may return an entry that is almost expired. */

@@ -15,7 +15,6 @@ export const TYPES_MAX = 1_000;
 /** Limit for enforced schemas of an environment, because compiled schemas take far more memory than their text. */
 const ENFORCED_BYTES_MAX = 1024 * 1024;
 
-/** Creates, changes and deletes event types. */
 @Injectable()
 export class EventTypeKeeper {
   constructor(
@@ -42,7 +41,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** Changes an event type. A schema that differs creates a new version. Throws 404 and 422. */
+  /** A schema that differs creates a new version. Throws 404 and 422. */
   async change({ environmentId }: Tenant, name: string, changes: Partial<TypeDraft>): Promise<EventTypeEntity> {
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
@@ -57,7 +56,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** Returns the faults of a draft. Throws 503 if there is no capacity to validate it. */
+  /** Throws 503 if there is no capacity to validate the draft. */
   async faults(environmentId: number, draft: TypeDraft, before: TypeDraft | null): Promise<Fault[]> {
     const { organizationId } = await this.environments.get(environmentId);
     return draftFaults(draft, before, (schema, example) =>

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** A type of event that an environment sends. `bytes` is the size of its schema and example as JSON. */
+/** `bytes` is the size of schema and example as JSON. */
 @Entity('event_types')
 @Unique('event_types_environment_id_id_key', ['environmentId', 'id'])
 export class EventTypeEntity {

@@ -11,7 +11,6 @@ import { EventTypesStore } from './event-types.store.js';
 import { OpenApiImport } from './import.js';
 import { DocumentTexts } from './openapi-text.js';
 
-/** Event types: schemas, versions, enforcement, and the public catalogue. */
 @Module({
   imports: [AuthModule],
   controllers: [EventTypesController, CatalogController],

@@ -5,7 +5,6 @@ import type { Tenant } from '#kernel/tenant.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore, type ListedType, type TypeVersion } from './event-types.store.js';
 
-/** Filters and page of the list. */
 export interface TypeQuery {
   cursor?: string;
   limit?: number;
@@ -13,7 +12,6 @@ export interface TypeQuery {
   archived?: boolean;
 }
 
-/** One page of a list. */
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
@@ -23,7 +21,6 @@ const LIMIT_DEFAULT = 50;
 /** Small, because each version can have a schema of 64 KB. */
 const VERSIONS_LIMIT_DEFAULT = 20;
 
-/** Reads event types in the caller's environment, newest first. */
 @Injectable()
 export class EventTypesService {
   constructor(
@@ -41,14 +38,14 @@ export class EventTypesService {
     return this.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
-  /** Throws 404 if it does not exist. */
+  /** Throws 404. */
   async find({ environmentId }: Tenant, name: string): Promise<EventTypeEntity> {
     const row = await this.store.find(environmentId, name);
     if (row === null) throw notFound('event type');
     return row;
   }
 
-  /** Throws 404 if it does not exist. */
+  /** Throws 404. */
   async versions(
     tenant: Tenant,
     name: string,

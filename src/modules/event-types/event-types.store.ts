@@ -8,20 +8,19 @@ import { EventTypeEntity } from './event-types.entities.js';
 /** A type as listed, without columns that can be large. */
 export type ListedType = Omit<EventTypeEntity, 'schema' | 'example' | 'bytes'> & { hasSchema: boolean };
 
-/** A current or earlier schema of a type; null for a version without a schema. */
+/** `schema` is null for a version without a schema. */
 export interface TypeVersion {
   version: number;
   schema: Record<string, unknown> | null;
   createdAt: Date;
 }
 
-/** Filters of a list; null does not filter. */
+/** Null does not filter. */
 export interface TypeFilter {
   group: string | null;
   archived: boolean | null;
 }
 
-/** A type whose payloads are validated. */
 export interface EnforcedType {
   id: Id;
   name: string;
@@ -87,7 +86,7 @@ const CATALOG: Statement = {
     order by "group" nulls last, name`,
 };
 
-/** A type as customers may see it. Schema and example are absent if they were omitted for size. */
+/** Schema and example are absent if they were omitted for size. */
 export interface CatalogRow extends Pick<
   EventTypeEntity,
   'name' | 'version' | 'description' | 'group' | 'enforce' | 'schema' | 'example'
@@ -96,7 +95,7 @@ export interface CatalogRow extends Pick<
   isComplete: boolean;
 }
 
-/** Stores event types. Each change is announced in its own transaction and keeps the schema as a version. */
+/** Each change is announced in its own transaction and keeps the schema as a version. */
 @Injectable()
 export class EventTypesStore {
   constructor(
@@ -104,7 +103,7 @@ export class EventTypesStore {
     private readonly notifications: Notifications,
   ) {}
 
-  /** Locks the event types of an environment until the transaction ends. */
+  /** Locks the event types until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
@@ -114,7 +113,7 @@ export class EventTypesStore {
     return this.rows().findOneBy({ environmentId, name });
   }
 
-  /** Returns all event types: at most 1,000. */
+  /** At most 1,000. */
   all(environmentId: number): Promise<EventTypeEntity[]> {
     return this.rows().find({ where: { environmentId } });
   }
@@ -123,7 +122,7 @@ export class EventTypesStore {
     return this.rows().countBy({ environmentId });
   }
 
-  /** Returns rows, newest first. */
+  /** Newest first. */
   page(
     environmentId: number,
     { group, archived }: TypeFilter,
@@ -133,7 +132,7 @@ export class EventTypesStore {
     return this.database.query<ListedType>(PAGE, [environmentId, beforeId, group, archived, rowsMax]);
   }
 
-  /** Returns rows, newest first. */
+  /** Newest first. */
   versions(environmentId: number, name: string, beforeVersion: number | null, rowsMax: number): Promise<TypeVersion[]> {
     return this.database.query<TypeVersion>(VERSIONS, [environmentId, name, beforeVersion, rowsMax]);
   }
@@ -142,12 +141,12 @@ export class EventTypesStore {
     return this.database.query<EnforcedType>(ENFORCED, [environmentId]);
   }
 
-  /** Returns the event types that are not archived, by group and name. */
+  /** Without archived event types, by group and name. */
   catalog(environmentId: number, bytesMax: number): Promise<CatalogRow[]> {
     return this.database.query<CatalogRow>(CATALOG, [environmentId, bytesMax]);
   }
 
-  /** Inserts event types, or replaces those with the same name. */
+  /** Replaces event types with the same name. */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     if (rows.length === 0) return;
     await this.database.transaction(async () => {
@@ -157,7 +156,7 @@ export class EventTypesStore {
     });
   }
 
-  /** Deletes an event type with its versions. Returns false if it does not exist. */
+  /** Includes the versions. False if the event type does not exist. */
   remove(environmentId: number, name: string): Promise<boolean> {
     return this.database.transaction(async () => {
       const { affected } = await this.rows().delete({ environmentId, name });

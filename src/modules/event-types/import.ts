@@ -10,7 +10,6 @@ import { EventTypesStore } from './event-types.store.js';
 import { changedIn, DocumentTexts } from './openapi-text.js';
 import { type Webhook, webhooksOf } from './openapi-webhooks.js';
 
-/** Input and options of an import. */
 export interface ImportOptions {
   /** The document, and the JSON text that it was parsed from. */
   spec: { document: Record<string, unknown>; text: string } | undefined;
@@ -21,7 +20,6 @@ export interface ImportOptions {
   enforce: boolean | undefined;
 }
 
-/** Result of an import, as names of event types. */
 export interface Imported {
   created: string[];
   updated: string[];
@@ -31,14 +29,12 @@ export interface Imported {
   changedNumbers: Fault[];
 }
 
-/** Rows to write, and the result to report. */
 interface Plan extends Omit<Imported, 'changedNumbers'> {
   rows: EventTypeEntity[];
 }
 
 const FAULTS_MAX = 50;
 
-/** Imports the webhooks of OpenAPI documents. */
 @Injectable()
 export class OpenApiImport {
   constructor(

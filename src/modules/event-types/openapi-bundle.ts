@@ -4,10 +4,7 @@ import type { Fault } from '#kernel/errors.js';
 
 type Json = Record<string, unknown>;
 
-/**
- * Maximum total number of values in all schemas of one import. Each webhook gets its own copy of the parts that it
- * references.
- */
+/** For all schemas of one import. Each webhook gets its own copy of the parts that it references. */
 const VALUES_MAX = 400_000;
 const VALUES_OF_ONE_MAX = 20_000;
 const DEPTH_MAX = 64;
@@ -16,7 +13,6 @@ const REFERENCE_LENGTH_MAX = 1_000;
 const CHARACTERS_A_VALUE = 64;
 const TOO_LARGE = 'is too large with all its references';
 
-/** Reads one OpenAPI document: resolves its references and builds self-contained schemas. */
 export class OpenApiReader {
   readonly faults: Fault[] = [];
   private readonly is30: boolean;
@@ -42,10 +38,7 @@ export class OpenApiReader {
     return [this.root, ...path].join('.').slice(0, 400);
   }
 
-  /**
-   * Returns the object at a path, or the object that it references. Returns null and adds a fault for a dangling
-   * reference.
-   */
+  /** Follows a reference. Returns null and adds a fault if it is dangling. */
   object(value: unknown, path: readonly string[]): Json | null {
     let found = value;
     for (let hops = 0; isObject(found) && typeof found['$ref'] === 'string'; hops += 1) {
@@ -59,10 +52,7 @@ export class OpenApiReader {
     return isObject(found) ? found : null;
   }
 
-  /**
-   * Returns the schema at a path with all its references, in JSON Schema 2020-12. Returns null and adds a fault on
-   * error.
-   */
+  /** Includes all references, in JSON Schema 2020-12. Returns null and adds a fault on error. */
   schema(value: unknown, path: readonly string[]): Json | null {
     const root = this.object(value, path);
     if (root === null) return null;
@@ -78,7 +68,7 @@ export class OpenApiReader {
     return definitions === null ? schema : { ...schema, $defs: definitions };
   }
 
-  /** Returns the value at a path if it is an object within the size limit. */
+  /** Null if the value is not an object within the size limit. */
   example(value: unknown, path: readonly string[]): Json | null {
     if (!isObject(value)) return null;
     const weight = weightUpTo(value, VALUES_OF_ONE_MAX);
@@ -88,7 +78,6 @@ export class OpenApiReader {
     return null;
   }
 
-  /** Returns the value that a local reference leads to. */
   at(reference: string): unknown {
     if (!reference.startsWith('#/') || reference.length > REFERENCE_LENGTH_MAX) return undefined;
     let value: unknown = this.document;
@@ -125,7 +114,7 @@ class Bundle {
     return this.valuesMax - this.valuesLeft;
   }
 
-  /** Returns a copy of a schema in the 2020-12 dialect, with references into `$defs`. */
+  /** Uses the 2020-12 dialect, with references into `$defs`. */
   converted(value: unknown, path: readonly string[], depth: number): unknown {
     this.spend(1);
     if (depth > DEPTH_MAX) this.isTooLarge = true;
@@ -138,7 +127,7 @@ class Bundle {
     return this.is30 ? own : { ...own, ...this.members(rest, path, depth) };
   }
 
-  /** Returns the referenced parts, or null if there are none. Referenced parts may reference more parts. */
+  /** Null if there are none. Referenced parts may reference more parts. */
   definitions(): Json | null {
     const definitions: [string, unknown][] = [];
     // The list grows during the iteration.
@@ -169,7 +158,6 @@ class Bundle {
     return Object.fromEntries(this.all(value, each));
   }
 
-  /** Converts the entries of a list or a map until the size limit is reached. */
   private all(entries: object, each: (inner: unknown, name: string) => unknown): [string, unknown][] {
     const copy: [string, unknown][] = [];
     for (const [name, inner] of Object.entries(entries)) {
@@ -179,7 +167,7 @@ class Bundle {
     return copy;
   }
 
-  /** Returns a value that is not a schema unchanged. */
+  /** For a value that is not a schema, which stays unchanged. */
   private counted(value: unknown): unknown {
     this.spend(weightUpTo(value, this.valuesLeft + 1));
     return this.isTooLarge ? null : value;
@@ -219,10 +207,7 @@ class Bundle {
   }
 }
 
-/**
- * Returns the approximate number of values in a value, at most `max`. YAML aliases can expand a small text into a large
- * value.
- */
+/** Approximate, at most `max`. YAML aliases can expand a small text into a large value. */
 export function weightUpTo(value: unknown, max: number): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / CHARACTERS_A_VALUE);
   if (typeof value !== 'object' || value === null) return 1;
@@ -234,7 +219,6 @@ export function weightUpTo(value: unknown, max: number): number {
   return weight;
 }
 
-/** Converts constructs that are specific to OpenAPI 3.0 schemas. */
 function from30({ nullable, example, ...schema }: Json): Json {
   if (example !== undefined) schema['examples'] ??= [example];
   exclusive(schema, 'minimum', 'exclusiveMinimum');

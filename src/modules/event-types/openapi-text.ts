@@ -9,29 +9,20 @@ import type { YamlAnswer } from './yaml-thread.js';
 const TEXT_BYTES_MAX = 1024 * 1024;
 /** Maximum length after expansion, because aliases can expand a document. */
 const JSON_LENGTH_MAX = 4 * 1024 * 1024;
-/**
- * A normal document of 1 MB needs one or two seconds. Malicious documents of that size could need minutes and all
- * memory.
- */
+/** A normal document of 1 MB needs one or two seconds, a malicious one could need minutes and all memory. */
 const YAML_MS_MAX = 10_000;
 const YAML_HEAP_MB_MAX = 256;
 const THREADS_MAX = 2;
-/** Maximum number of documents that wait for a thread. A normal document takes a tenth of a second. */
+/** Documents that wait for a thread. A normal document takes a tenth of a second. */
 const WAITING_MAX = 50;
 
-/**
- * Parses documents given as text. JSON is parsed here. YAML is parsed on a thread that is terminated if it exceeds its
- * time or memory limit.
- */
+/** JSON is parsed here. YAML is parsed on a thread that is terminated if it exceeds its time or memory limit. */
 @Injectable()
 export class DocumentTexts {
   private threads = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /**
-   * Returns the document, and its numbers that are stored with a different value. Throws 422 for an invalid text, or
-   * 503 if too many documents wait.
-   */
+  /** `changedNumbers` are stored with another value. Throws 422, or 503 if too many documents wait. */
   async read(text: string): Promise<{ document: Record<string, unknown>; changedNumbers: Fault[] }> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
     const value = json(text);
@@ -55,7 +46,7 @@ export class DocumentTexts {
     }
   }
 
-  /** Resolves when a thread may be started. A thread that ends passes its slot to the next one. */
+  /** Resolves when a thread may start. A thread that ends passes its slot to the next one. */
   private async turn(): Promise<void> {
     if (this.threads < THREADS_MAX) {
       this.threads += 1;
@@ -67,12 +58,12 @@ export class DocumentTexts {
   }
 }
 
-/** Returns the numbers of a JSON document that are stored with a different value, in parts that are imported. */
+/** Numbers that are stored with a different value, in parts that are imported. */
 export function changedIn(json: string): Fault[] {
   return unsafeNumbers(json, PASSED_OVER);
 }
 
-/** Returns undefined for invalid JSON. */
+/** Undefined for invalid JSON. */
 function json(text: string): unknown {
   try {
     return JSON.parse(text);

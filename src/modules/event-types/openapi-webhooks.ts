@@ -5,7 +5,6 @@ import { OpenApiReader } from './openapi-bundle.js';
 
 type Json = Record<string, unknown>;
 
-/** Definition of one event type in a document, with its path. */
 export interface Webhook {
   path: string;
   name: string;
@@ -25,9 +24,7 @@ const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'tr
 /** Characters that PostgreSQL text cannot store. */
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
-/**
- * Returns the webhooks of an OpenAPI 3.0 or 3.1 document, or all its faults. `root` is the prefix of paths in faults.
- */
+/** OpenAPI 3.0 or 3.1. Returns all faults together. `root` is the prefix of paths in faults. */
 export async function webhooksOf(document: Json, root: string): Promise<{ webhooks: Webhook[] } | { faults: Fault[] }> {
   const reader = new OpenApiReader(document, root);
   const webhooks: Webhook[] = [];
@@ -89,7 +86,7 @@ function readWebhook(reader: OpenApiReader, key: string, value: unknown, path: s
   };
 }
 
-/** Returns the JSON body of an operation, with its most specific example. */
+/** With the operation's most specific example. */
 function bodyOf(reader: OpenApiReader, operation: Json, path: readonly string[]): Pick<Webhook, 'schema' | 'example'> {
   const body = reader.object(operation['requestBody'], [...path, 'requestBody']);
   const content = isObject(body?.['content']) ? body['content'] : {};

@@ -1,4 +1,3 @@
-/** Parts of an OpenAPI document that an import ignores. */
 export const PASSED_OVER: ReadonlySet<string> = new Set([
   'openapi',
   'info',

@@ -2,7 +2,6 @@ import { isObject } from '#engine/conditions/faults.js';
 
 type Json = Record<string, unknown>;
 
-/** One field of a payload as the catalogue shows it. */
 export interface FieldRow {
   /** For example `customer.address.city` or `lines[].amount`. */
   path: string;
@@ -14,15 +13,12 @@ export interface FieldRow {
 const ROWS_MAX = 200;
 const DEPTH_MAX = 6;
 const CHAIN_MAX = 20;
-/** Maximum number of schemas to visit for one table. A normal table of 200 rows needs half of it. */
+/** Per table. A normal table of 200 rows needs half of it. */
 const VISITS_MAX = 1_000;
 const REFERENCE_LENGTH_MAX = 1_000;
 const TYPE_LENGTH_MAX = 200;
 
-/**
- * Returns the fields of an object schema, including nested objects. A schema with `allOf` shows the fields of all its
- * parts.
- */
+/** Includes nested objects. A schema with `allOf` shows the fields of all its parts. */
 export function fieldsOf(schema: Json): FieldRow[] {
   const table = new Table(schema);
   table.add(schema, '', 0, new Set());
@@ -35,10 +31,7 @@ class Table {
 
   constructor(private readonly root: Json) {}
 
-  /**
-   * `seen` contains the schemas already merged at this position. Parts may reference each other, and each contributes
-   * its fields once.
-   */
+  /** `seen` are the schemas merged at this position: parts may reference each other, and each counts once. */
   add(value: unknown, prefix: string, depth: number, seen: Set<Json>): void {
     this.visitsLeft -= 1;
     if (depth > DEPTH_MAX || this.visitsLeft < 0) return;

@@ -5,10 +5,7 @@ import { isDecimal } from '#engine/decimals.js';
 import { describeUnsafe, isUnsafe } from '#engine/unsafe-numbers.js';
 import { PASSED_OVER } from './passed-over.js';
 
-/**
- * Result of the thread: the document as JSON with the numbers that are stored with a different value, or the reason why
- * it cannot be parsed.
- */
+/** `changedNumbers` are stored with a different value. `reason` says why the document cannot be parsed. */
 export type YamlAnswer = { json: string; changedNumbers: Fault[] } | { reason: string };
 
 const ALIASES_MAX = 100;
@@ -46,7 +43,7 @@ function changedIn(document: Document): Fault[] {
   return changed;
 }
 
-/** Returns the path of names and indexes to a value. `key` is the value's own key in the last node of `path`. */
+/** Names and indexes. `key` is the value's own key in the last node of `path`. */
 function placeOf(key: number | string | null, path: readonly unknown[]): string {
   return path
     .flatMap((step, at) => {

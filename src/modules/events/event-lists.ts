@@ -5,51 +5,42 @@ import type { Id } from '#kernel/ids.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
 import { COLUMNS, type DeliveryStatus, type EventStatus, LAST_ATTEMPT, STATUS } from './event-rows.js';
 
-/** Class of a failed attempt: why there was no response, or the class of the response's status. */
+/** Why there was no response, or the class of the response's status. */
 export const ERROR_CLASSES = [...ATTEMPT_ERRORS, '3xx', '4xx', '5xx'] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** Filters of an event list. Ids bound the time range, because an event's id is created when the event is received. */
+/** Ids bound the time range, because an event's id is created when the event is received. */
 export interface EventFilter {
   beforeId: Id;
   fromId: Id;
-  /** Only events in this state. */
   status?: EventStatus;
-  /** Only events in one of these states; used instead of `status`. */
+  /** Used instead of `status`. */
   statuses?: readonly EventStatus[];
   direction?: Direction;
-  /**
-   * Only events whose last attempt ended like this. Combined only with statuses that an event with a failed last
-   * attempt can have.
-   */
+  /** How the last attempt ended. Only with statuses that an event with a failed last attempt can have. */
   error?: ErrorClass;
   eventType?: string;
   /** An application's endpoint that has a URL, which is the target of its events. */
   targetId?: Id;
-  /** An endpoint that received the events, or that they were fanned out to. */
+  /** Endpoint that received the events, or that they were fanned out to. */
   endpointId?: Id;
-  /** The message that the events belong to. The range of ids is then limited to the message's ids. */
+  /** The range of ids is then limited to the message's ids. */
   messageId?: Id;
-  /**
-   * A destination or an ad-hoc URL that the events were or will be delivered to. With a status, a delivery to it must
-   * be in that status too.
-   */
+  /** A destination or an ad-hoc URL. With a status, a delivery to it must be in that status too. */
   destinationId?: Id;
-  /** The application that the events were sent to. */
   applicationId?: Id;
 }
 
-/** States of an undelivered delivery. */
 export const UNDELIVERED = ['retrying', 'dlq', 'failed'] as const;
-/** States of events that are not delivered anywhere. */
+/** Events that are not delivered anywhere. */
 export const DISPOSITIONS = ['quarantined', 'parked', 'ignored'] as const;
 
 type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
 
 /**
- * The smallest set of rows that contains every event of a status, newest first. Indexes: due_deliveries_pkey for open
- * deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for the others, or deliveries_target_id_idx if
- * a target is given.
+ * The smallest set of rows with every event of a status, newest first. Indexes: due_deliveries_pkey for open
+ * deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for others, or deliveries_target_id_idx with a
+ * target.
  */
 const SOURCES: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries d where true',
@@ -58,12 +49,11 @@ const SOURCES: Record<DeliveryStatus, string> = {
   failed: `deliveries d where d.status = 'failed'`,
 };
 
-/** Returns the statement for a combination of filters. Each combination has its own name. */
+/** Each combination of filters has its own name. */
 export function listStatement(filter: Conditions): Statement {
   return { name: `events_list_${nameOf(filter)}`, text: `${TYPES} ${listText(filter)}` };
 }
 
-/** Returns the statement that counts the events of a list up to its limit. */
 export function countStatement(filter: Conditions): Statement {
   return {
     name: `events_count_${nameOf(filter)}`,
@@ -151,10 +141,7 @@ function listText(filter: Conditions): string {
   return fromSome(own, isAimed ? aim : '', isAimed ? 'and e.target_id = $6' : '');
 }
 
-/**
- * Returns true if every requested event has a delivery in its state, and none of these states is `delivered`, which
- * would match very many.
- */
+/** True if every state needs a delivery and none is `delivered`, which would match very many events. */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);
   return all.length > 0 && all.every((each) => UNDELIVERED.some((status) => status === each));
@@ -180,7 +167,7 @@ const ROUTED = `
 
 const ENDED_SO = `and (select coalesce(t.error, t.status / 100 || 'xx') from (${LAST_ATTEMPT}) t) = $11`;
 
-/** The state of an event, or `several`, which is passed as parameters. */
+/** `several` states are passed as parameters. */
 type State = EventStatus | 'several' | undefined;
 
 function inStatus(state: State): string {
@@ -231,7 +218,7 @@ function fromSome(conditions: string, aimed: string, ofEndpoint: string | null):
   return eventsOf(`(${[...deliveries, ...aside].join(' union all ')}) d`, conditions, 'several');
 }
 
-/** Returns the events of the rows `d` without duplicates, newest first. Index: events_pkey of one partition. */
+/** Without duplicates, newest first. Index: events_pkey of one partition. */
 function eventsOf(rows: string, conditions: string, status: State): string {
   return `
     select e.* from (
@@ -246,9 +233,9 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
- * Events of a destination: those sent to it directly (events_target_id_idx), and those that an endpoint routed to it,
- * settled (deliveries_routed_idx) or open. For the open ones, due_deliveries_pkey is scanned, but only within the page
- * and its window.
+ * Events sent directly to a destination (events_target_id_idx), and those that an endpoint routed to it, settled
+ * (deliveries_routed_idx) or open. For the open ones, due_deliveries_pkey is scanned only within the page and its
+ * window.
  */
 function fromRouted(conditions: string, status: State): string {
   const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;
@@ -267,7 +254,7 @@ function fromRouted(conditions: string, status: State): string {
 
 /**
  * Indexes: messages_application_id_idx for the messages, events_pkey for the events of each message, whose ids follow
- * the message's id. All have the message's event type, so messages of another type are skipped.
+ * the message's id. Messages of another type are skipped, because a message's events share its type.
  */
 function fromMessages(conditions: string, status: State, ofType: string): string {
   return `
@@ -284,16 +271,12 @@ function fromMessages(conditions: string, status: State, ofType: string): string
     order by c.id desc, n.id desc limit $4`;
 }
 
-/** Maximum number of rows that one page may scan, whether or not they match. */
+/** Rows that one page may scan, whether or not they match. */
 export const WINDOW_ROWS = 10_000;
 
-/**
- * Lower limit for lists that also need the last attempt or the application of each event, or that merge several
- * indexes.
- */
+/** For lists that also need each event's last attempt or application, or that merge several indexes. */
 export const NARROW_WINDOW_ROWS = 3_000;
 
-/** Returns the maximum number of rows of one index that a page may scan. */
 export function windowRows(filter: Conditions): number {
   const { error, statuses, applicationId } = filter;
   const isNarrow =
@@ -304,10 +287,9 @@ export function windowRows(filter: Conditions): number {
 }
 
 /**
- * Returns the statement for the oldest id that one page may scan, which is where the maximum number of scanned rows is
- * reached in one of the list's indexes. Returns null if the list's index contains only matching events.
- *
- * The limit replaces an index for every filter, which would slow down every accept and delivery.
+ * Finds the oldest id that one page may scan, where the maximum number of scanned rows is reached in one of the list's
+ * indexes. Null if the index contains only matching events. The limit replaces an index for every filter, which would
+ * slow down every accept and delivery.
  */
 export function windowStatement(filter: Conditions): Statement | null {
   const leads = leadsOf(filter);

@@ -13,15 +13,13 @@ export const EVENT_STATUSES = [
   'ignored',
 ] as const satisfies readonly EventStatus[];
 
-/** An event without its payload, and with its status as derived from its deliveries. */
+/** Without the payload. The status is derived from the deliveries. */
 export interface EventRow {
   id: Id;
   expiresOn: string;
-  /** The message of the fan-out that the event belongs to. */
+  /** Set for an event of a fan-out. */
   messageId: Id | null;
-  /**
-   * The destination, the id of the ad-hoc URL, or the endpoint that received the event or that it was fanned out to.
-   */
+  /** Destination, id of the ad-hoc URL, or endpoint that received the event or that it was fanned out to. */
   targetId: Id;
   /** The ad-hoc URL, or the path of the endpoint that received the event. */
   url: string | null;
@@ -31,10 +29,9 @@ export interface EventRow {
 }
 
 /**
- * SQL expression: the status of an event. It is derived from the event's deliveries instead of stored (contract,
- * section 4), so the two cannot disagree, and settling a delivery does not write to the event. Indexes:
- * due_deliveries_pkey and deliveries_pkey. Uses scalar subqueries, because the planner may turn an `exists` into a hash
- * of all open deliveries.
+ * SQL expression: the status of an event. It is derived from the deliveries instead of stored (contract, section 4), so
+ * the two cannot disagree, and settling a delivery does not write to the event. Indexes: due_deliveries_pkey and
+ * deliveries_pkey. Scalar subqueries, because the planner may turn an `exists` into a hash of all open deliveries.
  */
 export const STATUS = `
   coalesce(nullif(e.disposition, 'ignored'), (
@@ -51,8 +48,7 @@ export const COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
 
 /**
- * SQL: the last attempt of the delivery that determines the status of the event `e`. If several deliveries have that
- * status, the latest one counts. Uses the three primary keys.
+ * Of the delivery that determines the status of the event `e`; of several, the latest one. Uses the three primary keys.
  */
 export const LAST_ATTEMPT = `
   select a.status, a.error, a.started_at from (

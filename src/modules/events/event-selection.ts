@@ -11,7 +11,6 @@ import {
 import { type EventQuery, EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
 
-/** Reads event selections with the statements of the event list. */
 @Injectable()
 export class ListedSelections extends EventSelections {
   constructor(

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** A target or endpoint to filter events by: events that went directly to the target, or the events of the endpoint. */
+/** Events that went directly to the target, or the events of the endpoint. */
 export interface EventAim {
   targetId?: Id;
   endpointId?: Id;
@@ -8,16 +8,16 @@ export interface EventAim {
   applicationId?: Id | null;
 }
 
-/** Resolves a name that events are filtered by, or returns null if the name is of another kind. */
+/** Null if the name is of another kind. */
 export type FindAim = (environmentId: number, name: string) => Promise<EventAim | null>;
 
-/** Returns the application with this `app_` id or caller-defined id, or null. */
+/** By `app_` id or caller-defined id. */
 export type FindApplication = (environmentId: number, name: string) => Promise<Id | null>;
 
-/** Returns the existing application with this `app_` id or caller-defined id. Throws 404 if there is none. */
+/** By `app_` id or caller-defined id. Throws 404. */
 export type RequireApplication = (environmentId: number, name: string) => Promise<Id>;
 
-/** Resolves endpoints by id or path, and applications. The contexts that store them register here. */
+/** The contexts that store endpoints and applications register here. */
 export abstract class EventSources {
   /** Resolves an `ep_` id or a path. The id of a deleted endpoint is also resolved. */
   abstract aim(environmentId: number, name: string): Promise<EventAim | null>;
@@ -27,7 +27,7 @@ export abstract class EventSources {
 
   abstract attach(find: FindAim): void;
 
-  /** Returns the id of an existing application. Throws 404 if there is none. */
+  /** Throws 404. */
   abstract existingApplication(environmentId: number, name: string): Promise<Id>;
 
   abstract attachApplications(find: FindApplication, require: RequireApplication): void;

@@ -9,7 +9,6 @@ import {
   type RequireApplication,
 } from './event-sources.contract.js';
 
-/** Calls every context that has endpoints. */
 @Injectable()
 export class AttachedEventSources extends EventSources {
   private readonly finders: FindAim[] = [];

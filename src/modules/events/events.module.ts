@@ -42,7 +42,6 @@ import { StreamStore } from './stream/stream.store.js';
 import { Waiting } from './waiting.contract.js';
 import { WaitingStore } from './waiting.store.js';
 
-/** Read access to events and their deliveries, and operations on single events. */
 @Module({
   imports: [DestinationsModule, LedgerModule],
   // The order matters: the path `stream` must not match as an event's id.

@@ -16,7 +16,6 @@ import { type EventAim, EventSources } from './event-sources.contract.js';
 import { type DeliveryRow, type EventContent, type EventProgress, EventsStore } from './events.store.js';
 import { Messages } from './messages.contract.js';
 
-/** Filters of the event list, as given by the caller. */
 export interface EventQuery {
   /** An `EventStatus`, or a list of them. The schema has validated it. */
   status?: unknown;
@@ -35,42 +34,33 @@ export interface EventQuery {
   limit?: number;
 }
 
-/** An event with its deliveries, attempts and circuits. */
 export interface EventDetail {
   event: EventRow & EventContent;
   deliveries: DeliveryRow[];
   attempts: (AttemptRow & { delivery: DeliveryRow })[];
-  /** Circuits of the open deliveries' targets, except those in the initial state. */
+  /** Of the open deliveries' targets, except circuits in the initial state. */
   circuits: ReadonlyMap<Id, Circuit>;
 }
 
-/** A page of events with their delivery progress. */
 export interface ListedEvents {
   rows: { event: EventRow; progress: EventProgress | null }[];
   nextCursor: string | null;
-  /**
-   * For a page that ended before it was full: the time down to which events were scanned, in milliseconds since the
-   * epoch.
-   */
+  /** Set if the page ended before it was full: events were scanned down to this time, in milliseconds. */
   searchedTo: number | null;
 }
 
-/** The number of matching events. */
 export interface EventCount {
   count: number;
-  /** True if there may be more. */
   isCapped: boolean;
   /** Time at which counting stopped early, in milliseconds since the epoch; null if it did not stop early. */
   searchedTo: number | null;
 }
 
 const LIMIT_DEFAULT = 50;
-/** Maximum count. Larger numbers are of no use in a list. */
+/** Larger numbers are of no use in a list. */
 const COUNT_MAX = 10_000;
-/** Maximum number of windows that a count may scan. */
 const COUNT_WINDOWS = 2;
 
-/** Reads events, newest first, limited to the caller's environment. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -113,7 +103,6 @@ export class EventsService {
     };
   }
 
-  /** Counts up to `COUNT_MAX` events within `COUNT_WINDOWS` windows. */
   async count(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventCount> {
     const filter = await this.filter(tenant, query);
     if (filter === null) return { count: 0, isCapped: false, searchedTo: null };
@@ -127,10 +116,7 @@ export class EventsService {
     return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
 
-  /**
-   * Returns an event by its `evt_` id, or by the `msg_` id of a send. Throws 404; for a fan-out, the error says where
-   * its events are listed.
-   */
+  /** By `evt_` id, or a send's `msg_` id. Throws 404; for a fan-out, the error says where its events are listed. */
   async find(tenant: Tenant, text: string): Promise<EventDetail> {
     const id = eventId(text);
     const event = await this.lookup.find(tenant, id);
@@ -153,7 +139,6 @@ export class EventsService {
     };
   }
 
-  /** Returns the error for an id without an event. */
   private async absence(tenant: Tenant, id: Id): Promise<ApiError> {
     const message = await this.messages.find(tenant, id);
     if (message === null) return notFound('event');
@@ -163,7 +148,7 @@ export class EventsService {
     return new ApiError('not_found', text, { message_id: messageId, fanout: message.fanout, events, message: sent });
   }
 
-  /** Resolves the caller's filters. Returns null if no event can match. Throws 400 for invalid filters. */
+  /** Null if no event can match. Throws 400 for invalid filters. */
   async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
     const named = query.q === undefined ? undefined : namedBy(query.q.trim());
@@ -220,7 +205,7 @@ export class EventsService {
     return destinationId === null ? this.sources.aim(tenant.environmentId, text) : { destinationId };
   }
 
-  /** Returns the target of a `dst_` id or an ad-hoc URL, or null if nothing was ever sent to it. */
+  /** Null for an ad-hoc URL that nothing was ever sent to. */
   private async destination({ environmentId }: Tenant, text: string): Promise<Id | null> {
     if (!/^https?:/i.test(text)) return parseId('dst', text);
     try {
@@ -232,12 +217,12 @@ export class EventsService {
   }
 }
 
-/** Returns the statuses without duplicates and in a fixed order, regardless of the order given. */
+/** Without duplicates and in a fixed order, regardless of the order given. */
 function statusesOf(given: unknown): EventStatus[] {
   return EVENT_STATUSES.filter((status) => [given].flat().includes(status));
 }
 
-/** Returns the states that the requested events can have; undefined for any state. */
+/** Undefined for any state. */
 function possible(
   { status, error }: EventQuery,
   hasDestination: boolean,
@@ -257,10 +242,7 @@ function possible(
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }
 
-/**
- * Parses an id: of one event (`evt_`, including a delivery's id, and `req_`), or of a message (`msg_`). Returns null
- * for any other text.
- */
+/** One event (`evt_`, including a delivery's id, and `req_`), or a message (`msg_`). Null for other text. */
 function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   const messageId = parseId('msg', text);
   if (messageId !== null) return { messageId };
@@ -268,14 +250,14 @@ function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   return eventId === null ? null : { eventId };
 }
 
-/** Parses the `evt_` or `msg_` id of an event. Throws 404 for anything else. */
+/** Accepts an `evt_` or `msg_` id. Throws 404 for anything else. */
 export function eventId(text: string): Id {
   const id = parseId('evt', text) ?? parseId('msg', text);
   if (id === null) throw notFound('event');
   return id;
 }
 
-/** Parses an RFC 3339 time to milliseconds since the epoch. Throws 400. */
+/** RFC 3339. Throws 400. */
 export function timeMs(parameter: string, text: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(ms)) throw badRequest(`${parameter} must be an RFC 3339 time such as 2026-11-21T09:30:00.000Z.`);

@@ -12,28 +12,22 @@ import { COLUMNS, type DeliveryStatus, type EventRow, LAST_ATTEMPT, STATUS } fro
 
 const DAY_MS = 86_400_000;
 
-/** Delivery progress of an event. */
 export interface EventProgress {
   id: Id;
-  /** Number of attempts of all its deliveries, including superseded ones. */
+  /** Includes superseded deliveries. */
   attemptCount: number;
-  /** When the next attempt of any delivery is due; null if none is due. */
+  /** Of any delivery; null if none is due. */
   nextAttemptAt: Date | null;
-  /** Start of the last attempt of the delivery that determines the event's status; null if it has none. */
+  /** Of the delivery that determines the event's status; null if it has none. */
   lastAt: Date | null;
-  /** HTTP status of that attempt's response. */
   lastStatus: number | null;
   /** Why that attempt got no response. */
   lastError: string | null;
 }
 
-/** The fields that only the detail shows. */
 export interface EventContent {
-  /** The application that the message was sent to. */
   applicationId: Id | null;
-  /** When the payload was erased. */
   erasedAt: Date | null;
-  /** Note that was stored when the event was received. */
   note: string | null;
   headers: Record<string, string> | null;
   payload: string | null;
@@ -42,10 +36,8 @@ export interface EventContent {
   payloadBytes: number;
 }
 
-/** An event with all data of its detail. */
 export type FoundEvent = EventRow & EventContent;
 
-/** An attempt with its stored request and response. */
 export interface ExchangeRow {
   ordinal: number;
   number: number;
@@ -54,7 +46,6 @@ export interface ExchangeRow {
   exchange: KeptExchange;
 }
 
-/** A delivery of an event, open or settled. */
 export interface DeliveryRow {
   ordinal: number;
   targetId: Id;
@@ -65,10 +56,7 @@ export interface DeliveryRow {
   superseded: boolean;
 }
 
-/**
- * With the expiry day, the lookup needs one partition. Without it, it needs one lookup per partition, of which a
- * retention of one year has sixty.
- */
+/** The expiry day limits the lookup to one partition, of which a retention of one year has sixty. */
 const find = (isOnDay: boolean): Statement => ({
   name: `events_find${isOnDay ? '_on' : ''}`,
   text: `
@@ -125,7 +113,6 @@ const PROGRESS: Statement = {
     left join lateral (${LAST_ATTEMPT}) t on true`,
 };
 
-/** Statements that read events. */
 @Injectable()
 export class EventsStore {
   constructor(
@@ -133,7 +120,7 @@ export class EventsStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Returns the oldest id that one page may scan, so that it scans at most `rows` rows; null if there is no limit. */
+  /** Limits the scan of one page to `rows` rows; null if there is no limit. */
   async windowEnd(
     tenant: Pick<Tenant, 'environmentId'>,
     filter: EventFilter,
@@ -159,7 +146,6 @@ export class EventsStore {
     return this.database.readPrepared(listStatement(filter), valuesOf(tenant, filter, limit));
   }
 
-  /** Counts matching events, up to `max`. */
   async count(tenant: Tenant, filter: EventFilter, max: number): Promise<number> {
     const [row] = await this.database.readPrepared<{ count: number }>(
       countStatement(filter),
@@ -168,7 +154,6 @@ export class EventsStore {
     return row?.count ?? 0;
   }
 
-  /** Returns the delivery progress of these events. */
   progress(tenant: Tenant, events: readonly Pick<EventRow, 'id' | 'expiresOn'>[]): Promise<EventProgress[]> {
     const days = events.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS);
     return this.database.readPrepared(PROGRESS, [
@@ -183,7 +168,7 @@ export class EventsStore {
     return this.found(tenant, id, FIND, [tenant.environmentId, id]);
   }
 
-  /** Works like `find`, but searches only the partition of this expiry day (days since the epoch). */
+  /** Searches only the partition of this expiry day (days since the epoch). */
   findOn(tenant: Tenant, id: Id, expiresOnDay: number): Promise<FoundEvent | null> {
     return this.found(tenant, id, FIND_ON, [tenant.environmentId, id, expiresOnDay]);
   }
@@ -214,7 +199,7 @@ export class EventsStore {
     return this.database.readPrepared(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
-  /** Returns the stored requests and responses of the event's latest failed attempts, newest first. */
+  /** Latest failed attempts only, newest first. */
   async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
     const rows = await this.database.readPrepared<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
       tenant.environmentId,

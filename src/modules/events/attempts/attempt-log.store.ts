@@ -4,14 +4,14 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { AttemptRow, LoggedAttempt } from '../attempts.contract.js';
 
-/** Position in a target's attempt list: after this attempt of this delivery of this event. */
+/** After this attempt of this delivery of this event. */
 export interface AttemptPosition {
   eventId: Id;
   ordinal: number;
   number: number;
 }
 
-/** Range of a target's attempts: from an event id to a position. Both bounds limit the work of the query. */
+/** From an event id to a position. Both bounds limit the work of the query. */
 export interface AttemptRange {
   environmentId: number;
   targetId: Id;
@@ -31,7 +31,7 @@ const FLOOR: Statement = {
 
 /**
  * Indexes: events_target_id_idx for the events, attempts_pkey for the attempts of each event, and due_deliveries_pkey
- * or deliveries_pkey for an open or settled delivery.
+ * or deliveries_pkey for its delivery.
  */
 const PAGE: Statement = {
   name: 'attempts_of_target',
@@ -68,12 +68,12 @@ const FIRST: Statement = {
     from attempts where environment_id = $1 and event_id = $2 order by ordinal, number limit 1`,
 };
 
-/** Reads the attempts at one target. The cost does not depend on other targets. */
+/** The cost does not depend on other targets. */
 @Injectable()
 export class AttemptLogStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the id of the last of the range's first `events` events, or null if there are fewer. */
+  /** The last of the range's first `events` events, or null if there are fewer. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,
@@ -102,7 +102,6 @@ export class AttemptLogStore {
     ]);
   }
 
-  /** Returns the first attempt of an event, or null. */
   async first({ environmentId }: Tenant, eventId: Id): Promise<AttemptRow | null> {
     const [row] = await this.database.query<AttemptRow>(FIRST, [environmentId, eventId]);
     return row ?? null;

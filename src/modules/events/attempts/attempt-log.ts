@@ -9,11 +9,10 @@ import { EventsStore } from '../events.store.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
 
 const LIMIT_DEFAULT = 50;
-/** Maximum number of events that one page scans, regardless of its filters. The next page continues after them. */
+/** Limit for one page, regardless of its filters. The next page continues after them. */
 const EVENTS_MAX = 500;
 const POLL_MS = 40;
 
-/** The attempts at one target, in pages with bounded work. */
 @Injectable()
 export class PagedAttemptLog extends AttemptLog {
   constructor(

@@ -15,7 +15,6 @@ const LATEST: Statement = {
     ) d`,
 };
 
-/** Reads dead letters. */
 @Injectable()
 export class DeadLettersStore extends DeadLetters {
   constructor(private readonly database: Database) {

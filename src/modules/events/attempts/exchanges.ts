@@ -5,7 +5,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { EventLookup } from '../event-lookup.js';
 import { EventsStore, type ExchangeRow, type FoundEvent } from '../events.store.js';
 
-/** Requests and responses of an event's attempts, with the event, whose headers belong to the requests. */
+/** Includes the event, whose headers belong to the requests. */
 export interface EventExchanges {
   event: FoundEvent;
   rows: ExchangeRow[];
@@ -13,7 +13,6 @@ export interface EventExchanges {
 
 const ATTEMPTS_MAX = 50;
 
-/** Reads the requests and responses of failed attempts. */
 @Injectable()
 export class Exchanges {
   constructor(
@@ -21,7 +20,7 @@ export class Exchanges {
     private readonly store: EventsStore,
   ) {}
 
-  /** Returns the requests and responses of an event's failed attempts. Throws 404. */
+  /** Of failed attempts only. Throws 404. */
   async findByEvent(tenant: Tenant, eventId: Id): Promise<EventExchanges> {
     const event = await this.lookup.find(tenant, eventId);
     if (event === null) throw notFound('event');

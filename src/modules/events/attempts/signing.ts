@@ -11,14 +11,13 @@ import { EventLookup } from '../event-lookup.js';
 import type { EventRow } from '../event-rows.js';
 import { type DeliveryRow, type EventContent, EventsStore } from '../events.store.js';
 
-/** A stored delivery as an attempt would send it now. */
 export interface SignedDelivery {
   delivery: string;
   request: SignedRequest;
   atMs: number;
 }
 
-/** Signs stored deliveries, so that users can send them by hand. */
+/** For users who send a delivery by hand. */
 @Injectable()
 export class Signing {
   constructor(
@@ -30,7 +29,7 @@ export class Signing {
 
   /**
    * Signs the named delivery, or the latest one. Values that contain a named secret stay hidden. Throws 404, also for
-   * an erased payload, and 409 if the destination's type has no signature.
+   * an erased payload, and 409 if the type has no signature.
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
     const event = await this.lookup.find(tenant, eventId);

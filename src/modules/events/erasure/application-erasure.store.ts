@@ -5,10 +5,9 @@ import { type Id, idAfter } from '#kernel/ids.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { ErasureRange } from '../erasure.contract.js';
 
-/** The id of a row, and its partition. */
 export interface Placed {
   id: Id;
-  /** Day of the row's partition, as `YYYY-MM-DD`. */
+  /** Day of the partition, as `YYYY-MM-DD`. */
   expiresOn: string;
 }
 
@@ -83,7 +82,7 @@ const IS_OPEN: Statement = {
 };
 
 /**
- * Index: due_deliveries_pkey for all open deliveries of the environment; the rest is filtered. Acceptable because the
+ * Index: due_deliveries_pkey for all open deliveries of the environment; the rest is filtered. Acceptable, because the
  * statement is rare. An endpoint with a URL of its own is itself the target.
  */
 const WAITING: Statement = {
@@ -93,7 +92,6 @@ const WAITING: Statement = {
     where environment_id = $1 and coalesce(endpoint_id, target_id) = any ($2::uuid[]) and not superseded`,
 };
 
-/** Statements that erase everything sent to an application. */
 @Injectable()
 export class ApplicationErasureStore {
   constructor(private readonly database: Database) {}
@@ -126,22 +124,18 @@ export class ApplicationErasureStore {
     return this.database.queryPrepared(EVENTS, [environmentId, idsOf(messages), uuidArray(lastIds), daysOf(messages)]);
   }
 
-  /** Returns the number of messages erased by this call. */
   async erase(environmentId: number, messages: readonly Placed[]): Promise<number> {
     return this.counted(ERASE, environmentId, messages);
   }
 
-  /** Returns the number of attempts that had an excerpt. */
   async eraseExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
     return this.counted(ERASE_EXCERPTS, environmentId, events);
   }
 
-  /** Returns the number of attempts that have an excerpt. */
   async countExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
     return this.counted(COUNT_EXCERPTS, environmentId, events);
   }
 
-  /** Returns true if any of the events has an unfinished delivery. */
   async isOpen(environmentId: number, events: readonly Placed[]): Promise<boolean> {
     return (await this.database.queryPrepared(IS_OPEN, [environmentId, idsOf(events)])).length > 0;
   }

@@ -10,12 +10,11 @@ import {
 import { ApplicationErasureStore } from './application-erasure.store.js';
 
 const MESSAGES_MAX = 500;
-/** Maximum number of events per step. A message with a large fan-out is a step of its own. */
+/** Per step. A message with a large fan-out is a step of its own. */
 const EVENTS_MAX = 2_000;
-/** Maximum number of messages and events that one preview scans, which takes about a second. */
+/** Messages and events that one preview scans, which takes about a second. */
 const PREVIEW_MAX = 20_000;
 
-/** Erases everything sent to an application, one step at a time. */
 @Injectable()
 export class ApplicationErasure extends ApplicationErasures {
   constructor(
@@ -56,8 +55,8 @@ export class ApplicationErasure extends ApplicationErasures {
   }
 
   /**
-   * Erases payloads first. From then on, any worker that claims a delivery ends it, even if this process dies in
-   * between. Excerpts are erased once no delivery is open, because an attempt in flight would write another one.
+   * Erases payloads first: from then on, any worker that claims a delivery ends it, even if this process dies in
+   * between. Excerpts follow once no delivery is open, because an attempt in flight would write another one.
    */
   override async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

@@ -3,16 +3,13 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { type Id, idAfter } from '#kernel/ids.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 
-/** An event, and the message if it belongs to a fan-out. */
+/** `messageId` is set if the event belongs to a fan-out. */
 export interface MessageMember {
   id: Id;
   messageId: Id | null;
 }
 
-/**
- * Index: events_pkey in each partition. The ids of a message's events follow the message's own id, and no other event
- * has such an id.
- */
+/** Index: events_pkey in each partition. Only a message's events have ids that follow the message's own id. */
 const MEMBERS: Statement = {
   name: 'erase_members',
   text: `
@@ -20,7 +17,7 @@ const MEMBERS: Statement = {
     where environment_id = $1 and id >= $2 and id <= $3 and (id = $2 or message_id = $2)`,
 };
 
-/** SQL expression: the header names with empty values. */
+/** The header names with empty values. */
 const NAMES = `
   case when headers is not null then coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end`;
 
@@ -41,10 +38,7 @@ const ERASE_EVENT: Statement = {
     ${ERASED_REQUESTS} where environment_id = $1 and id = $2`,
 };
 
-/**
- * Index: requests_duplicate_of_idx in each partition. Duplicates of the event contain the same data. A request without
- * a body counts as erased.
- */
+/** Index: requests_duplicate_of_idx in each partition. A request without a body counts as erased. */
 const ERASE_REPEATS: Statement = {
   name: 'erase_repeats',
   text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2`,
@@ -67,12 +61,11 @@ const ERASED_AT: Statement = {
     where e.environment_id = $1 and e.id = $2`,
 };
 
-/** Statements that erase payloads. */
 @Injectable()
 export class EraseStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the event with this id, or the events of the message with this id. */
+  /** The event with this id, or the events of the message with this id. */
   members(environmentId: number, id: Id): Promise<MessageMember[]> {
     return this.database.queryPrepared(MEMBERS, [environmentId, id, idAfter(id, FAN_OUT_MAX)]);
   }

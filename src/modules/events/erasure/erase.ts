@@ -6,7 +6,6 @@ import { Erasures } from '../erasure.contract.js';
 import { EraseStore } from './erase.store.js';
 import { AttachedContents } from './erased-contents.js';
 
-/** Cancels the waiting deliveries of an event, or erases its payload. */
 @Injectable()
 export class Erase extends Erasures {
   constructor(
@@ -18,10 +17,7 @@ export class Erase extends Erasures {
     super();
   }
 
-  /**
-   * Cancels the waiting deliveries of an event, or of all events of a message. Returns null if there is no such event
-   * in this environment.
-   */
+  /** Includes all events of a message. Null if there is no such event in this environment. */
   async cancel(environmentId: number, id: Id): Promise<number | null> {
     const members = await this.store.members(environmentId, id);
     return members.length === 0
@@ -34,9 +30,9 @@ export class Erase extends Erasures {
   }
 
   /**
-   * Erases the payload of an event, for all events of its message, and ends waiting deliveries. Returns false if there
-   * is no such event. Safe to repeat. The payload is erased first: from then on, any worker that claims a delivery ends
-   * it, even if this process dies in between.
+   * Erases the payload for all events of its message, and ends waiting deliveries. False if there is no such event.
+   * Safe to repeat. The payload is erased first: from then on, any worker that claims a delivery ends it, even if this
+   * process dies in between.
    */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     const named = await this.store.members(environmentId, id);

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type EraseContent, ErasedContents } from '../erasure.contract.js';
 
-/** Calls every context that stores content of events. */
 @Injectable()
 export class AttachedContents extends ErasedContents {
   private readonly erasers: EraseContent[] = [];
