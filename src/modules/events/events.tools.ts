@@ -22,7 +22,6 @@ const FILTERS = {
   message_id: z.string().max(64).optional().describe('`msg_…`.'),
 };
 
-/** Agent tools to inspect events. */
 @Injectable()
 export class EventTools extends AgentTools {
   constructor(private readonly clock: Clock) {

@@ -9,7 +9,6 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type MessageContent, Messages, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from './messages.contract.js';
 
 const LIMIT_DEFAULT = 50;
-/** Greater than every possible id. */
 const LAST_ID = lowestIdAt(Infinity);
 
 /** Index: messages_application_id_idx, in descending order. */
@@ -30,7 +29,6 @@ const FIND: Statement = {
     from messages where environment_id = $1 and id = $2`,
 };
 
-/** Reads messages. */
 @Injectable()
 export class MessagesStore extends Messages {
   constructor(

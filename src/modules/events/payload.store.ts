@@ -14,8 +14,8 @@ export interface PayloadRow {
 }
 
 /**
- * Indexes: events_pkey and messages_pkey, one lookup in each partition. The message of a fan-out has no event with the
- * same id, unless no endpoint subscribed to it.
+ * Indexes: events_pkey and messages_pkey, one lookup in each partition. A fan-out's message has no event with the same
+ * id, unless no endpoint subscribed to it.
  */
 const FIND: Statement = {
   name: 'payload_find',
@@ -30,12 +30,11 @@ const FIND: Statement = {
     limit 1`,
 };
 
-/** Reads payloads of any size. */
 @Injectable()
 export class PayloadStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the payload of an event or a message, or null if there is neither in this environment. */
+  /** Null if the environment has no such event or message. */
   async find(environmentId: number, id: Id): Promise<PayloadRow | null> {
     const [row] = await this.database.readPrepared<PayloadRow>(FIND, [environmentId, id]);
     return row ?? null;

@@ -4,7 +4,6 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type PayloadRow, PayloadStore } from './payload.store.js';
 
-/** A payload with its content type. */
 export interface Payload {
   contentType: string;
   bytes: Buffer;
@@ -33,10 +32,7 @@ export class Payloads {
   }
 }
 
-/**
- * Returns the content type. Sent payloads are JSON. For received ones the provider's content type is used, unless the
- * body also has a content encoding.
- */
+/** Sent payloads are JSON. Received ones keep the provider's type, unless the body has a content encoding. */
 function contentTypeOf({ isReceived, headers }: PayloadRow): string {
   if (!isReceived) return 'application/json; charset=utf-8';
   const said = headers?.['content-type'];

@@ -10,17 +10,12 @@ export interface ReceivedRange {
   status: string | null;
 }
 
-/** A received event as needed for a replay. */
 export interface ReceivedRow {
   id: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
-  /**
-   * True if the event is never replayed: it is quarantined or parked, was dropped by the transform, or has no payload
-   * any more.
-   */
+  /** Never replayed: quarantined, parked, dropped by the transform, or without a payload by now. */
   isExcluded: boolean;
-  /** True if the event is in the requested state. */
   inStatus: boolean;
   /** The request that filters evaluate, with the event's body (its first 128 KB); null if it was not requested. */
   request: {
@@ -35,7 +30,6 @@ export interface ReceivedRow {
   } | null;
 }
 
-/** Received events, for replaying ranges of them. */
 export abstract class ReceivedEvents {
   /** Returns events of any state, newest first. `inStatus` marks those in the requested state. */
   abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;

@@ -15,10 +15,7 @@ const COLUMNS = `e.id, e.expires_on::text as "expiresOn", ${IS_EXCLUDED} as "isE
 /** Filters evaluate 128 KB of a body. The additional byte shows that the body is longer. */
 const SEEN_BYTES = 131_073;
 
-/**
- * Index: events_target_id_idx, in descending order. The status is computed per row of the page, so the work per page is
- * bounded for every status.
- */
+/** Index: events_target_id_idx, descending. The status is computed per row, so the work per page is bounded. */
 const PAGE: Statement = {
   name: 'received_page',
   text: `select ${COLUMNS} from events e where ${RANGE} order by e.id desc limit $6`,
@@ -37,10 +34,7 @@ const PAGE_WITH_REQUESTS: Statement = {
     order by p.id desc`,
 };
 
-/**
- * Index: events_target_id_idx, and requests_pkey for `ignored` events of older builds. The limit bounds the cost of a
- * large range.
- */
+/** Indexes: events_target_id_idx; requests_pkey for `ignored` events of older builds. The limit bounds the cost. */
 const COUNT: Statement = {
   name: 'received_count',
   text: `

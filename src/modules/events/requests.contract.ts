@@ -1,7 +1,6 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A raw request in a list. */
 export interface RequestRow {
   id: Id;
   method: string;
@@ -15,11 +14,10 @@ export interface RequestRow {
   replayOf: Id | null;
   /** For a duplicate: the event of the request that it repeats. A duplicate creates no event. */
   duplicateOf: Id | null;
-  /** When a quarantined or parked request was released, that is, processed again and routed. */
+  /** That is, when it was processed again and routed. */
   releasedAt: Date | null;
 }
 
-/** Filters of the request list. */
 export interface RequestFilter {
   fromId: Id;
   beforeId: Id;
@@ -27,7 +25,6 @@ export interface RequestFilter {
   method?: string;
 }
 
-/** A raw request as it was received. */
 export interface RequestDetail extends RequestRow {
   /** When the request was erased. Only the names of its headers are left. */
   erasedAt: Date | null;
@@ -35,10 +32,7 @@ export interface RequestDetail extends RequestRow {
   url: string;
   query: string;
   headers: [string, string][];
-  /**
-   * Names of the headers that authenticated the request when it was received, regardless of the endpoint's current
-   * settings.
-   */
+  /** Headers that authenticated the request on receipt, regardless of the endpoint's current settings. */
   sealedHeaders: ReadonlySet<string>;
   body: Buffer;
   ip: string;
@@ -48,9 +42,9 @@ export interface RequestDetail extends RequestRow {
 
 /** Raw requests of received events. A request has the same id as its event. */
 export abstract class Requests {
-  /** Lists the requests of one endpoint, newest first. */
+  /** Newest first. */
   abstract page(environmentId: number, endpointId: Id, filter: RequestFilter, limit: number): Promise<RequestRow[]>;
 
-  /** Returns a request, or null if there is none in this environment. */
+  /** Null if there is none in this environment. */
   abstract find(environmentId: number, id: Id): Promise<RequestDetail | null>;
 }

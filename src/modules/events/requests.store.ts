@@ -42,8 +42,8 @@ const PAGE_SET_ASIDE: Statement = {
 };
 
 /**
- * Index: requests_pkey, one lookup in each partition. If the body equals the event's payload, only the event stores it.
- * A duplicate without a body was erased together with its event (events_pkey).
+ * Index: requests_pkey, one lookup in each partition. A body that equals the event's payload is stored only by the
+ * event. A duplicate without a body was erased with its event (events_pkey).
  */
 const FIND: Statement = {
   name: 'requests_find',
@@ -55,7 +55,6 @@ const FIND: Statement = {
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
 
-/** Reads raw requests. */
 @Injectable()
 export class RequestsStore extends Requests {
   constructor(

@@ -8,21 +8,17 @@ export interface SentRange {
   beforeId: Id;
 }
 
-/** An event of a fan-out, as needed for a replay. */
 export interface SentRow {
   id: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
   endpointId: Id;
-  /** True if the payload no longer exists. */
   isGone: boolean;
 }
 
-/** Events that were sent to endpoints of applications. */
 export abstract class SentEvents {
-  /** Lists events, newest first. */
+  /** Newest first. */
   abstract page(range: SentRange, limit: number): Promise<SentRow[]>;
 
-  /** Counts the events of the range, up to `max`. */
   abstract count(range: SentRange, max: number): Promise<number>;
 }

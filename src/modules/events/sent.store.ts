@@ -28,7 +28,6 @@ const COUNT: Statement = {
   text: `select count(*)::int as count from (select 1 from ${SENT} limit $5) counted`,
 };
 
-/** Reads the events of fan-outs. */
 @Injectable()
 export class SentStore extends SentEvents {
   constructor(private readonly database: Database) {

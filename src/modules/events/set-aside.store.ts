@@ -20,10 +20,7 @@ const COUNT: Statement = {
     select count(*)::int as scanned, count(*) filter (where "isErased")::int as excluded from (${SET_ASIDE} limit $6) counted`,
 };
 
-/**
- * Indexes: events_pkey, requests_pkey, due_deliveries_pkey and deliveries_pkey, one lookup in each partition. Keeps the
- * time of the first release.
- */
+/** Keeps the first release. events_pkey, requests_pkey, due_deliveries_pkey, deliveries_pkey of each partition. */
 const NOTE: Statement = {
   name: 'set_aside_note',
   text: `
@@ -40,7 +37,6 @@ const NOTE: Statement = {
     from made m`,
 };
 
-/** Statements on quarantined and parked requests. */
 @Injectable()
 export class SetAsideStore extends SetAsideRequests {
   constructor(private readonly database: Database) {

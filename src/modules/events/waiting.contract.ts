@@ -9,11 +9,7 @@ export interface WaitingDeliveries {
   nextAttemptAt: Date | null;
 }
 
-/** Counts of waiting deliveries. */
 export abstract class Waiting {
-  /**
-   * Counts a target's waiting deliveries: those that an endpoint routed to it, or, if `endpointId` is null, those that
-   * were sent to it directly.
-   */
+  /** Deliveries that the endpoint routed to the target or, if `endpointId` is null, that were sent to it directly. */
   abstract count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries>;
 }

@@ -24,7 +24,6 @@ const WAITING: Statement = {
            (select min(due_at) from own) as "nextAttemptAt"`,
 };
 
-/** Counts the waiting deliveries of a target. */
 @Injectable()
 export class WaitingStore extends Waiting {
   constructor(private readonly database: Database) {

@@ -20,7 +20,6 @@ const REST_MS = 1_000;
 const SWEEP_MS = 3_600_000;
 /** Maximum number of reports of one run. They are processed one after another, because some have a megabyte. */
 const TURN_MAX = 32;
-/** Maximum number of them from one environment. */
 const TURN_OF_ONE_MAX = 8;
 /** Lease of a report. After this time another process takes over. */
 const CLAIM_SECONDS = 120;
@@ -82,10 +81,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     return { restMs: claimed.length === 0 ? this.dueWork.restMs(REST_MS) : 0 };
   }
 
-  /**
-   * Processes one report. If it cannot be recorded it is retried later, without delaying others. Throws while storage
-   * is unavailable.
-   */
+  /** A report that cannot be recorded is retried later and delays no other. Throws while storage is unavailable. */
   private async look(report: ClaimedReport): Promise<void> {
     try {
       const raw = await this.store.raw(report.id);

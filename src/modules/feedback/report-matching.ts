@@ -12,12 +12,8 @@ interface Email {
   emailId: Id;
 }
 
-/** An email that a report is about, with the proof of the report's author. */
 interface Found extends Email {
-  /**
-   * `envelope`: the author received an envelope of the email, to the recipients at these positions (null for all).
-   * `message`: the author has the message.
-   */
+  /** `envelope`: the author received an envelope, to those at `places` (null: all). `message`: has the message. */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
 }
@@ -125,10 +121,7 @@ export class ReportMatching {
   }
 }
 
-/**
- * Returns the recipients that the author may report for. All recipients have the same signed message, so it identifies
- * a recipient only if there is just one.
- */
+/** Recipients the author may report for. A signed message is the same for all, so it proves only a sole recipient. */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
   if (proof === 'message') return recipients.length === 1 ? recipients : [];
   return places === null ? recipients : recipients.filter((_, place) => places.includes(place));

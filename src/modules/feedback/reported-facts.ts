@@ -3,7 +3,6 @@ import type { ReportedRecipient } from '#engine/mail/delivery-status.js';
 import type { MailReport } from '#engine/mail/reports.js';
 import type { EmailFact } from '#modules/email/contract.js';
 
-/** Facts that a report adds to its email. */
 export interface ReportedFacts {
   facts: readonly EmailFact[];
   /** True if the report names only recipients that the email was not sent to. */
@@ -14,9 +13,7 @@ const NOTHING: ReportedFacts = { facts: [], isOfStrangers: false };
 const STRANGERS: ReportedFacts = { facts: [], isOfStrangers: true };
 
 /**
- * Returns what a report says about the recipients of its email. Pure.
- *
- * Other addresses in the report are ignored: if a recipient forwards to an address that rejects the mail, the
+ * Pure. Other addresses in the report are ignored: if a recipient forwards to an address that rejects the mail, the
  * recipient's own address is still valid. A report without addresses applies to the recipient if there is only one.
  */
 export function reportedFacts(report: MailReport, recipients: readonly string[]): ReportedFacts {

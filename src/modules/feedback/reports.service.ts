@@ -5,7 +5,6 @@ import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type ReportRow, ReportsStore, type ReportState } from './reports.store.js';
 
-/** Filters of the list, as given by the caller. */
 export interface ReportQuery extends PageQuery {
   state?: ReportState;
 }

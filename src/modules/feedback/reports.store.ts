@@ -2,10 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Channel by which a report arrived. */
 export type ReportSource = 'smtp' | 'ses';
 
-/** Processing state of a report. */
 export type ReportState = (typeof REPORT_STATES)[number];
 
 /**
@@ -17,7 +15,6 @@ export type ReportState = (typeof REPORT_STATES)[number];
  */
 export const REPORT_STATES = ['waiting', 'recorded', 'unmatched', 'untrusted', 'ignored'] as const;
 
-/** A report as received. */
 export interface NewReport {
   id: Id;
   environmentId: number | null;
@@ -31,19 +28,16 @@ export interface NewReport {
   raw: Buffer;
 }
 
-/** A report that a process has claimed. */
 export interface ClaimedReport {
   id: Id;
   environmentId: number | null;
   emailId: Id | null;
   source: ReportSource;
-  /** Address that the report was sent to. */
   recipient: string;
   envelopeFrom: string;
   failures: number;
 }
 
-/** Result of processing a report. */
 export interface Settled {
   state: Exclude<ReportState, 'waiting'>;
   kind: string;
@@ -52,7 +46,6 @@ export interface Settled {
   emailId: Id | null;
 }
 
-/** A report in a list. */
 export interface ReportRow {
   id: Id;
   environmentId: number | null;
@@ -69,7 +62,6 @@ export interface ReportRow {
   reason: string | null;
 }
 
-/** Filter of a list. */
 export interface ReportFilter {
   beforeId: Id | null;
   state: ReportState | null;
@@ -114,8 +106,8 @@ const IS_KNOWN: Statement = {
 };
 
 /**
- * Claims due reports, a few of every environment, so that a flood of one delays no other. Uses mail_reports_due_at_idx.
- * A claim is a lease: after it, another process takes over. Recording a fact twice changes nothing.
+ * Uses mail_reports_due_at_idx. Takes a few of every environment, so that a flood of one delays no other. A claim is a
+ * lease: after it, another process takes over. Recording a fact twice changes nothing.
  */
 const CLAIM: Statement = {
   name: 'mail_reports_claim',
@@ -185,7 +177,6 @@ const ERASE: Statement = {
   text: 'delete from mail_reports where environment_id = $1 and email_id = $2',
 };
 
-/** Stores and queries reports. */
 @Injectable()
 export class ReportsStore {
   constructor(private readonly database: Database) {}
@@ -209,7 +200,6 @@ export class ReportsStore {
     return (await this.database.queryPrepared(IS_KNOWN, [digest])).length > 0 ? 'repeated' : 'full';
   }
 
-  /** Claims reports exclusively for the given number of seconds. */
   claim(seconds: number, max: number, ofOneMax: number): Promise<ClaimedReport[]> {
     return this.database.query(CLAIM, [seconds, max, ofOneMax]);
   }
@@ -224,12 +214,10 @@ export class ReportsStore {
     await this.database.query(SETTLE, [id, state, kind, reason, environmentId, emailId]);
   }
 
-  /** Schedules the report for a retry after the given number of seconds. */
   async again(id: Id, seconds: number): Promise<void> {
     await this.database.query(AGAIN, [id, seconds]);
   }
 
-  /** Returns the age of the oldest due report in seconds. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(OVERDUE);
     return row?.seconds ?? 0;

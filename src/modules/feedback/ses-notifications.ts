@@ -19,10 +19,8 @@ const AGE_MS_MAX = 7 * 86_400_000;
 const AHEAD_MS_MAX = 3_600_000;
 
 /**
- * Receives notifications of Amazon SES through SNS.
- *
- * The signature only proves that some AWS account sent it. Therefore the topic must also be one of the operator's
- * (SES_TOPICS). A notification is stored before it is answered. SNS repeats unanswered ones.
+ * The signature only proves that some AWS account sent a notification, so the topic must also be one of the operator's
+ * (SES_TOPICS). It is stored before it is answered. SNS repeats unanswered ones.
  */
 @Injectable()
 export class SesNotifications {
@@ -37,10 +35,7 @@ export class SesNotifications {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Throws 404 if no topics are configured, 401 if the notification is not signed for one of them, and 503 while it
-   * cannot be verified or stored.
-   */
+  /** Throws 404 without topics, 401 if not signed for one of them, and 503 while it cannot be verified or stored. */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;
     if (sesTopics.length === 0) throw notFound('page');
@@ -60,10 +55,7 @@ export class SesNotifications {
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
   }
 
-  /**
-   * Returns whether a notification is at most a week old. SNS retries for an hour. An older one is a replay, and would
-   * count again after the original is forgotten (30 days).
-   */
+  /** SNS retries for an hour. An older one is a replay, and would count again once the original is gone (30 days). */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
     return ageMs < AGE_MS_MAX && ageMs > -AHEAD_MS_MAX;

@@ -59,5 +59,5 @@ export class StoredReports extends IncomingReports {
   }
 }
 
-/** Removes the characters that PostgreSQL's text cannot store. */
+/** PostgreSQL's text cannot store these characters. */
 const stored = (text: string): string => text.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, TEXT_MAX);

@@ -20,20 +20,15 @@ export class AliasEntity {
   @Column('text')
   kind: 'platform' | 'custom';
 
-  /** Domain of a custom alias. Null for a platform alias. */
+  /** Null for a platform alias. */
   @Column('uuid', { name: 'domain_id', nullable: true })
   domainId: Id | null;
 
-  /**
-   * Local part as requested, in lower case: `support`, or `*` for all mail to the domain that no other alias receives.
-   */
+  /** As requested, in lower case: `support`, or `*` for all mail to the domain that no other alias receives. */
   @Column('text', { name: 'local_part' })
   localPart: string;
 
-  /**
-   * Full address in lower case, with the domain in A-labels. A platform alias keeps the slug that its organization had
-   * when it was created.
-   */
+  /** Lower case, domain in A-labels. A platform alias keeps the slug that its organization had on creation. */
   @Column('text')
   address: string;
 
@@ -48,7 +43,7 @@ export class AliasEntity {
   @Column('text', { name: 'allowed_senders', array: true })
   allowedSenders: string[];
 
-  /** Maximum size in bytes. Null for the limit of the listener. */
+  /** Null for the limit of the listener. */
   @Column('int', { name: 'max_size_bytes', nullable: true })
   maxSizeBytes: number | null;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
 
-/** Metrics of receiving mail, over all environments. */
+/** Over all environments. */
 @Injectable()
 export class InboxMetrics {
   private readonly groupSeconds;
@@ -31,9 +31,7 @@ export class InboxMetrics {
     this.groupMessages.observe(messages);
   }
 
-  /**
-   * Counts messages by `outcome`: `stored`, `repeated`, or the reason of the rejection: `too_large`, `sender`, `gone`.
-   */
+  /** `outcome`: `stored`, `repeated`, or the reason of the rejection: `too_large`, `sender`, `gone`. */
   became(outcome: string, count: number): void {
     this.messagesTotal.inc({ outcome }, count);
   }

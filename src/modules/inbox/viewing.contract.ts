@@ -1,28 +1,26 @@
 import type { Id } from '#kernel/ids.js';
 
-/** A message whose HTML will be shown. */
 export interface ViewedMessage {
   environmentId: number;
-  /** Id of the message's event. */
+  /** The id of the message's event. */
   id: Id;
-  /** The alias that received the message. Null for a sent message. */
+  /** Null for a sent message. */
   aliasId: Id | null;
 }
 
-/** Token and URL that show the HTML of one message for one minute. */
+/** Valid for one minute. */
 export interface MailView {
   token: string;
   url: string;
   expiresAt: Date;
 }
 
-/** Issues views of messages. Anyone who holds a view can see that one message. */
+/** Anyone who holds a view can see that one message. */
 export abstract class MailViews {
-  /** Issues a view. The caller must have checked that the requester may see the message. */
+  /** The caller must have checked that the requester may see the message. */
   abstract issue(viewed: ViewedMessage): MailView;
 }
 
-/** Metadata of a file in a message, without its bytes. */
 export interface FileNote {
   filename: string;
   content_type: string;
@@ -31,13 +29,11 @@ export interface FileNote {
   content_id: string | null;
 }
 
-/** Parsed contents of a message. */
 export interface MailContents {
   text: string | null;
   html: string | null;
   headerLines: readonly { name: string; value: string }[];
   attachments: readonly FileNote[];
-  /** Whether a part was cut. */
   isTruncated: boolean;
 }
 
@@ -45,16 +41,14 @@ export interface MailContents {
 export type ReadBytes = () => Promise<Buffer | null>;
 
 /**
- * Parses messages in isolation and with a time limit, so that a harmful message affects only its own parsing.
- *
- * Resolves with null if the bytes have been deleted, or if the message crashed its parser. Rejects with 503 if there is
- * no capacity within five seconds.
+ * Parses messages in isolation and with a time limit, so that a harmful message affects only its own parsing. Resolves
+ * with null if the bytes were deleted or the message crashed its parser. Rejects with 503 if there is no capacity
+ * within five seconds.
  */
 export abstract class MailReading {
-  /** Returns the parsed contents of a message. */
   abstract contents(environmentId: number, bytes: ReadBytes): Promise<MailContents | null>;
 
-  /** Returns the decoded file at this index of the file list, or also null if there is no such file. */
+  /** By index in the file list. Also null if there is no such file. */
   abstract attachment(
     environmentId: number,
     bytes: ReadBytes,

@@ -7,7 +7,6 @@ const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2];
 /** How a wait ended: capacity became available, the time limit was reached, or the client disconnected. */
 export type End = 'room' | 'overdue' | 'gone';
 
-/** Metrics of requests that waited before they were accepted. */
 @Injectable()
 export class AcceptPaceMetrics {
   private readonly waits: Counter<'end'>;
@@ -31,7 +30,6 @@ export class AcceptPaceMetrics {
     );
   }
 
-  /** Registers a gauge of waiting requests. `count` returns their current number. */
   watch(count: () => number): void {
     this.metrics.gauge('accept_pace_waiting', 'Requests that are waiting before they are accepted.', [], (gauge) =>
       gauge.set(count()),

@@ -6,7 +6,6 @@ import { AcceptPace, type Coming } from './accept-pace.js';
 import { AcceptPaceMetrics } from './accept-pace.metrics.js';
 import type { DeliveryHandoff } from './delivery-handoff.js';
 
-/** A clock that follows the fake timers. */
 class TimersClock extends Clock {
   override now = (): Date => new Date();
   override nowMs = (): number => Date.now();
@@ -16,7 +15,6 @@ class TimersClock extends Clock {
 const NONE = { ready: 0, drainPerSecond: 0 };
 const FULL = { ready: 1_000, drainPerSecond: 1_000 };
 
-/** The test sets the pressure on each environment. */
 function arrange() {
   const pressures = new Map<number, Pressure>();
   const outlet = {

@@ -6,13 +6,11 @@ import type { Caller } from './accept.contract.js';
 import { AcceptPaceMetrics, type End } from './accept-pace.metrics.js';
 import { DeliveryHandoff } from './delivery-handoff.js';
 
-/** A request about to be accepted. */
 export interface Coming {
   environmentId: number;
-  /** Number of deliveries that it creates. */
   deliveries: number;
   bytes: number;
-  /** The waiting client. Null if no client is waiting; then the request is accepted immediately. */
+  /** Null if no client is waiting; then the request is accepted immediately. */
   caller: Caller | null;
 }
 
@@ -22,17 +20,14 @@ interface Waiting extends Coming {
   go: (how: End) => void;
 }
 
-/** The waiting requests of one environment, in order of arrival. */
+/** In order of arrival. */
 interface Line {
   waiting: Waiting[];
   /** Deliveries of requests that were released and are not committed yet. */
   underWay: number;
 }
 
-/**
- * Limits for waiting requests. Beyond them, a request is accepted without a wait, and only the other limits on
- * accepting apply.
- */
+/** Beyond these limits a request is accepted without a wait, and only the other limits on accepting apply. */
 const WAITING_MAX = 4_000;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const TICK_MS = 10;
@@ -40,10 +35,8 @@ const TICK_MS = 10;
 /**
  * Backpressure on accepting. A request waits, for two seconds at most, while its environment has more ready deliveries
  * than this process can send. It waits before anything is stored, so it uses only the memory of its body. Requests of
- * an environment proceed in order of arrival.
- *
- * Deliveries that wait for receivers cause no backpressure, nor do those of other environments, even of the same
- * organization.
+ * an environment proceed in order of arrival. Deliveries that wait for receivers cause no backpressure, nor do those of
+ * other environments, even of the same organization.
  */
 @Injectable()
 export class AcceptPace implements BeforeApplicationShutdown {
@@ -61,10 +54,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
     metrics.watch(() => this.count);
   }
 
-  /**
-   * Accepts immediately, or once there is capacity. Throws 400 if the client disconnects while waiting; nothing is
-   * accepted then.
-   */
+  /** Throws 400 if the client disconnects while waiting; nothing is accepted then. */
   enter(coming: Coming, accept: () => Promise<void>): Promise<void> {
     const { caller } = coming;
     if (caller === null || this.isOver) return accept();
@@ -127,7 +117,6 @@ export class AcceptPace implements BeforeApplicationShutdown {
     for (const each of gone) this.end(line, each, 'gone');
   }
 
-  /** Releases the first waiting requests as long as there is capacity. */
   private move(line: Line, environmentId: number): void {
     const nowMs = this.clock.monotonicMs();
     const pressure = this.outlet.pressure(environmentId);

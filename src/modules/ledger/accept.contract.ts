@@ -3,9 +3,7 @@ import type { StoredHeader } from '#kernel/crypto/sealed-headers.js';
 import type { KeptAnswer } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A client that is waiting for the response. */
 export interface Caller {
-  /** Returns true if the client has disconnected. */
   isGone(): boolean;
 }
 
@@ -17,7 +15,7 @@ export interface Arrival {
   targetId: Id;
   /** The body, character for character, or its bytes if it is not text. */
   payload: string | Buffer;
-  /** True for a pull target, whose deliveries wait to be fetched. */
+  /** Deliveries of a pull target wait to be fetched. */
   pulled: boolean;
   /** The target's rate limit across all workers; null for none. */
   ratePerSecond: number | null;
@@ -25,10 +23,10 @@ export interface Arrival {
   concurrency: number | null;
 }
 
-/** A sent event about to be accepted, with its one delivery. */
+/** With its one delivery. */
 export interface NewEvent extends Arrival {
   id: Id;
-  /** Last day of retention, in days since the epoch. */
+  /** In days since the epoch. */
   expiresOnDay: number;
   /** The address, if the target is an ad-hoc URL instead of a destination. */
   url: string | null;
@@ -39,34 +37,23 @@ export interface NewEvent extends Arrival {
   /** The payload, character for character. */
   payload: string;
   payloadBytes: number;
-  /** The request's idempotency key, and the answer that is stored for it. */
   idempotency: KeptAnswer;
-  /**
-   * The waiting client. Acceptance may be delayed while this process has no capacity left for the client's
-   * organization. Absent if no client is waiting.
-   */
+  /** Acceptance may be delayed while the client's organization has no capacity here. Absent if no client waits. */
   caller?: Caller | null;
 }
 
-/** Maximum number of endpoints that one message is fanned out to. */
 export const FAN_OUT_MAX = 1_000;
 
-/** One event of a fan-out. */
 export interface FannedOut extends Arrival {
   /** The ids follow the message's id without gaps, in order: see `Ids.block`. */
   eventId: Id;
-  /** The application's endpoint that subscribes to the event. */
   endpointId: Id;
   /** True if the endpoint is disabled. The event then fails immediately; it stays visible and can be replayed. */
   refused: boolean;
-  /**
-   * True if the endpoint's filter timed out, so that it is unknown whether the event matches. The event then fails
-   * immediately, too.
-   */
+  /** The filter timed out, so it is unknown whether the event matches. The event then fails immediately, too. */
   undecided?: boolean;
 }
 
-/** A message about to be accepted for every endpoint that subscribes to it. */
 export interface NewMessage {
   environmentId: number;
   id: Id;
@@ -82,11 +69,9 @@ export interface NewMessage {
   /** At most 1,000 events. If empty, no endpoint subscribes: the message is kept as one event with status `ignored`. */
   events: readonly FannedOut[];
   idempotency: KeptAnswer;
-  /** The waiting client, as for an event. */
   caller?: Caller | null;
 }
 
-/** The request of a received event, as it was received. */
 export interface NewRequest {
   method: string;
   /** The complete URL, including the endpoint's own path. */
@@ -94,27 +79,23 @@ export interface NewRequest {
   /** The path after the endpoint's path, and the query without its question mark. */
   path: string;
   query: string;
-  /**
-   * Headers in their original order, including repeated ones, with names in lower case. The provider's secrets are
-   * sealed.
-   */
+  /** In their original order with repetitions, names in lower case. The provider's secrets are sealed. */
   headers: readonly StoredHeader[];
   /** The body as it was received; null if the event's payload has the same bytes. */
   body: Buffer | null;
   sizeBytes: number;
   ip: string;
   verification: 'verified' | 'failed' | 'none';
-  /** The provider's own id for its delivery, if it sends one. */
+  /** Null if the provider sends no id for its delivery. */
   dedupeId: string | null;
   /** A sentence about the processing of the request, such as a transform that failed open. */
   note: string | null;
-  /** The request that this one replays. */
   replayOf: Id | null;
   /** The response that the provider received, as JSON in receiving's format; null if no response was sent. */
   answer: string | null;
 }
 
-/** A received event about to be accepted, with one delivery for each matching route. */
+/** With one delivery for each matching route. */
 export interface ReceivedEvent {
   environmentId: number;
   id: Id;
@@ -133,28 +114,22 @@ export interface ReceivedEvent {
   /** Empty if there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;
-  /**
-   * Idempotency key. For a test or a replay, the key of the API call. For a provider's request to an endpoint that
-   * deduplicates, a key made from the provider's id.
-   */
+  /** Of the API call for a test or a replay. Made from the provider's id for an endpoint that deduplicates. */
   idempotency: KeptAnswer;
-  /** Lifetime of the key in milliseconds; null for the default lifetime of idempotency keys. */
+  /** Null for the default lifetime of idempotency keys. */
   keyTtlMs: number | null;
 }
 
-/** Accepts events. Accepted events are committed and delivered without any further call. */
+/** Accepted events are committed and delivered without any further call. */
 export abstract class Ledger {
   /**
-   * Accepts a sent event, and resolves once it is committed in PostgreSQL. Throws AlreadyAnswered or 409 for a used
-   * idempotency key. Throws 503 while storage is unavailable: either nothing was accepted, or a retry with the same key
-   * returns the stored answer.
+   * Resolves once the event is committed in PostgreSQL. Throws AlreadyAnswered or 409 for a used idempotency key.
+   * Throws 503 while storage is unavailable: either nothing was accepted, or a retry with the same key returns the
+   * stored answer.
    */
   abstract accept(event: NewEvent): Promise<void>;
 
-  /**
-   * Accepts a sent event within the caller's transaction and without an idempotency key. It is accepted if and only if
-   * the transaction commits.
-   */
+  /** In the caller's transaction, without an idempotency key. Accepted if and only if the transaction commits. */
   abstract acceptWithin(event: NewEvent): Promise<void>;
 
   /** Accepts a fan-out like `accept`: the message and all its events in one commit, or nothing. */

@@ -10,7 +10,6 @@ import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } fr
 import type { Admission } from './local-scheduler.contract.js';
 import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
-/** An event with the routing decision for its delivery. */
 export interface Admitted {
   event: NewEvent;
   admission: Admission | 'pull';
@@ -32,18 +31,12 @@ const OFFERED = pullItems(`(
   select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
   from i where admission = 'pull') offered`);
 
-/**
- * Ad-hoc URLs have no metrics of their own, because the API offers no way to query them. They count for the
- * environment.
- */
+/** Ad-hoc URLs have no metrics of their own: the API cannot query them. They count for the environment. */
 const counted = (what: string): string =>
   metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/**
- * SQL that inserts the rows of `i`. A group without pulled events omits the part for pulled ones, because evaluating it
- * is a large part of a small group's cost.
- */
+/** Inserts the rows of `i`. The part for pulled events is omitted without any: it is costly for a small group. */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`
@@ -69,8 +62,8 @@ const accept = (isPulled: boolean): Statement => ({
 });
 
 /**
- * Like `accept`, for groups with idempotency keys (idempotency_keys_pkey). An event whose key is taken and not expired
- * is left out. The statement returns the positions of these events. See idempotency-keys.ts.
+ * Like `accept`, with idempotency keys (idempotency_keys_pkey): leaves out events whose key is taken and not expired,
+ * and returns their positions. See idempotency-keys.ts.
  */
 const acceptOnce = (isPulled: boolean): Statement => ({
   name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,
@@ -88,7 +81,6 @@ const acceptOnce = (isPulled: boolean): Statement => ({
 const [ACCEPT, ACCEPT_PULLED] = [accept(false), accept(true)];
 const [ACCEPT_ONCE, ACCEPT_ONCE_PULLED] = [acceptOnce(false), acceptOnce(true)];
 
-/** Statements that accept sent events. */
 @Injectable()
 export class AcceptStore {
   constructor(
@@ -96,7 +88,7 @@ export class AcceptStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Stores a group. Returns the positions that were stored: all except those whose idempotency key is taken. */
+  /** Returns the stored positions: all except those whose idempotency key is taken. */
   async insert(
     group: readonly Admitted[],
     claimant: Id | null,
@@ -142,7 +134,7 @@ export class AcceptStore {
     ];
   }
 
-  /** Returns the stored answer of a key, or null if it no longer exists. Index: idempotency_keys_pkey. */
+  /** Null if the key no longer exists. Index: idempotency_keys_pkey. */
   async answerOf({
     environmentId,
     route,

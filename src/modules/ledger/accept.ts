@@ -13,7 +13,6 @@ import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
 import { RecordResults } from './record.js';
 
-/** Accepts events that are sent to one target: the event and its single delivery. */
 @Injectable()
 export class Accept {
   private readonly group: AcceptGroup<NewEvent>;
@@ -38,7 +37,6 @@ export class Accept {
     });
   }
 
-  /** See `Ledger.accept`. */
   accept(event: NewEvent): Promise<void> {
     const { environmentId, payloadBytes: bytes, pulled, caller = null } = event;
     const accept = (): Promise<void> =>
@@ -48,10 +46,7 @@ export class Accept {
     );
   }
 
-  /**
-   * See `Ledger.acceptWithin`. The local scheduler is not notified before the commit, so the sweep of any worker claims
-   * the delivery.
-   */
+  /** The local scheduler is not notified before the commit, so the sweep of any worker claims the delivery. */
   acceptWithin(event: NewEvent): Promise<void> {
     return this.group.within(event);
   }

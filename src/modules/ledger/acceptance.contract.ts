@@ -1,34 +1,27 @@
 import type { Tenant } from '#kernel/tenant.js';
 
-/** A submission about to be accepted. */
 export interface Submission {
-  /**
-   * `send` for `POST /v1/send`, `fan_out` for an event to an application, `receipt` for a request to an endpoint,
-   * `email` for each email.
-   */
+  /** `send`: `POST /v1/send`; `fan_out`: to an application; `receipt`: to an endpoint; `email`: each email. */
   kind: 'send' | 'fan_out' | 'receipt' | 'email';
   tenant: Tenant;
   /**
-   * The target as the caller named it: `dst_…` or a URL for a send; `app_…` or the caller's own id for a fan-out;
-   * `ep_…` for a receipt; the recipients' addresses, separated by commas, for an email.
+   * As the caller named it: `dst_…` or a URL for a send; `app_…` or the caller's own id for a fan-out; `ep_…` for a
+   * receipt; the recipients' addresses, separated by commas, for an email.
    */
   to: string;
   eventType: string;
-  /**
-   * Headers that deliveries will carry, with names in lower case. For a receipt, the headers from the provider; for an
-   * email, the caller's own headers.
-   */
+  /** Headers of the deliveries, names in lower case: from the provider (receipt), or the caller's own (email). */
   headers: Readonly<Record<string, string>>;
   /**
-   * The payload, character for character, or the bytes of a request as it was received. For an email, its fields as
-   * JSON, without the bytes of attachments.
+   * Character for character, or the bytes of a request as received. For an email, its fields as JSON, without the bytes
+   * of attachments.
    */
   payload: string | Buffer;
 }
 
 /**
- * A policy's decision. `null` accepts the submission unchanged. `headers` are added to its deliveries (for an email, to
- * the message) and replace the sender's headers of the same name. `refuse` is the reason of a refusal.
+ * `null` accepts the submission unchanged. `headers` are added to its deliveries (for an email, to the message) and
+ * replace the sender's headers of the same name. `refuse` is the reason of a refusal.
  */
 export type Ruling = { refuse: string } | { headers: Readonly<Record<string, string>> } | null;
 
@@ -44,20 +37,17 @@ export type Ruling = { refuse: string } | { headers: Readonly<Record<string, str
  */
 export abstract class AcceptancePolicy {
   /**
-   * Decides within two seconds. Every sender waits for this call. A refusal is returned as 422 with `details.check:
-   * "policy"` and the given reason, and nothing is stored. If a policy throws, returns an invalid value or does not
-   * finish, nothing is accepted and the sender receives 503.
+   * Has two seconds; every sender waits for it. A refusal is returned as 422 with `details.check: "policy"` and the
+   * reason, and nothing is stored. If a policy throws, returns an invalid value or does not finish, nothing is accepted
+   * and the sender receives 503.
    */
   abstract rule(submission: Submission): Ruling | Promise<Ruling>;
 }
 
-/** The policies of all extensions combined. */
 export abstract class AcceptancePolicies {
-  /** False if no extension has a policy. Callers then skip the evaluation. */
+  /** False if no extension has a policy. */
   abstract readonly isRuled: boolean;
 
-  /**
-   * Returns the headers to add, or null for none. Throws 422 if a policy refuses, and 503 if a policy cannot decide.
-   */
+  /** The headers to add, or null for none. Throws 422 if a policy refuses, and 503 if one cannot decide. */
   abstract rule(submission: Submission): Promise<Record<string, string> | null>;
 }

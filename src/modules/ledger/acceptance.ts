@@ -15,10 +15,7 @@ import {
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
-/**
- * Runs the acceptance policies of extensions. If a policy fails, nothing is accepted, because the policy might have
- * refused it.
- */
+/** If a policy of an extension fails, nothing is accepted, because the policy might have refused it. */
 @Injectable()
 export class RegisteredAcceptancePolicies extends AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -63,7 +60,7 @@ export class RegisteredAcceptancePolicies extends AcceptancePolicies implements 
   }
 }
 
-/** Returns what is wrong with a policy's decision, or null if it is valid. The compiler does not check extensions. */
+/** Null if the decision is valid. The compiler does not check extensions. */
 function faultOf(ruling: unknown, { kind, headers: given }: Pick<Submission, 'kind' | 'headers'>): string | null {
   if (ruling === null) return null;
   if (typeof ruling !== 'object') return 'It returned neither null, nor { refuse }, nor { headers }.';

@@ -10,18 +10,16 @@ import { isOpen } from './open-key.js';
 const STEP = 1_000;
 const FIRST: Id = '00000000-0000-0000-0000-000000000000';
 
-/** Progress of one step. */
 interface Step {
   picked: number;
   last: Id | null;
-  /** Targets of deliveries that are marked and claimed. */
   held: Id[] | null;
 }
 
 /**
- * SQL that ends the selected unclaimed rows and marks the claimed ones, in the order of due_deliveries_pkey. With
- * `wait`, it waits for locked rows and processes one row at a time. A statement that waits for a lock must not hold
- * another row's lock, or it could deadlock.
+ * Ends the unclaimed rows and marks the claimed ones, in the order of due_deliveries_pkey. With `wait`, waits for
+ * locked rows, one row at a time: a statement that waits for a lock must not hold another row's lock, or it could
+ * deadlock.
  */
 const cancel = (which: string, wait: boolean): string => `
   with picked as (
@@ -36,10 +34,7 @@ const cancel = (which: string, wait: boolean): string => `
   select (select count(*)::int from picked) as picked, (select event_id from picked order by event_id desc limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
-/**
- * Reads the event type by events_pkey of one partition. A scalar subquery, so that the planner cannot turn it into a
- * hash of all events.
- */
+/** Event type by events_pkey of one partition. A scalar subquery, or the planner may hash all events. */
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
@@ -57,10 +52,7 @@ const REASON: Statement = {
   text: 'select withdrawn from due_deliveries where environment_id = $1 and event_id = $2 and ordinal = $3',
 };
 
-/**
- * Returns the newest event that has an open delivery to the target. Scans due_deliveries_pkey in descending order and
- * filters the rest.
- */
+/** Newest event with an open delivery to the target. Scans due_deliveries_pkey in descending order, filtered. */
 const NEWEST: Statement = {
   name: 'cancel_newest',
   text: `
@@ -68,10 +60,7 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/**
- * Runs only after notifications may have been missed. The condition and the order must match
- * due_deliveries_withdrawn_idx.
- */
+/** Only after missed notifications. Condition and order must match due_deliveries_withdrawn_idx. */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -80,15 +69,11 @@ const HELD: Statement = {
     group by environment_id, target_id order by environment_id, target_id limit 1000`,
 };
 
-/** Statements that end waiting deliveries. */
 @Injectable()
 export class CancelStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Ends the deliveries that are waiting now, but none accepted during the call. Returns how many were ended or marked,
-   * and the targets of the marked ones.
-   */
+  /** Ends deliveries that wait now, none accepted during the call. Returns the number, and targets of marked ones. */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
@@ -101,7 +86,7 @@ export class CancelStore {
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
-  /** Ends the waiting deliveries of some events, for one target or for any. Returns the same as `ofTarget`. */
+  /** For one target or for any. Returns the same as `ofTarget`. */
   async ofEvents(
     environmentId: number,
     eventIds: readonly Id[],
@@ -124,10 +109,7 @@ export class CancelStore {
     return this.database.queryPrepared(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
-  /**
-   * Processes the rows in steps that commit separately, and at the end the rows that were skipped because they were
-   * locked.
-   */
+  /** Steps commit separately. The rows that were skipped because they were locked come last. */
   private async all(
     quick: Statement,
     locked: Statement,

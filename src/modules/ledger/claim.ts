@@ -5,7 +5,6 @@ import { type ClaimedDelivery, Claims, type DeliveryKey, type TargetKey } from '
 import { DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
 import { untilStored } from './until-stored.js';
 
-/** Claims on the table of due deliveries. */
 @Injectable()
 export class StoredClaims extends Claims {
   private readonly logger = new Logger('Ledger');

@@ -1,7 +1,6 @@
 import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Identifies one delivery of an event. */
 export interface DeliveryKey {
   environmentId: number;
   eventId: Id;
@@ -12,10 +11,7 @@ export interface DeliveryKey {
 /** `outbound` for events sent through the API, `inbound` for events received from a provider. */
 export type Direction = 'outbound' | 'inbound';
 
-/**
- * A delivery that a worker has claimed: the data that an attempt needs, and the fencing token that the result is
- * checked against.
- */
+/** The data that an attempt needs, and the fencing token that its result is checked against. */
 export interface ClaimedDelivery extends DeliveryKey {
   claimedBy: Id;
   direction: Direction;
@@ -30,7 +26,6 @@ export interface ClaimedDelivery extends DeliveryKey {
   traceparent: string | null;
   /** Null if the event is past its retention or its payload was erased. */
   payload: string | Buffer | null;
-  /** Why the delivery ends without an attempt: it was cancelled, or its payload was erased. */
   cancelReason?: 'cancelled' | 'erased' | null;
   /** Number of attempts made so far, and the number that counts against the retry policy. */
   attempts: number;
@@ -39,48 +34,37 @@ export interface ClaimedDelivery extends DeliveryKey {
   replayed: boolean;
 }
 
-/** A target of deliveries, with its environment. */
 export interface TargetKey {
   environmentId: number;
   targetId: Id;
 }
 
-/** Claims on due deliveries. A worker may attempt only the deliveries that it has claimed. */
+/** A worker may attempt only the deliveries that it has claimed. */
 export abstract class Claims {
-  /**
-   * Calls `isDue` when deliveries are due, and `isParked` when deliveries wait behind a gate. Changes made in this
-   * process are reported immediately, others within a second.
-   */
+  /** Calls `isDue` for due deliveries and `isParked` for gated ones: at once in this process, else within a second. */
   abstract attend(isDue: () => void, isParked: () => void): void;
 
-  /** Claims up to `limit` due deliveries, oldest first. */
+  /** Oldest first. */
   abstract due(claimant: Id, limit: number): Promise<ClaimedDelivery[]>;
 
-  /** Claims those of `keys` that are due and unclaimed. */
+  /** Only those that are due and unclaimed. */
   abstract these(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]>;
 
-  /** Claims up to `limit` deliveries that wait behind a target's gate, longest waiting first. */
+  /** Longest waiting first. */
   abstract parked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]>;
 
-  /**
-   * Releases unused claims. The deliveries are due immediately, or parked behind their target's gate. Retries until
-   * storage is available.
-   */
+  /** The deliveries are due immediately, or parked behind their gate. Retries until storage is available. */
   abstract release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void>;
 
-  /** Returns the targets with deliveries behind their gate, at most 1,000. */
+  /** At most 1,000. */
   abstract parkedTargets(): Promise<TargetKey[]>;
 
   /** Claims up to `limit` due deliveries of environments that are not in the list, oldest first. */
   abstract dueBeside(claimant: Id, environmentIds: readonly number[], limit: number): Promise<ClaimedDelivery[]>;
 
-  /**
-   * Returns the destinations with unclaimed deliveries, whatever they are waiting for, in order, at most 1,000 after
-   * the given one.
-   */
+  /** Destinations with unclaimed deliveries, waiting for anything, in order, at most 1,000 after the given one. */
   abstract waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }>;
 
-  /** Puts all due deliveries of a target behind its gate. */
   abstract park(environmentId: number, targetId: Id): Promise<void>;
 
   /** Ends every waiting delivery of a target for which retries cannot help. Returns how many were ended. */

@@ -22,7 +22,6 @@ const KEEP: Statement = {
                          $11::bytea[], $12::int[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[])`,
 };
 
-/** Statements on duplicate requests. */
 @Injectable()
 export class DeduplicationStore {
   constructor(private readonly database: Database) {}
@@ -32,7 +31,6 @@ export class DeduplicationStore {
     return row ?? null;
   }
 
-  /** Inserts a group of duplicate requests. */
   async insert(group: readonly DuplicateRequest[]): Promise<void> {
     const requests = group.map(({ request }) => request);
     await this.database.queryPrepared(KEEP, [

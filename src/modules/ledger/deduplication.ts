@@ -35,7 +35,6 @@ export class StoredDeduplication extends Deduplication implements OnApplicationS
     return this.group.add(repeat);
   }
 
-  /** Waits until all pending duplicates are committed. */
   async onApplicationShutdown(): Promise<void> {
     await this.group.drained();
   }

@@ -1,13 +1,10 @@
-/**
- * The note that older builds, which had no column `dropped`, stored with the request of a dropped event. It identifies
- * their rows, so it must never change.
- */
+/** Identifies rows of older builds, which had no column `dropped`, so it must never change. */
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**
- * SQL expression: true if the endpoint's transform dropped the event `e`, false if no route matched it (such an event
- * is also `ignored`). A dropped event has no transformed body. The stored body is the received one, so the event must
- * never be sent. For `ignored` events of older builds, the expression looks up one partition by requests_pkey.
+ * SQL: true if the endpoint's transform dropped the event `e`, false if no route matched it (also `ignored`). A dropped
+ * event has no transformed body. The stored body is the received one, so the event must never be sent. `ignored` events
+ * of older builds need a lookup in one partition by requests_pkey.
  */
 export const isDropped = (e: string): string => `
   case when ${e}.dropped is not null then ${e}.dropped

@@ -11,9 +11,8 @@ import { isOpen } from './open-key.js';
 const KEY = 'environment_id, event_id, ordinal';
 
 /**
- * SQL that claims the rows of `picked` and reads the data for their attempts. Indexes: events_pkey and messages_pkey of
- * one partition. The payload of a fan-out is returned only with its first row, because a thousand copies could be a
- * gigabyte.
+ * Claims the rows of `picked` and reads the data for their attempts. Indexes: events_pkey and messages_pkey of one
+ * partition. A fan-out's payload comes only with its first row, because a thousand copies could be a gigabyte.
  */
 const claim = (picked: string): string => `
   with picked as (${picked}), claimed as (
@@ -40,10 +39,7 @@ const CLAIM_DUE: Statement = {
     order by due_at limit $2 for update skip locked`),
 };
 
-/**
- * Like CLAIM_DUE, skipping the deliveries of some environments. Scans all of their entries in
- * due_deliveries_due_at_idx.
- */
+/** Like CLAIM_DUE, without these environments. Scans all of their entries in due_deliveries_due_at_idx. */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
@@ -52,8 +48,8 @@ const CLAIM_BESIDE: Statement = {
 };
 
 /**
- * Runs after a start, or after notifications may have been missed. Scans all open deliveries. A delivery to an ad-hoc
- * URL has no destination; one event per target is enough to tell (events_pkey).
+ * Runs after a start, or after missed notifications. Scans all open deliveries. A delivery to an ad-hoc URL has no
+ * destination; one event per target is enough to tell (events_pkey).
  */
 const WAITING_DESTINATIONS: Statement = {
   name: 'due_waiting_destinations',
@@ -80,7 +76,6 @@ const CLAIM_THESE: Statement = {
     where d.claimed_by is null and not d.parked and d.due_at <= now() for update of d skip locked`),
 };
 
-/** Names under which the due-work poller schedules due deliveries and parked ones. */
 export const [DUE, PARKED] = ['due', 'parked'];
 /** Indexes: the first entries of due_deliveries_due_at_idx and due_deliveries_parked_idx. */
 export const DUE_IN_MS = `
@@ -98,10 +93,7 @@ const CLAIM_PARKED: Statement = {
 
 const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
-/**
- * Index: due_deliveries_pkey. Affects only rows whose claim is still valid. Deliveries that were cancelled or erased in
- * the meantime end here.
- */
+/** Index: due_deliveries_pkey. Only rows with a valid claim. Deliveries cancelled or erased meanwhile end here. */
 const RELEASE: Statement = {
   name: 'due_release',
   text: `
@@ -145,10 +137,7 @@ const PARK: Statement = {
     select count(*)::int as count from moved`,
 };
 
-/**
- * Rare. Scans the environment's due deliveries by due_deliveries_pkey and filters those of the target, in steps of
- * 1,000.
- */
+/** Rare. Scans the environment's due deliveries by due_deliveries_pkey for the target's, in steps of 1,000. */
 const FAIL_WAITING: Statement = {
   name: 'due_fail_waiting',
   text: `
@@ -163,9 +152,8 @@ const FAIL_WAITING: Statement = {
 };
 
 /**
- * Reads the first entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries, because a request
- * must never cause a full count. Deliveries claimed by dead workers also count; they are searched only while a dead
- * worker is not reaped.
+ * First entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries: a request must never cause a
+ * full count. Deliveries claimed by dead workers also count; they are searched only while a dead worker is not reaped.
  */
 const BACKLOG: Statement = {
   name: 'due_backlog',
@@ -188,11 +176,10 @@ const OLDEST_TRANSACTION: Statement = {
     where datname = current_database() and pid <> pg_backend_pid()`,
 };
 
-/** The amount of waiting work. */
 export interface Backlog {
-  /** Age in milliseconds of the oldest due delivery that no live worker has claimed; 0 if there is none. */
+  /** No live worker has claimed it; 0 if there is none. */
   oldestDueAgeMs: number;
-  /** Number of open deliveries, as estimated by PostgreSQL. */
+  /** Open deliveries, as estimated by PostgreSQL. */
   openEstimate: number;
 }
 
@@ -218,7 +205,6 @@ interface ClaimedRow {
   body: Buffer | null;
 }
 
-/** Statements on due deliveries. */
 @Injectable()
 export class DueStore {
   constructor(private readonly database: Database) {}
@@ -270,13 +256,13 @@ export class DueStore {
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
   }
 
-  /** Parks the rows of one step. Returns the number of rows. */
+  /** One step. Returns the number of rows. */
   async park(environmentId: number, targetId: Id): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(PARK, [environmentId, targetId]);
     return row?.count ?? 0;
   }
 
-  /** Ends the rows of one step. Returns the number of rows. */
+  /** One step. Returns the number of rows. */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
     return row?.count ?? 0;

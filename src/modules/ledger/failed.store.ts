@@ -9,18 +9,14 @@ import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery
 const RANGE =
   'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
 
-/** SQL for failed deliveries in one state, newest first. Index: deliveries_target_id_idx, in descending order. */
+/** Newest first. Index: deliveries_target_id_idx, in descending order. */
 const ofStatus = (status: 'failed' | 'dlq'): string => `
   (select d.environment_id, d.event_id, d.expires_on, d.target_id, d.endpoint_id, d.reason from deliveries d
    where ${RANGE} and d.status = '${status}' and coalesce($5::text, '${status}') = '${status}' order by d.event_id desc limit $6)`;
 
-/** Failed deliveries of each target. */
 const FAILED = `unnest($2::uuid[]) t(target_id) cross join lateral (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed`;
 
-/**
- * The newest rows of one page per target and state. Indexes: events_pkey and messages_pkey of one partition for each
- * row of the page.
- */
+/** Newest rows of one page per target and state. events_pkey and messages_pkey of one partition for each row. */
 const PAGE: Statement = {
   name: 'failed_page',
   text: `
@@ -44,7 +40,6 @@ const COUNT: Statement = {
     from (select failed.* from ${FAILED} limit $6) counted`,
 };
 
-/** Reads failed deliveries. */
 @Injectable()
 export class FailedStore extends FailedDeliveries {
   constructor(

@@ -16,7 +16,6 @@ import {
   receivedIncrement,
 } from './metric-increments.js';
 
-/** A message with the routing decision for the delivery of each of its events. */
 export interface AdmittedMessage {
   message: NewMessage;
   admissions: readonly (Admission | 'pull' | 'refuse' | 'undecided')[];
@@ -56,9 +55,9 @@ const REFUSED_INCREMENTS = `
     select ${FAILED_INCREMENT} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission in ('refuse', 'undecided')) r`;
 
 /**
- * SQL that inserts the rows of `m` (messages) and `d` (their events). The message stores the payload of its events. A
- * message without a matching endpoint becomes an event of its own. An endpoint's own destination has the endpoint's id,
- * so its metrics are counted only once. A group without pulled, refused or unmatched events omits the parts for them.
+ * Inserts the rows of `m` (messages) and `d` (their events). The message stores the payload of its events. Without a
+ * matching endpoint it becomes an event of its own. An endpoint's own destination has the endpoint's id, so its metrics
+ * are counted only once. Parts for pulled, refused or unmatched events are omitted without any.
  */
 const inserts = (isPlain: boolean): string => `
   s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),
@@ -89,8 +88,8 @@ const fanOut = (isPlain: boolean): Statement => ({
 const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
- * Like FAN_OUT, for groups with idempotency keys: see `ledger_accept_once`. The events of a message that is left out
- * are excluded by a hashed subselect. `is true` keeps the planner from turning it into a join.
+ * Like FAN_OUT, with idempotency keys: see `ledger_accept_once`. A hashed subselect excludes the events of a left-out
+ * message; `is true` keeps the planner from turning it into a join.
  */
 const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',
@@ -107,7 +106,6 @@ const FAN_OUT_ONCE: Statement = {
     ${leftOut('m')}`,
 };
 
-/** Statements that accept fan-outs. */
 @Injectable()
 export class FanOutStore {
   constructor(
@@ -115,7 +113,7 @@ export class FanOutStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Stores a group. Returns the positions that were stored: all except those whose idempotency key is taken. */
+  /** Returns the stored positions: all except those whose idempotency key is taken. */
   async insert(
     group: readonly AdmittedMessage[],
     claimant: Id | null,
@@ -160,7 +158,7 @@ function messageValues(messages: readonly NewMessage[], vault: Pick<Vault, 'seal
   ];
 }
 
-/** Returns one row per event. `n` is the position of its message, starting at 1. */
+/** One row per event. `n` is the position of its message, starting at 1. */
 function eventValues(group: readonly AdmittedMessage[]): Buffer[] {
   const rows = group.flatMap(({ message, admissions }, i) =>
     message.events.map((event, at) => ({ n: i + 1, message, event, admission: admissions[at] ?? 'leave' })),

@@ -15,7 +15,7 @@ import { Partitions } from './partitions.js';
 /** Weight of an event of a fan-out in a group, in addition to the payload. It limits a group to about 2,000 events. */
 const EVENT_WEIGHT_BYTES = 2_048;
 
-/** Accepts fan-outs: a message and all its events are stored together, or not at all. */
+/** A message and all its events are stored together, or not at all. */
 @Injectable()
 export class FanOut {
   private readonly group: AcceptGroup<NewMessage>;
@@ -39,7 +39,6 @@ export class FanOut {
     });
   }
 
-  /** See `Ledger.fanOut`. */
   fanOut(message: NewMessage): Promise<void> {
     const { environmentId, payloadBytes: bytes, events, caller = null } = message;
     const deliveries = events.reduce((sum, { pulled, refused }) => (pulled || refused ? sum : sum + 1), 0);

@@ -1,7 +1,7 @@
 import { byteaArray, smallintArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { NewEvent } from './accept.contract.js';
 
-/** Columns of the rows of `input` for their idempotency keys, in the order of `keyValues`. */
+/** In the order of `keyValues`. */
 export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body, fence';
 
 /**
@@ -25,14 +25,11 @@ export const takeKeys = (ttl: string): string => `
 /** SQL condition for the rows of `input` to store: those without a key, and those whose key was just taken (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/**
- * SQL that returns the positions of `input` that are not in `stored`. There are rarely any, whereas returning the
- * stored positions would transfer a row for each of them.
- */
+/** Positions of `input` that are not in `stored`: rarely any, while the stored ones would be a row each. */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
-/** Returns which items of a group of `length` were stored, computed from the rows of `leftOut`. */
+/** Computed from the rows of `leftOut`. */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';
   const stored = new Set(Array(length).keys());
@@ -40,7 +37,6 @@ export function storedBut(rows: readonly { n: number }[], length: number): Set<n
   return stored;
 }
 
-/** Returns the parameters for `KEY_COLUMNS`. */
 export function keyValues(items: readonly Pick<NewEvent, 'idempotency'>[]): Buffer[] {
   return [
     textArray(items.map(({ idempotency }) => idempotency?.request.route ?? null)),

@@ -5,18 +5,14 @@ import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js'
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore } from './accept.store.js';
 
-/**
- * Accepting requests with idempotency keys. The first request with a key runs; later ones get the reason why they do
- * not.
- */
+/** The first request with a key runs; later ones get the reason why they do not. */
 @Injectable()
 export class IdempotentRequests {
-  /** Keys whose first request is in flight in this process. */
   private readonly inFlight = new Set<string>();
 
   constructor(private readonly store: AcceptStore) {}
 
-  /** Runs `work`. Rejects with 409 if a request with the same key is already in flight in this process. */
+  /** Rejects with 409 if a request with the same key is already in flight in this process. */
   hold(request: IdempotentRequest | null, work: () => Promise<void>): Promise<void> {
     return request === null ? work() : this.alone(request, work);
   }
@@ -34,10 +30,7 @@ export class IdempotentRequests {
     return done;
   }
 
-  /**
-   * Returns the result of each item of a group of which the positions `stored` were stored: nothing, or the error for a
-   * repeated key.
-   */
+  /** Results of a group's items, of which the positions `stored` were stored: nothing, or a repeated key's error. */
   async outcomes(
     items: readonly Pick<NewEvent, 'idempotency'>[],
     stored: Set<number> | 'all',
@@ -50,10 +43,7 @@ export class IdempotentRequests {
     );
   }
 
-  /**
-   * Returns the error for a repeated key. Never throws, because the stored items of the group must still get their
-   * result.
-   */
+  /** Never throws, because the stored items of the group must still get their result. */
   private async answered(request: IdempotentRequest): Promise<Error> {
     try {
       return await this.known(request);

@@ -11,7 +11,6 @@ const FAIL: Statement = {
     where environment_id = $1 and event_id = $2 and expires_on = $3::date and status = 'delivered' and not superseded`,
 };
 
-/** Statements on deliveries that failed after they were recorded as delivered. */
 @Injectable()
 export class LateFailuresStore extends LateFailures {
   constructor(private readonly database: Database) {

@@ -8,7 +8,6 @@ import type { DeliveryResult } from './record.contract.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** Metrics of the ledger's commits. */
 @Injectable()
 export class LedgerMetrics {
   private readonly accepted: Counter;
@@ -40,7 +39,7 @@ export class LedgerMetrics {
     );
   }
 
-  /** Counts deliveries that were still open when their retention ended. */
+  /** Deliveries that were still open when their retention ended. */
   expired(count: number): void {
     this.expiredOpen.inc(count);
     this.attempts.inc({ outcome: 'failed' }, count);
@@ -72,7 +71,7 @@ export class LedgerMetrics {
   }
 }
 
-/** Metrics and readiness checks of storage. They query storage each time they are scraped. */
+/** They query storage each time they are scraped. */
 @Injectable()
 export class StorageGauges {
   constructor(metrics: Metrics, database: Database, due: DueStore, readiness: Readiness) {

@@ -4,7 +4,7 @@ import { Accept } from './accept.js';
 import { FanOut } from './fan-out.js';
 import { Receive } from './receive.js';
 
-/** The ledger in PostgreSQL, with a group commit for each of the three kinds of accept. */
+/** One group commit for each of the three kinds of accept. */
 @Injectable()
 export class GroupLedger extends Ledger implements OnApplicationShutdown {
   constructor(
@@ -31,7 +31,6 @@ export class GroupLedger extends Ledger implements OnApplicationShutdown {
     return this.receives.receive(event);
   }
 
-  /** Waits until all pending items are committed. */
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.sends.drained(), this.fanOuts.drained(), this.receives.drained()]);
   }

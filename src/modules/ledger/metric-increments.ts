@@ -1,9 +1,6 @@
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
-/**
- * SQL fragments that write metrics and pull items. They are part of the commit that they describe, so they can neither
- * miss it nor report a commit that never happened.
- */
+/** SQL that writes metrics and pull items as part of the commit it describes, so they always agree with it. */
 
 /** SQL that makes the rows of `source` available to pull, in the order of this transaction. */
 export const pullItems = (source: string): string => `
@@ -17,14 +14,12 @@ export const DELIVERED = 2;
 const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
-/**
- * Marks an entry whose event or delivery is already counted for the environment by another entry of the same commit.
- */
+/** The event or delivery is already counted for the environment by another entry of the same commit. */
 export const COUNTED_ELSEWHERE = 32;
 
 /**
- * SQL that inserts metric increments: one row per environment and commit, with an entry for each row of
- * (environment_id, key_id, other_id, at, what, ms). Either id may be null. `at` is null for the current time.
+ * One row per environment and commit, with an entry for each row of (environment_id, key_id, other_id, at, what, ms).
+ * Either id may be null. `at` is null for the current time.
  */
 export const metricIncrements = (rows: string): string => `
   insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
@@ -35,13 +30,9 @@ export const metricIncrements = (rows: string): string => `
 export const receivedIncrement = (keyId: string, otherId: string, what: string): string =>
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
 
-/**
- * SQL expression: `what` for a result with the columns (status, duration_ms). A retrying result without an attempt does
- * not count as a retry.
- */
+/** SQL: `what` for a result (status, duration_ms). Retrying without an attempt does not count as a retry. */
 export const SETTLED = `
   (case status when 'delivered' then ${DELIVERED} when 'failed' then ${FAILED} when 'dlq' then ${DLQ}
    when 'retrying' then case when duration_ms is null then 0 else ${RETRIED} end end)::smallint`;
 
-/** SQL columns of an increment for a delivery that failed without an attempt. */
 export const FAILED_INCREMENT = `environment_id, target_id as key_id, endpoint_id as other_id, null::timestamptz as at, ${FAILED}::smallint as what, null::int as ms`;

@@ -18,12 +18,12 @@ const TABLES = [
 ] as const;
 /**
  * A partition is written once and dropped. A vacuum or analyze after its inserts would rewrite its pages while events
- * are being accepted (with checksums, the first read of each page writes it completely to the WAL). This has no
- * benefit, because the statements use keys and do not depend on statistics.
+ * are being accepted (with checksums, the first read of each page writes it completely to the WAL), without benefit:
+ * the statements use keys, not statistics.
  */
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
-/** Returns the current day in days since the epoch, by PostgreSQL's clock only. */
+/** In days since the epoch, by PostgreSQL's clock only. */
 const TODAY: Statement = {
   name: 'partitions_today',
   text: `select (now() at time zone 'UTC')::date - date '1970-01-01' as day`,
@@ -32,8 +32,8 @@ const TODAY: Statement = {
 const STEP = 1_000;
 
 /**
- * Ends open deliveries of past days while there is still a partition to record them in. Claimed deliveries are left
- * out, because their worker records the last attempt itself. Scans all open deliveries on every retention run.
+ * Ends open deliveries of past days while there is still a partition to record them in. Claimed ones are left out:
+ * their worker records the last attempt itself. Scans all open deliveries on every retention run.
  */
 const EXPIRE: Statement = {
   name: 'partitions_expire',
@@ -48,7 +48,6 @@ const EXPIRE: Statement = {
     select count(*)::int as count from settled`,
 };
 
-/** Returns the past days that still have open deliveries. */
 const OPEN_DAYS: Statement = {
   name: 'partitions_open_days',
   text: `
@@ -67,14 +66,14 @@ const LOCK_TIMEOUT_MS = 50;
 const DROP_REST_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The dropped partitions, and whether some remain because their tables were locked. */
+/** Some may remain because their tables were locked. */
 export interface Dropped {
   names: string[];
   isHeldUp: boolean;
 }
 
 /**
- * Partitions by expiry day. A new partition is created separately and then attached, which blocks neither readers nor
+ * Partitions by expiry day. A new one is created separately and then attached, which blocks neither readers nor
  * writers. Dropping a past one locks its parent briefly. If a long transaction, such as a backup, is in the way, the
  * drop is abandoned immediately and repeated by the next run.
  */
@@ -82,10 +81,7 @@ export interface Dropped {
 export class PartitionsStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Creates the missing partitions for events accepted up to `daysAhead` days from now and kept for one of these
-   * retentions. Independent of the caller's transaction.
-   */
+  /** For events accepted up to `daysAhead` days from now. Independent of the caller's transaction. */
   async ensure(retentions: readonly number[], daysAhead: number): Promise<void> {
     await this.database.unitOfWork(() =>
       this.database.transaction(async () => {
@@ -98,10 +94,7 @@ export class PartitionsStore {
     );
   }
 
-  /**
-   * Creates one missing partition in the background, so that locks and CPU are used only briefly. Returns false if none
-   * is missing or if the table is locked.
-   */
+  /** In the background, so that locks and CPU are used briefly. False if none is missing or the table is locked. */
   async makeNext(retentions: readonly number[], daysAhead: number): Promise<boolean> {
     return this.atOnce(async () => {
       await this.run(MAKING);
@@ -111,7 +104,6 @@ export class PartitionsStore {
     });
   }
 
-  /** Returns the tables that lack a partition, by day. */
   private async missing(retentions: readonly number[], daysAhead: number): Promise<[day: number, tables: string[]][]> {
     const existing = new Set((await this.names()).map(({ name }) => name));
     return neededDays(await this.today(), retentions, daysAhead)
@@ -119,27 +111,24 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /**
-   * Returns true if there are partitions of past days. A day with open deliveries keeps its partitions, so without such
-   * partitions there are no open deliveries of past days either.
-   */
+  /** A day with open deliveries keeps its partitions. Without past ones, no past day has open deliveries either. */
   async hasPassed(): Promise<boolean> {
     const today = await this.today();
     return (await this.names()).some(({ name }) => isBefore(name, today));
   }
 
-  /** Returns the past days with open deliveries, in days since the epoch. Scans all open deliveries. */
+  /** In days since the epoch. Scans all open deliveries. */
   async openDays(): Promise<number[]> {
     return (await this.database.query<{ day: number }>(OPEN_DAYS)).map(({ day }) => day);
   }
 
-  /** Ends one step of the open deliveries of past days, as `failed` with reason `expired`. Returns their number. */
+  /** One step, as `failed` with reason `expired`. Returns the number of deliveries. */
   async expire(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(EXPIRE);
     return row?.count ?? 0;
   }
 
-  /** Drops the partitions of past days, except those of `keptDays`. Only one process at a time does this. */
+  /** Only one process at a time does this. */
   async dropPassed(keptDays: readonly number[]): Promise<Dropped> {
     const today = await this.today();
     const kept = new Set(keptDays.map(compact));
@@ -155,7 +144,7 @@ export class PartitionsStore {
     return { names, isHeldUp: false };
   }
 
-  /** Returns false if the table is locked or another process is dropping partitions. */
+  /** False if the table is locked or another process is dropping partitions. */
   private async drop(name: string): Promise<boolean> {
     return this.atOnce(async () => {
       const [lock] = await this.database.query<{ free: boolean }>(DROPPING);
@@ -164,7 +153,7 @@ export class PartitionsStore {
     });
   }
 
-  /** Runs `step` in a transaction that waits only briefly for locks. Returns false if it would have to wait longer. */
+  /** False if the step would have to wait longer than briefly for a lock. */
   private async atOnce(step: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.database.transaction(async () => {
@@ -198,9 +187,8 @@ export class PartitionsStore {
 }
 
 /**
- * Returns the needed days in days since the epoch, without duplicates, earliest first. For retentions with daily
- * partitions, these are all days from today on, which also covers shorter retentions. For the others, these are the
- * expiry days of events accepted from yesterday on.
+ * Without duplicates, earliest first. For retentions with daily partitions, all days from today on, which also covers
+ * shorter retentions. For the others, the expiry days of events accepted from yesterday on.
  */
 function neededDays(today: number, retentions: readonly number[], daysAhead: number): number[] {
   const daily = Math.max(...retentions.filter(isDaily).map((days) => days + daysAhead), -1);
@@ -211,7 +199,6 @@ function neededDays(today: number, retentions: readonly number[], daysAhead: num
 }
 
 const compact = (day: number): string => dateOf(day).replaceAll('-', '');
-/** Reads the day from a partition's name. */
 const isBefore = (name: string, day: number): boolean => name.slice(-8) < compact(day);
 const partitionName = (table: string, day: number): string => `${table}_p${compact(day)}`;
 

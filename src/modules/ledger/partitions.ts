@@ -7,7 +7,6 @@ import { PartitionsStore } from './partitions.store.js';
 /** Number of days for which partitions are created in advance, so that a missed run does not cause rejected events. */
 const DAYS_AHEAD = 4;
 
-/** The daily partitions of the ledger. */
 @Injectable()
 export class Partitions extends KeptDays {
   private readonly logger = new Logger(Partitions.name);
@@ -20,23 +19,18 @@ export class Partitions extends KeptDays {
     super();
   }
 
-  /** Creates the missing partitions for today and the coming days. */
   override async ensure(): Promise<void> {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 
-  /**
-   * Creates one missing partition. Returns false if none is missing, or if a lock was in the way; there are days left
-   * to try again.
-   */
+  /** False if none is missing, or if a lock was in the way; there are days left to try again. */
   async makeNext(): Promise<boolean> {
     return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }
 
   /**
-   * Ends open deliveries of past days and drops the partitions of past days. The partitions of days that still had open
-   * deliveries are kept until the next run, so that the results stay visible. Returns true if some partitions could not
-   * be dropped now.
+   * Ends open deliveries of past days and drops past partitions. Those of days that still had open deliveries are kept
+   * until the next run, so that results stay visible. True if some could not be dropped now.
    */
   async dropPassed(): Promise<boolean> {
     // Checked first, because the next step scans all open deliveries. With this check, that happens once a day.

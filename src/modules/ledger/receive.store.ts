@@ -25,7 +25,6 @@ import {
   receivedIncrement,
 } from './metric-increments.js';
 
-/** A received event with the routing decision for each of its deliveries. */
 export interface Received {
   event: ReceivedEvent;
   admissions: readonly (Admission | 'pull')[];
@@ -55,10 +54,7 @@ const SETTLED_AT_ONCE = `
 const PULLED_INCREMENTS = `
     union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`;
 
-/**
- * SQL that inserts the rows of `i` (events with their requests) and `d` (their deliveries). A group without pulled
- * deliveries omits the part for them, because evaluating it is a large part of a small group's cost.
- */
+/** Rows of `i` (events, requests) and `d` (deliveries). The costly part for pulled ones is omitted without any. */
 const inserts = (isPulled: boolean): string => `
   e as (
     insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
@@ -90,10 +86,7 @@ const receive = (isPulled: boolean): Statement => ({
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${inserts(isPulled)} ${due(isPulled)}`,
 });
 
-/**
- * Like `receive`, for groups with idempotency keys: see `ledger_accept_once` and, for the subselect,
- * `ledger_fan_out_once`.
- */
+/** Like `receive`, with idempotency keys: see `ledger_accept_once`, and `ledger_fan_out_once` for the subselect. */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,
   text: `
@@ -112,7 +105,6 @@ const receiveOnce = (isPulled: boolean): Statement => ({
 const [RECEIVE, RECEIVE_PULLED] = [receive(false), receive(true)];
 const [RECEIVE_ONCE, RECEIVE_ONCE_PULLED] = [receiveOnce(false), receiveOnce(true)];
 
-/** Statements that accept received events. */
 @Injectable()
 export class ReceiveStore {
   constructor(
@@ -120,10 +112,7 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /**
-   * Stores a group. Returns the positions that were stored: all except those whose idempotency key is taken. `keyTtlMs`
-   * is the lifetime of keys that do not specify their own.
-   */
+  /** Returns the stored positions: all but taken keys. `keyTtlMs` is the lifetime of keys without their own. */
   async insert(
     group: readonly Received[],
     claimant: Id | null,

@@ -12,9 +12,7 @@ import { Partitions } from './partitions.js';
 import { type Received, ReceiveStore } from './receive.store.js';
 import { RecordResults } from './record.js';
 
-/**
- * Accepts received events. In contrast to a sent event, a received one has a raw request and any number of deliveries.
- */
+/** In contrast to a sent event, a received one has a raw request and any number of deliveries. */
 @Injectable()
 export class Receive {
   private readonly group: AcceptGroup<ReceivedEvent>;
@@ -38,7 +36,6 @@ export class Receive {
     });
   }
 
-  /** See `Ledger.receive`. */
   receive(event: ReceivedEvent): Promise<void> {
     return this.idempotent.hold(event.idempotency?.request ?? null, () =>
       this.database.isAccompanied() ? this.group.within(event) : this.group.add(event),

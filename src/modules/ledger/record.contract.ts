@@ -6,15 +6,12 @@ export interface DeliveryResult extends DeliveryKey {
   claimedBy: Id;
   status: 'delivered' | 'failed' | 'dlq' | 'retrying';
   reason: string | null;
-  /**
-   * For `retrying`: milliseconds from the commit to the next attempt, measured by PostgreSQL's clock so that the
-   * worker's clock does not matter.
-   */
+  /** For `retrying`: time from the commit, measured by PostgreSQL's clock so that the worker's does not matter. */
   dueInMs: number | null;
-  /** True if the delivery waits behind its target's gate instead of for a time. */
+  /** Waits behind its target's gate instead of for a time. */
   parked: boolean;
   attemptsUsed: number;
-  /** True if the delivery was made available for the target's consumer to pull. */
+  /** Made available for the target's consumer to pull. */
   pulled: boolean;
   /** False for an ad-hoc URL, which has no metrics. */
   counted: boolean;
@@ -30,11 +27,7 @@ export interface DeliveryResult extends DeliveryKey {
   } | null;
 }
 
-/** Results of deliveries. */
 export abstract class Results {
-  /**
-   * Stores a result. Resolves to false if the claim was lost, so that nothing was written. Retries until storage is
-   * available.
-   */
+  /** False if the claim was lost, so that nothing was written. Retries until storage is available. */
   abstract record(result: DeliveryResult): Promise<boolean>;
 }

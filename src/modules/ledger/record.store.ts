@@ -39,17 +39,14 @@ const waiting = (result: string): string => `
     returning ${ROW}, ${result}
   ),`;
 
-/** SQL for all rows of a group, regardless of their result. */
 const rows = (columns: string, isRetrying: boolean): string =>
   `select ${columns} from ended${isRetrying ? ` union all select ${columns} from waiting` : ''}`;
 
 /**
- * Returns the statement that writes a group of results whose claims are still valid (due_deliveries_pkey): the
- * attempts, and either a settled delivery that replaces the due one, or the time of the next attempt. A superseded,
- * cancelled or erased delivery is not retried.
- *
- * A group without retries, pulled deliveries or exchanges omits the parts for them, because evaluating these is most of
- * the cost of a healthy group.
+ * Writes the results of a group whose claims are still valid (due_deliveries_pkey): attempts, and either a settled
+ * delivery that replaces the due one, or the time of the next attempt. A superseded, cancelled or erased delivery is
+ * not retried. Parts for retries, pulled deliveries and exchanges are omitted without any: they are most of the cost of
+ * a healthy group.
  */
 function record({ isRetrying, isPulled, isTold }: Shape): Statement {
   const result = `${RESULT}${isTold ? ', r.exchange' : ''}`;
@@ -76,7 +73,6 @@ function record({ isRetrying, isPulled, isTold }: Shape): Statement {
   return { name, text };
 }
 
-/** The kinds of results in a group. */
 interface Shape {
   isRetrying: boolean;
   isPulled: boolean;
@@ -104,18 +100,17 @@ function statementFor(results: readonly DeliveryResult[]): { statement: Statemen
   };
 }
 
-/** Statements that record results. */
 @Injectable()
 export class RecordStore {
   constructor(private readonly database: Database) {}
 
-  /** Writes the results. Returns those whose claim was still valid, as `eventId/ordinal`. */
+  /** Returns those whose claim was still valid, as `eventId/ordinal`. */
   async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
     const { statement, values } = this.statement(results);
     return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
-  /** Returns the statement for a caller that runs it together with its own. Pass its rows to `heldOf`. */
+  /** For a caller that runs it together with its own. Pass its rows to `heldOf`. */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, isTold } = statementFor(results);
     const values = [
@@ -142,12 +137,11 @@ export class RecordStore {
   }
 }
 
-/** A result whose claim was still valid. */
 export interface HeldRow {
   event_id: string;
   ordinal: number;
 }
 
-/** Returns the results as `eventId/ordinal`. */
+/** As `eventId/ordinal`. */
 export const heldOf = (rows: readonly HeldRow[]): Set<string> =>
   new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));

@@ -9,31 +9,27 @@ import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
 /**
- * Only one group is written at a time. With 256 items per group, a fast fan-out outran the groups: the local scheduler
- * was full of deliveries that were already sent, and new ones waited in the table for seconds.
+ * Only one group is written at a time. With 256 items, a fast fan-out outran the groups: the local scheduler was full
+ * of sent deliveries, and new ones waited in the table for seconds.
  */
 const GROUP_ITEMS_MAX = 1_024;
-/** Linger in milliseconds. No client waits for a recorded attempt, so a delay is acceptable. */
+/** No client waits for a recorded attempt, so a delay is acceptable. */
 const LINGER_MS = 20;
-/**
- * Maximum number of results that may share the commit of a group of accepts. A larger number justifies a commit of its
- * own.
- */
+/** Maximum number of results that share the commit of accepts. More justify a commit of their own. */
 const RIDING_MAX = 32;
 /** After a shared commit failed, results are not added to accepts for this time, because the cause may persist. */
 const APART_MS = 1_000;
 /** Linger of retrying results. It can be longer, because the next attempt is seconds away. */
 const RETRYING_LINGER_MS = 250;
 
-/** Results that are added to the commit of another group. */
 export interface ResultsRide extends PiggybackStatement {
   /** Ends the sharing. Has no effect on results that were already committed. */
   over(isFailed: boolean): void;
 }
 
 /**
- * Group commit of delivery results. Results that are retried have separate groups. Otherwise, a few failures per second
- * would make every group of successful deliveries use the more expensive statement.
+ * Retried results have separate groups. Otherwise a few failures per second would make every group of successful
+ * deliveries use the more expensive statement.
  */
 @Injectable()
 export class RecordResults extends Results implements OnApplicationShutdown {
@@ -57,8 +53,8 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   }
 
   /**
-   * Returns waiting results to add to a commit that takes place anyway, or null if there are none or too many. The
-   * caller must call `over` in every case. Results that were not committed by then are written as usual.
+   * Waiting results to add to a commit that takes place anyway, or null if there are none or too many. The caller must
+   * call `over` in every case. Results not committed by then are written as usual.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)
@@ -78,7 +74,6 @@ export class RecordResults extends Results implements OnApplicationShutdown {
     };
   }
 
-  /** Waits until all pending results are committed. */
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.ending.drained(), this.retrying.drained()]);
   }

@@ -14,14 +14,13 @@ import type {
   Whereabouts,
 } from './redelivery.contract.js';
 
-/** Maximum number of dead letters that one statement sends again. */
 export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * SQL that creates a new delivery for each picked (environment, event, target), numbered after the event's existing
- * ones. Existing deliveries to that target are superseded: they no longer count for the event's status, and open ones
- * end now, or with their attempt in flight.
+ * New delivery for each picked (environment, event, target), numbered after the event's existing ones. Existing
+ * deliveries to that target are superseded: they no longer count for the event's status, and open ones end now, or with
+ * their attempt in flight.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (
@@ -61,13 +60,9 @@ const renew = (picked: string): string => `
   )
   select count(*)::int as count from made`;
 
-/** A delivery that can be sent again, with its position for the next step. */
 export interface Sendable extends Redelivered, Addressee {
   endpointId: Id | null;
-  /**
-   * The application's endpoint that shares the target. In contrast, `endpointId` may also be the endpoint that received
-   * the event.
-   */
+  /** The application's endpoint that shares the target. `endpointId` may also be the one that received the event. */
   applicationEndpointId: Id | null;
   ordinal: number;
 }
@@ -75,10 +70,9 @@ export interface Sendable extends Redelivered, Addressee {
 /** A dead letter, and whether a transform dropped its event. Older builds replayed such events. */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
-/** Start of a step: dead letters after this one. */
+/** After this dead letter. */
 export type Behind = Pick<Sendable, 'eventId' | 'ordinal'>;
 
-/** SQL columns of `Sendable`, from the event `e` and the delivery `d`. */
 const SENDABLE = `
   d.event_id as "eventId", d.expires_on::text as "expiresOn", d.target_id as "targetId", d.endpoint_id as "endpointId", d.ordinal,
   case when e.direction = 'outbound' then d.endpoint_id end as "applicationEndpointId",
@@ -106,8 +100,8 @@ const OF_EVENT: Statement = {
 };
 
 /**
- * All targets that the events went to, or only those where they were not delivered. Indexes for each event:
- * events_pkey, messages_pkey, due_deliveries_pkey and deliveries_pkey.
+ * All targets of the events, or only undelivered ones. Indexes for each event: events_pkey, messages_pkey,
+ * due_deliveries_pkey and deliveries_pkey.
  */
 const OF_EVENTS: Statement = {
   name: 'redeliver_of_events',
@@ -128,7 +122,7 @@ const OF_EVENTS: Statement = {
     order by p.position`,
 };
 
-/** Sends events to the given targets, due in the given order. */
+/** Due in the given order. */
 const TO: Statement = {
   name: 'redeliver_to',
   text: renew(`
@@ -137,9 +131,9 @@ const TO: Statement = {
 };
 
 /**
- * Serializes the replays of an environment, because two concurrent replays of one event would use the same number. Also
- * sets planner options for the rest of the transaction: the following statements look up a few keys in tables of any
- * size, over a connection with default options.
+ * Serializes an environment's replays: two concurrent ones of one event would use the same number. Also sets planner
+ * options for the rest of the transaction, whose statements look up a few keys in tables of any size, over a connection
+ * with default options.
  */
 const LOCK: Statement = {
   name: 'redeliver_lock',
@@ -163,23 +157,21 @@ const DEAD_LETTERS: Statement = {
     order by d.event_id, d.ordinal`,
 };
 
-/** Statements that send events again. */
 @Injectable()
 export class RedeliverStore {
   constructor(private readonly database: Database) {}
 
-  /** Runs `work` in a transaction, or as part of the caller's unit of work. */
   transaction<T>(work: () => Promise<T>): Promise<T> {
     return this.database.transaction(work);
   }
 
-  /** Returns the targets that an event went to. Runs inside the caller's transaction. */
+  /** Runs inside the caller's transaction. */
   async ofEvent(tenant: Tenant, eventId: Id): Promise<Sendable[]> {
     await this.standInLine(tenant.environmentId);
     return this.database.query<Sendable>(OF_EVENT, [tenant.environmentId, eventId]);
   }
 
-  /** Returns the targets that the events went to, in the order of the events. Runs inside the caller's transaction. */
+  /** In the order of the events. Runs inside the caller's transaction. */
   async whereabouts(
     environmentId: number,
     events: readonly StoredEvent[],
@@ -197,9 +189,7 @@ export class RedeliverStore {
     ]);
   }
 
-  /**
-   * Returns the next dead letters of a selection, at most `DEAD_LETTERS_STEP`. Runs inside the caller's transaction.
-   */
+  /** At most `DEAD_LETTERS_STEP`. Runs inside the caller's transaction. */
   async deadLetters(
     tenant: Tenant,
     { sinceMs = 0, targetId, endpointId }: Redelivery,
@@ -234,7 +224,6 @@ export class RedeliverStore {
     return row?.count ?? 0;
   }
 
-  /** Runs `work` after the commit. */
   afterCommit(work: () => void): void {
     this.database.afterCommit(work);
   }

@@ -90,10 +90,7 @@ export class Redeliver extends Redeliveries {
     };
   }
 
-  /**
-   * Skips addressees that accept no deliveries. A new delivery would fail immediately, and the dead letter would be
-   * lost.
-   */
+  /** Skips addressees that accept nothing: a new delivery would fail at once, and lose the dead letter. */
   private async resend(
     { environmentId }: Tenant,
     rows: readonly Sendable[],
@@ -115,7 +112,6 @@ export class Redeliver extends Redeliveries {
   }
 }
 
-/** Caches the result for each addressee. */
 function once(obstacleOf: FindObstacle): FindObstacle {
   const known = new Map<string, Promise<string | null>>();
   return (addressee) => {

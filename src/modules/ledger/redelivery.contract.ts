@@ -1,17 +1,14 @@
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
-/** Selects dead letters to send again. */
 export interface Redelivery {
-  /** Only dead letters of this target. */
   targetId?: Id;
   /** Only dead letters of events that this endpoint received. */
   endpointId?: Id;
-  /** Only dead letters of events accepted at or after this time, in milliseconds since the epoch. */
+  /** Only dead letters of events accepted at or after this time. */
   sinceMs?: number;
 }
 
-/** An event, and a target to send it to again. */
 export interface Redelivered {
   eventId: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
@@ -20,12 +17,11 @@ export interface Redelivered {
   endpointId: Id | null;
 }
 
-/** The addressee of a delivery. */
 export interface Addressee {
   targetId: Id;
   /** The application's endpoint that shares the target with other endpoints; null if there is none. */
   endpointId: Id | null;
-  /** True for an ad-hoc URL, which is not a stored destination. */
+  /** An ad-hoc URL is not a stored destination. */
   isAdHoc: boolean;
 }
 
@@ -35,37 +31,29 @@ export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 /** Picks some of the addressees of an event. Throws if none should be used. */
 export type ChooseAddressees = <T extends Addressee>(addressees: readonly T[]) => readonly T[];
 
-/** An event and its partition. */
 export interface StoredEvent {
   id: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
 }
 
-/** Filter for the deliveries of events. */
 export interface Whereabouts {
-  /** Only deliveries that ended as `failed` or `dlq`; otherwise all. */
+  /** Only `failed` or `dlq` ones; otherwise all. */
   isUndelivered: boolean;
-  /** With `isUndelivered`: also include cancelled deliveries. */
+  /** Also cancelled ones, with `isUndelivered`. */
   includesCancelled: boolean;
-  /** Only deliveries to this target; null for any target. */
+  /** Null for any target. */
   targetId: Id | null;
 }
 
-/** A delivery of an event that can be sent again. */
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
-  /**
-   * The application's endpoint that shares the target. In contrast, `endpointId` may also be the endpoint that received
-   * the event.
-   */
+  /** The application's endpoint that shares the target. `endpointId` may also be the one that received the event. */
   applicationEndpointId: Id | null;
   /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
 }
 
-/** The result of sending events again. */
 export interface Resent {
-  /** Number of deliveries created. */
   made: number;
   /** Number of deliveries skipped, because their addressee accepts none or a transform dropped the event. */
   left: number;
@@ -73,12 +61,9 @@ export interface Resent {
   obstacle: string | null;
 }
 
-/** Sends events again. Each time, the event gets a new delivery. */
+/** Each time, the event gets a new delivery. */
 export abstract class Redeliveries {
-  /**
-   * Sends an event again to those of its earlier addressees that `choose` picks, regardless of the earlier results. For
-   * an event without deliveries there are no addressees to choose from.
-   */
+  /** To those earlier addressees that `choose` picks, whatever the earlier results. An event may have none. */
   abstract redeliverEvent(
     tenant: Tenant,
     eventId: Id,
@@ -86,31 +71,20 @@ export abstract class Redeliveries {
     choose: ChooseAddressees,
   ): Promise<Resent>;
 
-  /**
-   * Sends dead letters again. Inside the caller's unit of work, all of them or none; otherwise in steps that commit
-   * separately.
-   */
+  /** In the caller's unit of work, all or none; otherwise in steps that commit separately. */
   abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
 
-  /**
-   * Returns the addressees of the given events, in the order of the events. Runs inside the caller's transaction and
-   * blocks other replays of the environment until the transaction ends.
-   */
+  /** In the order of the events, in the caller's transaction. Blocks other replays of the environment until its end. */
   abstract whereabouts(
     environmentId: number,
     events: readonly StoredEvent[],
     which: Whereabouts,
   ): Promise<SendableRow[]>;
 
-  /**
-   * Clears the disposition of a quarantined event inside the caller's transaction. From then on, the event's status is
-   * derived from its deliveries.
-   */
+  /** Inside the caller's transaction. From then on, the event's status is derived from its deliveries. */
   abstract admit(environmentId: number, event: StoredEvent): Promise<void>;
 
-  /**
-   * Sends events again to the given targets inside the caller's transaction. Returns the number of deliveries created.
-   */
+  /** Inside the caller's transaction. Returns the number of deliveries created. */
   abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;
 }
 
@@ -124,7 +98,7 @@ export interface FailedRange {
   status: string | null;
 }
 
-/** A delivery that ended without success and was not superseded by a later one. */
+/** Not superseded by a later delivery. */
 export interface FailedRow {
   eventId: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
@@ -136,12 +110,8 @@ export interface FailedRow {
   isGone: boolean;
 }
 
-/** Failed deliveries of targets, as needed to send them again. */
 export abstract class FailedDeliveries {
-  /**
-   * Lists failed deliveries, newest first. Runs inside the caller's transaction and blocks other replays of the
-   * environment until the transaction ends.
-   */
+  /** Newest first, in the caller's transaction. Blocks other replays of the environment until its end. */
   abstract page(range: FailedRange, limit: number): Promise<FailedRow[]>;
 
   /** Counts the failed deliveries of one endpoint, or of all if `endpointId` is null, up to `max`. */

@@ -9,10 +9,7 @@ import { Partitions } from './partitions.js';
 const EVERY_MS = 3_600_000;
 /** Pause between two created partitions. Each forces new plans for all statements on its table. */
 const STEP_REST_MS = 200;
-/**
- * Pauses before a retry. Most locks on a partition are brief (another process that starts, a vacuum); only a backup
- * takes long.
- */
+/** Before a retry. Most locks on a partition are brief (a starting process, a vacuum); only a backup takes long. */
 const AGAIN_MS = { first: 2_000, max: 300_000 };
 
 /** Maintains the ledger's partitions: creates those that are needed, and drops those of past days. */

@@ -21,8 +21,8 @@ const RENEW: Statement = {
 };
 
 /**
- * Frees claims whose worker is not alive. This includes claims under ids that are not in the table: rows that a worker
- * committed after it was declared dead. Scans all open deliveries, which takes a few milliseconds for 100,000 of them.
+ * Frees claims whose worker is not alive, also those under ids that are not in the table: rows that a worker committed
+ * after it was declared dead. Scans all open deliveries, a few milliseconds for 100,000 of them.
  */
 const REAP: Statement = {
   name: 'presence_reap',
@@ -43,7 +43,6 @@ const LEAVE: Statement = {
     update due_deliveries set claimed_by = null where claimed_by = $1`,
 };
 
-/** Statements on the table of workers. */
 @Injectable()
 export class WorkerRegistryStore extends WorkerRegistry {
   private readonly registered = new Set<Id>();

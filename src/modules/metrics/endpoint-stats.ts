@@ -6,7 +6,6 @@ import { Waiting, type WaitingDeliveries } from '#modules/events/waiting.contrac
 import { type Counts, RollupsStore } from './rollups.store.js';
 import { type Range, spanOf } from './windows.js';
 
-/** Statistics of an endpoint over a time range, and its current state. */
 export interface EndpointStats {
   sinceMs: number;
   untilMs: number;
@@ -15,7 +14,6 @@ export interface EndpointStats {
   condition: EndpointCondition;
 }
 
-/** Adds up the rollups of an application's endpoint, and counts its waiting deliveries. */
 @Injectable()
 export class EndpointStatistics {
   constructor(

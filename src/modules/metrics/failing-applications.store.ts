@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
-/** An application with counts of successful and failed deliveries in a range. */
 export interface FailingApplication {
   id: Id;
   uid: string | null;
@@ -14,13 +13,12 @@ export interface FailingApplication {
   /** Ids of the endpoints with failures, worst first, at most ten. */
   endpointIds: Id[];
   failingEndpoints: number;
-  /** Start of the first minute with a failure. */
   oldestFailureAt: Date | null;
 }
 
 /**
- * Worst first. Adds up the hours of each endpoint of the environment (rollups_pkey, application_endpoints_pkey). For
- * each failing endpoint of the shown applications, reads its minutes up to the first one with a failure.
+ * Worst first. Adds up the hours of each endpoint of the environment (rollups_pkey, application_endpoints_pkey). Of
+ * each failing endpoint shown, reads the minutes up to the first with a failure.
  */
 const FAILING: Statement = {
   name: 'failing_applications',
@@ -46,7 +44,6 @@ const FAILING: Statement = {
     from worst w join applications a on a.environment_id = $1 and a.id = w.application_id order by w.failures desc, a.id`,
 };
 
-/** Reads applications with failures from rollups. */
 @Injectable()
 export class FailingApplicationsStore {
   constructor(private readonly database: Database) {}

@@ -8,7 +8,6 @@ import { KEPT_MS } from './windows.js';
 const DAY_MS = 86_400_000;
 const LIMIT_DEFAULT = 50;
 
-/** Applications with failures. */
 @Injectable()
 export class FailingApplications {
   constructor(
@@ -16,10 +15,7 @@ export class FailingApplications {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Lists failures since the start of an hour, by default one day ago. Throws 400 for a time in the future, or one
-   * older than the retention of minutes.
-   */
+  /** From the start of an hour, by default a day ago. Throws 400 for the future or beyond the minutes' retention. */
   list(
     { environmentId }: Tenant,
     { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number },

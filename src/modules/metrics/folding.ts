@@ -15,7 +15,7 @@ const REST_MS = 1_000;
 /**
  * With many keys, a fold writes three rows for almost every key, even if little happened to it. Increments are
  * therefore collected until all folders together are busy for about one twentieth of the time, for at most 30 seconds.
- * After a fold the job pauses for half of the fold's duration.
+ * After a fold the job pauses for half of its duration.
  */
 const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;
@@ -81,9 +81,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     return { restMs: isBusy ? REST_MS : this.dueWork.restMs(REST_MS) };
   }
 
-  /**
-   * Deletes one batch per window length. More rows are deleted on the next run, so that folding never waits for long.
-   */
+  /** One batch per window length. The next run deletes more, so that folding never waits for long. */
   private async sweep(): Promise<void> {
     const nowMs = this.clock.nowMs();
     if (!(await this.gate.isOpen())) {

@@ -17,10 +17,7 @@ import { RollupsController } from './rollups.controller.js';
 import { RollupsService } from './rollups.service.js';
 import { RollupsStore } from './rollups.store.js';
 
-/**
- * Rollups of ledger counts per endpoint, destination, application and environment: the job that creates them, and the
- * API that reads them.
- */
+/** Rollups of ledger counts: the job that creates them, and the API that reads them. */
 @Module({
   imports: [ApplicationsModule, DestinationsModule, EventsModule, ReceivingModule],
   controllers: [EndpointStatsController, FailingApplicationsController, OverviewController, RollupsController],

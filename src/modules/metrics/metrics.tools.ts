@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
 import { since, until } from '#modules/agents/tool-arguments.contract.js';
 
-/** Agent tools for metrics. */
 @Injectable()
 export class MetricTools extends AgentTools {
   override readonly tools = [

@@ -7,33 +7,26 @@ import type { MetricsWindow } from './windows.js';
 /** Maximum number of open deliveries to count. A larger number is reported as "at least". */
 const OPEN_MAX = 10_000;
 
-/** A target with counts of successful and failed deliveries. */
 export interface FailingTarget extends Counts {
   id: Id;
   name: string;
-  /** Id of the application that the target belongs to, if it is an endpoint's own target. */
+  /** The application, if the target is an endpoint's own. */
   ownerId: Id | null;
 }
 
-/** Deliveries that have not ended. */
 export interface OpenDeliveries {
   count: number;
   isCapped: boolean;
-  /**
-   * Due time of the environment's oldest due delivery without a claim; null if there is none, and for an application.
-   */
+  /** Of the oldest due delivery without a claim; null if there is none, and for an application. */
   oldestDueAt: Date | null;
 }
 
-/**
- * Maximum number of due deliveries to read over all environments, oldest first. A delivery that waits for long is among
- * them.
- */
+/** Over all environments, oldest first. A delivery that waits for long is among them. */
 const DUE_MAX = 1_000;
 
 /**
- * due_deliveries_pkey, up to the limit: the open deliveries of an environment are adjacent. The oldest due deliveries
- * over all environments are at the head of due_deliveries_due_at_idx.
+ * due_deliveries_pkey, up to the limit: an environment's open deliveries are adjacent. The oldest due ones over all
+ * environments are at the head of due_deliveries_due_at_idx.
  */
 const OPEN: Statement = {
   name: 'overview_open',
@@ -46,8 +39,7 @@ const OPEN: Statement = {
 
 /**
  * application_endpoints_application_id_idx, and for each endpoint due_deliveries_retries_idx and
- * due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in both indexes, and counted with
- * the first.
+ * due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in both, and counted with the first.
  */
 const OPEN_OF_APPLICATION: Statement = {
   name: 'overview_open_of_application',
@@ -66,9 +58,8 @@ const OPEN_OF_APPLICATION: Statement = {
 };
 
 /**
- * Worst first. Reads only windows with failures (rollups_failing_idx) of keys that are destinations
- * (destinations_pkey), including those that endpoints own. Successes are added up only for the shown targets
- * (rollups_pkey).
+ * Worst first. Reads only windows with failures (rollups_failing_idx) of destinations (destinations_pkey), including
+ * those that endpoints own. Adds up successes only for the shown targets (rollups_pkey).
  */
 const FAILING: Statement = {
   name: 'overview_failing_targets',
@@ -87,15 +78,11 @@ const FAILING: Statement = {
     ) r order by w.ended desc, w.failures desc, w.id desc`,
 };
 
-/** Reads the data of an overview that is not in rollups. */
 @Injectable()
 export class OverviewStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Counts open deliveries. For an application, counts those that wait for its endpoints. For the whole environment
-   * (null), also counts those in flight.
-   */
+  /** Of an application, those that wait for its endpoints. Of the environment (null), also those in flight. */
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null

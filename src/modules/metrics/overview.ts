@@ -8,7 +8,6 @@ import { RollupsService } from './rollups.service.js';
 import type { Rollup } from './rollups.store.js';
 import { type MetricsWindow, type OverviewRange, OVERVIEWS, overviewSinceMs } from './windows.js';
 
-/** Totals and windows of a range, and the currently open deliveries. */
 export interface Overview {
   window: MetricsWindow;
   sinceMs: number;
@@ -23,7 +22,6 @@ const LIMIT_DEFAULT = 10;
 const DAY_MS = 86_400_000;
 const COUNTS = ['received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'] as const;
 
-/** Reads the overview of an environment or an application. */
 @Injectable()
 export class Overviews {
   constructor(
@@ -33,7 +31,7 @@ export class Overviews {
     private readonly clock: Clock,
   ) {}
 
-  /** Reads the overview of an application by its `app_` id or uid, or of the whole environment. Throws 404. */
+  /** By `app_` id or uid, or the whole environment. Throws 404. */
   async read(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
     const { environmentId } = tenant;
     const nowMs = this.clock.nowMs();
@@ -48,7 +46,7 @@ export class Overviews {
     return { window, sinceMs, untilMs: nowMs, rollups, total: summed(sinceMs, rollups), open };
   }
 
-  /** Lists the targets with the most failures in a range, worst first. */
+  /** Worst first. */
   failing(
     { environmentId }: Tenant,
     range: OverviewRange = RANGE_DEFAULT,

@@ -30,10 +30,7 @@ export class RollupsService {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Returns all windows of the range, oldest first, for a key or (null) the whole environment. Throws 404, or 400 for
-   * an invalid range.
-   */
+  /** Oldest first, for a key or (null) the environment. Throws 404, or 400 for an invalid range. */
   async list(tenant: Tenant, key: string | null, window: MetricsWindow, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());
     const keyId = key === null ? WHOLE : await this.owned(tenant, key);
@@ -44,10 +41,7 @@ export class RollupsService {
     return starts.map((startMs) => byStart.get(startMs) ?? { startMs, ...NOTHING });
   }
 
-  /**
-   * Returns the id of an inbound endpoint, an application's endpoint, an application, or a destination of this
-   * environment. Throws 404 for anything else.
-   */
+  /** An inbound or an application's endpoint, an application, or a destination. Throws 404 for anything else. */
   private async owned({ environmentId }: Tenant, key: string): Promise<Id> {
     if (parseId('app', key) !== null) return this.applications.find(environmentId, key);
     const endpointId = parseId('ep', key);

@@ -6,45 +6,36 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { MetricsWindow } from './windows.js';
 
-/** Number of occurrences by type. */
 export type Counts = Record<'received' | 'delivered' | 'failed' | 'retried' | 'dlq' | 'attempts', number>;
 
 /** Counts of one endpoint, destination or application, or of the whole environment, in one window. */
 export interface Rollup extends Counts {
-  /** Milliseconds since the epoch. */
   startMs: number;
-  /** Histogram of attempt durations. */
+  /** Of attempt durations. */
   histogram: Histogram;
 }
 
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
-/** Bits of an entry; see modules/ledger/metric-increments.ts. */
+/** See modules/ledger/metric-increments.ts. */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
 
-/**
- * Key of the whole environment. It is the highest possible key, so that folders lock this row last and hold it for the
- * shortest time.
- */
+/** The whole environment. The highest key, so that folders lock this row last and hold it for the shortest time. */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Number of entries, sums of keys and rollups after which a fold pauses; each amounts to about 4 ms of work. Separate
- * statements per step would merge less and rewrite the same rollups repeatedly. Without pauses a fold would hold one of
- * two cores for longer than an accept takes.
+ * Entries, sums of keys and rollups after which a fold pauses; each about 4 ms of work. Separate statements would merge
+ * less and rewrite the same rollups repeatedly. Without pauses a fold would hold one of two cores for longer than an
+ * accept takes.
  */
 const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
-/** SQL condition that pauses and is then true. */
 const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
 
-/**
- * In a histogram, counts are at the position of their bucket, starting at 1. `gap` is the number of empty buckets
- * before this one.
- */
+/** Counts are at the position of their bucket, from 1. `gap` is the number of empty buckets before this one. */
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
@@ -169,23 +160,19 @@ const OLDEST_PART: Statement = {
     ), 0)::float8 as age_seconds`,
 };
 
-/** Statements on rollups and on their increments. */
 @Injectable()
 export class RollupsStore {
   private readonly floors = intArray(BUCKET_FLOORS_MS);
 
   constructor(private readonly database: Database) {}
 
-  /**
-   * Folds up to `limit` increments once the oldest is `ageMs` old, and returns their number. Uses an ordinary
-   * connection, so no accept waits for it.
-   */
+  /** Once the oldest is `ageMs` old. Returns the number. On an ordinary connection, so no accept waits for it. */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.increments ?? 0;
   }
 
-  /** Deletes up to `limit` rollups of windows that began before a time, and returns their number. */
+  /** Returns the number of deleted rollups. */
   async deleteBefore(window: MetricsWindow, timeMs: number, limit: number): Promise<number> {
     const [row] = await this.database.query<{ rollups: number }>(DELETE_BEFORE, [window, timeMs, limit]);
     return row?.rollups ?? 0;
@@ -201,7 +188,6 @@ export class RollupsStore {
     return this.database.readPrepared(FIND, [tenant.environmentId, keyId, window, firstMs, lastMs]);
   }
 
-  /** Returns the sums over these windows. */
   async sum(
     tenant: Tenant,
     keyId: Id,
@@ -218,7 +204,7 @@ export class RollupsStore {
     return counts ?? { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
   }
 
-  /** Returns the age of the oldest increment that is not folded; 0 if there is none. */
+  /** 0 if there is none. */
   async oldestPartAgeSeconds(): Promise<number> {
     const [row] = await this.database.query<{ age_seconds: number }>(OLDEST_PART);
     return row?.age_seconds ?? 0;

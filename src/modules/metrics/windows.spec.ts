@@ -11,7 +11,6 @@ const range = (since?: string, until?: string): Range => ({
 const shown = (window: MetricsWindow, given: Range): string[] =>
   startsOf(window, given, NOW).map((ms) => new Date(ms).toISOString());
 
-/** Returns the message of the error. */
 function refusal(act: () => unknown): string {
   try {
     return `no refusal but ${JSON.stringify(act())}`;

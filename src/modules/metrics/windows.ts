@@ -9,18 +9,17 @@ const LENGTHS_MS: Readonly<Record<MetricsWindow, number>> = { '1m': 60_000, '1h'
 const SHOWN_BY_DEFAULT: Readonly<Record<MetricsWindow, number>> = { '1m': 60, '1h': 48, '1d': 30 };
 const SHOWN_MAX = 1_440;
 
-/** Retention of windows, counted from their start. */
+/** Counted from the start of a window. */
 export const KEPT_MS: Readonly<Record<MetricsWindow, number>> = {
   '1m': 7 * DAY_MS,
   '1h': 90 * DAY_MS,
   '1d': 400 * DAY_MS,
 };
 
-/** Time ranges of an overview, shortest first. */
+/** Of an overview, shortest first. */
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type OverviewRange = (typeof RANGES)[number];
 
-/** Number and length of the windows in an overview, chosen for a plot. */
 export const OVERVIEWS: Readonly<Record<OverviewRange, { window: MetricsWindow; windows: number }>> = {
   '1h': { window: '1m', windows: 60 },
   '24h': { window: '1h', windows: 24 },
@@ -28,13 +27,13 @@ export const OVERVIEWS: Readonly<Record<OverviewRange, { window: MetricsWindow; 
   '30d': { window: '1d', windows: 30 },
 };
 
-/** Returns the start of the first window of an overview. The last window is the current one. */
+/** The last window is the current one. */
 export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
   const { window, windows } = OVERVIEWS[range];
   return floored(nowMs, LENGTHS_MS[window]) - (windows - 1) * LENGTHS_MS[window];
 }
 
-/** A time range in milliseconds since the epoch. */
+/** In milliseconds since the epoch. */
 export interface Range {
   /** The first window contains this time. Defaults to the default number of windows before `untilMs`. */
   sinceMs?: number;
@@ -43,8 +42,8 @@ export interface Range {
 }
 
 /**
- * Returns the starts of the windows in a range, oldest first. Returns only windows that have begun and are within their
- * retention: for other windows the counts are unknown, not zero. Throws 400 for a range that is empty or too long.
+ * Oldest first. Only windows that have begun and are within their retention: for others the counts are unknown, not
+ * zero. Throws 400 for a range that is empty or too long.
  */
 export function startsOf(window: MetricsWindow, { sinceMs, untilMs }: Range, nowMs: number): number[] {
   const lengthMs = LENGTHS_MS[window];
@@ -63,7 +62,6 @@ export function startsOf(window: MetricsWindow, { sinceMs, untilMs }: Range, now
   return starts.filter((startMs) => startMs >= nowMs - KEPT_MS[window] && startMs <= nowMs);
 }
 
-/** Windows to add up, from the start of the first to the end of the last. */
 export interface WindowSpan {
   window: MetricsWindow;
   firstMs: number;
@@ -72,9 +70,8 @@ export interface WindowSpan {
 }
 
 /**
- * Returns a range extended to full windows. Uses the shortest window length that stays within the maximum number of
- * windows and within its retention. Without `sinceMs` the range is one day. Throws 400 for a range that is empty,
- * begins in the future, or is too long.
+ * Full windows of the shortest length that stays within the maximum number of windows and its retention. Without
+ * `sinceMs` the range is one day. Throws 400 for a range that is empty, begins in the future, or is too long.
  */
 export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   const endMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1);
@@ -90,7 +87,7 @@ export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   throw badRequest('since is before the 400 days for which metrics are kept.');
 }
 
-/** Returns the milliseconds of an RFC 3339 time, or undefined for undefined. Throws 400. */
+/** RFC 3339; undefined for undefined. Throws 400. */
 export function timeMs(parameter: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;

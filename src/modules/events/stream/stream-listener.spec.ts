@@ -10,7 +10,6 @@ const POSITION: StreamPosition = { epoch: 1, xid: 8412n, atMs: 0, key: FRONT };
 const CHANGES = 1_000;
 
 describe('StreamListener', () => {
-  /** A listener with a real connection, and the response that the client gets. */
   async function connected(): Promise<{
     listener: StreamListener;
     answered: IncomingMessage;

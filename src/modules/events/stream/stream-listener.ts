@@ -11,16 +11,12 @@ export type StreamFilter = Pick<
   'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'
 > & { direction?: string };
 
-/**
- * The credential of a stream's client, kept to check periodically whether it is still valid: a key, or the `Cookie`
- * header of a session.
- */
+/** A key, or the `Cookie` header of a session, kept to check periodically whether it is still valid. */
 export interface Proof {
   kind: 'key' | 'session';
   value: string;
 }
 
-/** The client of a stream, and its options. */
 export interface Listening {
   caller: Caller;
   proof: Proof;
@@ -40,23 +36,15 @@ const HEARTBEAT_MS = 15_000;
 /** Why a stream ends. The client uses it to decide whether to reconnect. */
 export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdown';
 
-/**
- * One client of the stream. Data is written as fast as the client reads it (backpressure), and nothing beyond the write
- * buffer is kept for it.
- */
+/** Writes data as fast as the client reads it, and keeps nothing for it beyond the write buffer. */
 export class StreamListener {
-  /**
-   * Position up to which changes were sent, while it differs from the shared position; null if nothing was sent yet.
-   */
+  /** Changes before it were sent, while it differs from the shared position; null if nothing was sent yet. */
   at: StreamPosition | null;
-  /**
-   * For a client that does not follow: the end of its stream. Everything that existed when the client connected is
-   * before this position. Null until it is determined.
-   */
+  /** Stream end for a client that does not follow: after all that existed on connecting. Null until determined. */
   endsAt: StreamPosition | null = null;
-  /** Number of rows read for this client alone since it last was at the shared position. */
+  /** Rows read for this client alone since it last was at the shared position. */
   rowsBehind = 0;
-  /** True if the client was at the shared position before. */
+  /** The client was at the shared position before. */
   hasKeptUp = false;
   private writtenAtMs: number;
 
@@ -85,21 +73,16 @@ export class StreamListener {
     return this.caller.tenant.environmentId;
   }
 
-  /**
-   * Uncork first, because Node.js buffers writes until the end of the tick. Only data that the client does not accept
-   * counts as unread.
-   */
+  /** Uncork first: Node.js buffers writes until the end of the tick. Only data not accepted counts as unread. */
   get hasRoom(): boolean {
     if (this.answer.writableLength >= UNREAD_BYTES_MAX) this.answer.socket?.uncork();
     return this.answer.writableLength < UNREAD_BYTES_MAX;
   }
 
-  /** Sends the start position of the stream. */
   begin(at: StreamPosition): void {
     this.write('ready', at, {});
   }
 
-  /** Sends a change if it matches the filter. */
   tell(row: ChangeRow, place: StreamPosition): void {
     if (this.matches(row)) this.write(KIND_NAMES[row.kind] ?? '', place, presentChange(row));
   }
@@ -110,9 +93,7 @@ export class StreamListener {
     this.write('gap', to, gap);
   }
 
-  /**
-   * Sends a heartbeat, with the shared position if the client is at it. Returns false if the client has disconnected.
-   */
+  /** With the shared position if the client is at it. Returns false if the client has disconnected. */
   pulse(at: StreamPosition | null): boolean {
     if (this.answer.destroyed) return false;
     const silentMs = this.monotonicMs() - this.writtenAtMs;

@@ -14,9 +14,9 @@ export interface ChangeKey {
 }
 
 /**
- * A position in the history of changes: directly after a change, or before all changes of a transaction. Positions are
- * ordered by transaction (ADR 9), so that a late commit never comes before a change that was already sent. `atMs` is
- * PostgreSQL's time of the read; it limits how far a resumed stream has to look back.
+ * A position in the history of changes: directly after a change, or before all changes of a transaction. Ordered by
+ * transaction (ADR 9), so that a late commit never comes before a sent change. `atMs` is PostgreSQL's time of the read;
+ * it limits how far a resumed stream looks back.
  */
 export interface StreamPosition {
   epoch: number;
@@ -29,7 +29,6 @@ const FORM = /^(\d{1,9})\.(\d{1,19})\.(\d{1,14})(?:\.([123])\.([0-9A-HJKMNP-TV-Z
 const INT_MAX = 2_147_483_647;
 const BIGINT_MAX = 2n ** 63n - 1n;
 
-/** Sort key before all changes of a transaction. */
 export const FRONT: ChangeKey = { kind: 0, eventId: lowestIdAt(0), ordinal: 0, number: 0 };
 
 /** Returns the wire format of a position, used as the `id` of an item. */

@@ -7,17 +7,13 @@ import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { type DeliveryStatus, type EventRow, STATUS } from '../event-rows.js';
 import { type ChangeKey, FRONT, type StreamPosition } from './stream-position.js';
 
-/** A change to an event, with the event's state at the time of the read. */
+/** With the event's state at the time of the read. */
 export interface ChangeRow extends EventRow, ChangeKey {
   environmentId: number;
   xid: bigint;
-  /** The application that the event was sent to. */
   applicationId: Id | null;
-  /**
-   * When the payload was erased. An erasure shortly after acceptance causes the event to be sent as `accepted` again.
-   */
+  /** An erasure shortly after acceptance causes the event to be sent as `accepted` again. */
   erasedAt: Date | null;
-  /** Target of an attempt or of a settled delivery. */
   deliveryTargetId: Id | null;
   /** For a settled delivery. */
   deliveryStatus: DeliveryStatus | null;
@@ -30,35 +26,22 @@ export interface ChangeRow extends EventRow, ChangeKey {
   nextAttemptAt: Date | null;
 }
 
-/** The result of one read. */
 export interface Changes {
   rows: ChangeRow[];
-  /**
-   * The position that was read from. The rows' positions take their time from it, because a client that resumes after
-   * one of them must look back as far.
-   */
+  /** The rows' positions take their time from it: a client that resumes after a row must look back as far. */
   from: StreamPosition;
   /** All changes before this position were read. */
   through: StreamPosition;
   /** False if there may be more changes after it. */
   isEnd: boolean;
-  /**
-   * True if the position belongs to another database, or is later than the database, which was then restored to an
-   * earlier state.
-   */
+  /** The position belongs to another database, or to a later state than a restored database has. */
   isOther: boolean;
 }
 
-/**
- * Ids and times are generated before their commit. This limit is longer than any request or group commit takes. Within
- * it, only the order of transactions counts.
- */
+/** Longer than any request or group commit takes from an id to its commit. Within it, transaction order counts. */
 const LOOK_BACK_MS = 90_000;
 
-/**
- * SQL: the distance of a row's transaction from the first requested one. A row stores only the lower 32 bits of its
- * transaction id.
- */
+/** SQL: a transaction's distance from the first requested one. Rows store only the lower 32 bits of its id. */
 const distance = (row: string): string =>
   `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 
@@ -129,7 +112,6 @@ const READ: Statement = {
 
 type Row = Omit<ChangeRow, 'xid'> & { epoch: number; upto: string; next: string; at: number; xid: string | null };
 
-/** Statements that read changes. */
 @Injectable()
 export class StreamStore {
   constructor(private readonly database: Database) {}
@@ -144,10 +126,7 @@ export class StreamStore {
     return this.place(NEXT);
   }
 
-  /**
-   * Returns the changes of these environments after `from`, in order. If `until` is given, only changes before it; all
-   * transactions before it must have ended.
-   */
+  /** Changes after `from`, in order, and before `until` if given. All transactions before `until` must have ended. */
   async read(
     environmentIds: readonly number[],
     from: StreamPosition,
@@ -209,7 +188,6 @@ export class StreamStore {
   }
 }
 
-/** Returns the position directly after a change. */
 export function placeOf(
   { xid, kind, eventId, ordinal, number }: ChangeRow,
   { from: { epoch, atMs } }: Changes,

@@ -12,14 +12,11 @@ import type { EndReason, Proof, StreamListener } from './stream-listener.js';
 import type { StreamPosition } from './stream-position.js';
 
 const POLL_MS = 250;
-/**
- * The pause after a read is at least three times the duration of the read, so streams never use more than a quarter of
- * one connection.
- */
+/** Pause after a read, in durations of the read. Streams thus use at most a quarter of one connection. */
 const REST_FACTOR = 3;
 const PULSE_MS = 1_000;
 const PAGE_ROWS = 1_000;
-/** Maximum number of pages in a row before clients that lag behind are served. */
+/** Pages in a row before clients that lag behind are served. */
 const PAGES_MAX = 10;
 /** Page size when reading for one client alone. It is about the amount that may stay unread. */
 const OWN_PAGE_ROWS = 100;
@@ -35,9 +32,9 @@ const PER_PROCESS_MAX = 2_000;
 const FULL_RETRY_SECONDS = 10;
 
 /**
- * All stream clients of this process. A single reader reads for all of them the changes of transactions that have ended
- * since the last read (ADR 23). No client holds a connection, accepting and recording write nothing extra, and without
- * clients there are no reads.
+ * All stream clients of this process. One reader reads for them the changes of transactions that ended since its last
+ * read (ADR 23). No client holds a connection, accepting and recording write nothing extra, and without clients there
+ * are no reads.
  */
 @Injectable()
 export class EventStream implements OnModuleDestroy {
@@ -91,7 +88,7 @@ export class EventStream implements OnModuleDestroy {
     );
   }
 
-  /** Adds a client. Its stream begins with the reader's next iteration. */
+  /** The stream begins with the reader's next iteration. */
   join(listener: StreamListener): void {
     if (this.isClosed) return listener.end('shutdown');
     this.behind.add(listener);
@@ -160,10 +157,7 @@ export class EventStream implements OnModuleDestroy {
     return true;
   }
 
-  /**
-   * Sends a client the changes up to the shared position, as fast as the client reads. Sends a gap for changes that
-   * must be skipped.
-   */
+  /** Sends changes up to the shared position as fast as the client reads, and a gap for skipped ones. */
   private async catchUp(listener: StreamListener): Promise<void> {
     const until = this.position as StreamPosition;
     for (let { at } = listener; at !== null && !isSame(at, until); at = listener.at) {
@@ -193,10 +187,7 @@ export class EventStream implements OnModuleDestroy {
     else listener.end('caught_up');
   }
 
-  /**
-   * Returns true if a client that does not follow is still missing changes that existed when it connected. They may
-   * come after a transaction that is still running.
-   */
+  /** True while a client that does not follow misses earlier changes, even ones behind a running transaction. */
   private async isOwedMore(listener: StreamListener, until: StreamPosition): Promise<boolean> {
     if (listener.follows || listener.at === null) return false;
     listener.endsAt ??= await this.store.next();

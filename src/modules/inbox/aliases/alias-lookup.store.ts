@@ -50,7 +50,6 @@ export class AliasLookupStore {
     return row ?? null;
   }
 
-  /** Returns whether any environment has an alias with one of these addresses. */
   async isAnywhere(exact: string, catchAll: string): Promise<boolean> {
     return (await this.database.readPrepared(ANYWHERE, [[exact, catchAll]])).length > 0;
   }

@@ -11,7 +11,6 @@ import type { AliasEntity } from '../inbox.entities.js';
 import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
 import { AliasesStore } from './aliases.store.js';
 
-/** An alias that a caller wants to create. */
 export interface NewAlias {
   kind: 'platform' | 'custom';
   /** Domain (`dom_…`) of a custom alias. Null for a platform alias. */
@@ -23,7 +22,6 @@ export interface NewAlias {
 const ALIASES_MAX = 10_000;
 const NOT_RECEIVING = 'There is no such domain that receives mail: it must be of kind email, and verified.';
 
-/** Creates aliases. */
 @Injectable()
 export class AliasRegistration {
   constructor(

@@ -17,7 +17,6 @@ const MESSAGES_MAX = 1_000;
 /** Limit if filters are evaluated, because the messages' bodies are in memory then. */
 const MESSAGES_WITH_BODIES = 100;
 
-/** Parameters of a replay. */
 export interface AliasReplayQuery {
   since?: string;
   until?: string;
@@ -26,7 +25,6 @@ export interface AliasReplayQuery {
   cursor?: string;
 }
 
-/** Result of one call. */
 export interface AliasReplayed {
   replayId: Id;
   aliasId: Id;
@@ -40,7 +38,7 @@ export interface AliasReplayed {
   nextCursor: string | null;
 }
 
-/** Sends messages of an alias again, to the alias's current destinations. */
+/** To the alias's current destinations. */
 @Injectable()
 export class AliasReplay {
   constructor(
@@ -93,10 +91,7 @@ export class AliasReplay {
     };
   }
 
-  /**
-   * Determines the destinations of each message of a page, oldest first. `last` is null if there are no older messages.
-   * Throws 503 if there is no capacity for filters.
-   */
+  /** Destinations of a page's messages, oldest first. `last`: null on the last page. 503 if filters lack capacity. */
   private async look(
     range: ReceivedRange,
     routes: AliasRoutes,
@@ -127,10 +122,7 @@ export class AliasReplay {
     return looked;
   }
 
-  /**
-   * Returns null for a message that is never sent again. Also returns null if filters took too long, so that the
-   * destinations are unknown.
-   */
+  /** Null for a message that is never sent again, or if filters took too long and the destinations are unknown. */
   private async targetsOf({ isExcluded, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
     if (isExcluded) return null;
     if (request !== null) return this.routing.matching(routes, new RequestView(request, request.verification));

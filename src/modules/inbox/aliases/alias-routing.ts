@@ -15,16 +15,14 @@ import { AliasesStore } from './aliases.store.js';
 
 const ENTRIES_MAX = 5_000;
 
-/** Routes of an alias with their filters. A null filter selects all mail. */
+/** A null filter selects all mail. */
 export interface AliasRoutes {
   environmentId: number;
   aliasId: Id;
   routes: readonly { destinationId: Id; filter: Condition | null }[];
 }
 
-/**
- * Finds the destinations of a received message: each destination of its alias whose filter matches gets one delivery.
- */
+/** Each destination of a received message's alias whose filter matches gets one delivery. */
 @Injectable()
 export class AliasRouting {
   /** Caches routes by the alias version that the message was claimed with. A later version is loaded. */
@@ -42,10 +40,7 @@ export class AliasRouting {
     notifications.on('alias', () => this.cache.clear());
   }
 
-  /**
-   * Returns the destinations, or null if the filters took too long, so that they are unknown. Throws 503 if there is no
-   * capacity for such filters.
-   */
+  /** Null if the filters took too long, so that the result is unknown. Throws 503 without capacity for them. */
   async arrivals(
     { environmentId, aliasId, destinationIds }: WaitingMessage,
     view: RequestView,
@@ -67,10 +62,7 @@ export class AliasRouting {
     );
   }
 
-  /**
-   * Returns the destinations by these routes, or null if the filters took too long. Throws 503 if there is no capacity
-   * for such filters.
-   */
+  /** Null if the filters took too long. Throws 503 if there is no capacity for such filters. */
   async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
     const verdicts = routes.map(({ filter }) => {
       const holds = filter === null || filter.matches(view);
@@ -104,7 +96,6 @@ export class AliasRouting {
   }
 }
 
-/** Returns the routes of an alias from its settings. */
 export function routesOf({
   environmentId,
   id,

@@ -6,10 +6,7 @@ import { type Id, parseId } from '#kernel/ids.js';
 import { Targets } from '#modules/destinations/contract.js';
 import type { AliasColumns } from './aliases.store.js';
 
-/**
- * Settings of an alias besides its address, as given by the caller. Missing fields keep their values, and null clears
- * them.
- */
+/** As given by the caller. Missing fields keep their values, and null clears them. */
 export interface AliasSettings {
   /** Short form of `routes`. Destinations that stay keep their filters. */
   destinationIds?: readonly string[];
@@ -18,22 +15,18 @@ export interface AliasSettings {
   maxSizeBytes?: number | null;
 }
 
-/** Destination of an alias with its filter. A null filter selects all mail. */
+/** A null filter selects all mail. */
 export interface AskedAliasRoute {
-  /** Id of a destination, `dst_…`. */
+  /** `dst_…` */
   destination: string;
   filter: Record<string, unknown> | null;
 }
 
-/** Parses the settings of aliases. */
 @Injectable()
 export class AliasSettingsReader {
   constructor(private readonly targets: Targets) {}
 
-  /**
-   * Throws 422 with every fault. Must run outside of a transaction, because it queries destinations. The result has no
-   * `filters` if the previous ones are kept.
-   */
+  /** Throws 422 with every fault. Queries destinations, so runs outside of a transaction. No `filters`: keep them. */
   async read(
     environmentId: number,
     { destinationIds, routes, allowedSenders, maxSizeBytes }: AliasSettings,
@@ -68,7 +61,6 @@ export class AliasSettingsReader {
     if (faults.length > 0) throw invalid(faults);
     return columns;
   }
-  /** Returns the indexes of ids without a destination. */
   private async unknown(environmentId: number, ids: readonly (Id | null)[]): Promise<number[]> {
     const known = await Promise.all(
       ids.map(async (id) => (id === null ? null : this.targets.ofListed(environmentId, id))),

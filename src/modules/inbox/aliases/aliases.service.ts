@@ -12,7 +12,6 @@ import { AliasesStore } from './aliases.store.js';
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads, changes and removes aliases of the caller's environment. */
 @Injectable()
 export class AliasesService {
   constructor(
@@ -44,7 +43,7 @@ export class AliasesService {
     return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
   }
 
-  /** Finds an alias by its id or full address. Throws 404. */
+  /** By id or full address. Throws 404. */
   async find({ environmentId }: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
     const id = parseId('al', text);
     const row =
@@ -72,10 +71,7 @@ export class AliasesService {
     });
   }
 
-  /**
-   * Removes an alias. New mail is rejected from now on, and received messages stay readable as events. Throws 404, also
-   * for a repeated call.
-   */
+  /** New mail is rejected from now on; received messages stay readable. Throws 404, also for a repeated call. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { environmentId, id } = await this.find(tenant, text);
     if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw notFound('alias');

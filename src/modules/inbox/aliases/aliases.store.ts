@@ -50,10 +50,7 @@ const FILTERS: Statement = {
   text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid',
 };
 
-/**
- * Deletes aliases of every environment that were removed so long ago that none of their messages are stored. Scans
- * every partition of messages.
- */
+/** Deletes aliases, of every environment, removed too long ago to have messages. Scans every partition of messages. */
 const FORGET: Statement = {
   name: 'aliases.forget',
   text: `
@@ -98,10 +95,7 @@ export class AliasesStore {
     });
   }
 
-  /**
-   * Returns the filters of an alias, also of a removed one whose mail may be in flight. Returns no filters if there is
-   * no such alias.
-   */
+  /** Also for a removed alias, whose mail may be in flight. Empty if there is no such alias. */
   async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
     const [row] = await this.database.readPrepared<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
     return row?.filters ?? {};
@@ -133,10 +127,7 @@ export class AliasesStore {
     });
   }
 
-  /**
-   * Returns false if the address is taken (aliases_address_idx, aliases_platform_idx). The transaction cannot continue
-   * then.
-   */
+  /** False if the address is taken (aliases_address_idx, aliases_platform_idx); the transaction must end then. */
   async insert(row: AliasEntity): Promise<boolean> {
     try {
       await this.rows().insert(row as QueryDeepPartialEntity<AliasEntity>);
@@ -148,7 +139,7 @@ export class AliasesStore {
     return true;
   }
 
-  /** Changes the row and returns it, in the transaction that locked it. */
+  /** In the transaction that locked the row. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
     await this.rows().update(
@@ -159,14 +150,12 @@ export class AliasesStore {
     return { ...row, ...columns };
   }
 
-  /** Returns false if there is no such alias. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     if ((await this.database.query(REMOVE, [environmentId, id])).length === 0) return false;
     await this.announce({ environmentId, id });
     return true;
   }
 
-  /** Deletes removed aliases without stored messages. */
   async forget(): Promise<void> {
     if ((await this.database.query(IS_ANY_FORGOTTEN)).length > 0) await this.database.query(FORGET);
   }

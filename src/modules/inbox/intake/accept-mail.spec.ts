@@ -31,7 +31,6 @@ describe('large messages that arrive concurrently', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  /** A slow blob store that the test completes explicitly. */
   function accepting(): { mail: AcceptMail; writing: () => number; end: () => void } {
     const ends: (() => void)[] = [];
     let writing = 0;

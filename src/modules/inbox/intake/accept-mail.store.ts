@@ -3,17 +3,14 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { byteaArray, dateArray, intArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { NewMessage } from './message-row.js';
 
-/** Reason why a message was not stored: it is a duplicate, or its alias was removed. */
 export type NotStored = 'repeated' | 'gone';
 
 /**
- * Inserts the messages of one group in one statement, and so in one commit.
- *
- * Aliases are checked again (aliases_pkey), because much time may have passed since RCPT. Duplicates are found by
- * inbox_messages_repeated_idx, in the partition of the day on which they would expire and the one before. Two copies
- * that two processes receive at the same instant are both stored, which at-least-once allows. `is true` prevents the
- * use of indexes that begin with the environment. Without statistics the alias index looks as good to the planner, but
- * would scan the alias's whole day.
+ * Inserts one group in one statement, and so in one commit. Aliases are checked again (aliases_pkey), because much time
+ * may have passed since RCPT. Duplicates are found by inbox_messages_repeated_idx, in the partition of the day on which
+ * they would expire and the one before. Two copies that two processes receive at the same instant are both stored,
+ * which at-least-once allows. `is true` prevents indexes that begin with the environment: without statistics the alias
+ * index looks as good to the planner, but would scan the alias's whole day.
  */
 const INSERT: Statement = {
   name: 'inbox_accept',
@@ -42,12 +39,11 @@ const INSERT: Statement = {
     select n::int - 1 as place, case when is_repeated then 'repeated' else 'gone' end as why from judged where is_repeated or not is_living`,
 };
 
-/** Writes received messages. */
 @Injectable()
 export class AcceptMailStore {
   constructor(private readonly database: Database) {}
 
-  /** Inserts all messages in one commit. Returns those that were not stored, by index, with the reason. */
+  /** One commit for all. Returns those that were not stored, by index, with the reason. */
   async insert(messages: readonly NewMessage[]): Promise<ReadonlyMap<number, NotStored>> {
     const column = <K extends keyof NewMessage>(name: K): NewMessage[K][] => messages.map((message) => message[name]);
     const rows = await this.database.queryPrepared<{ place: number; why: NotStored }>(INSERT, [

@@ -15,18 +15,13 @@ import { MailArrivalSignal } from './mail-arrival-signal.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/**
- * Number of large messages that are written concurrently. Each one holds a connection and a few megabytes of memory, or
- * all of its bytes if the blob store cannot take chunks (S3).
- */
+/** Each large message holds a connection and a few MB, or all its bytes if the blob store takes no chunks (S3). */
 const LARGE_AT_ONCE = 2;
 /** Maximum wait of a large message for its turn. After that the client gets a temporary error and retries. */
 const LARGE_WAIT_MS_MAX = 60_000;
 const LARGE = 'large';
-/** Maximum number of ids in a reply. */
 const IDS_SHOWN_MAX = 3;
 
-/** An alias that a message was sent to, with the recipients that led to it. */
 interface Addressed {
   route: AliasRoute;
   to: string[];
@@ -36,10 +31,7 @@ interface Addressed {
 @Injectable()
 export class AcceptMail {
   private readonly logger = new Logger('Inbox');
-  /**
-   * Messages that are being stored, by alias, sender and bytes, so that a duplicate shares the result of the first
-   * copy.
-   */
+  /** Messages being stored, by alias, sender and bytes. A duplicate shares the first copy's result. */
   private readonly underWay = new Map<string, Promise<RowOutcomes>>();
   private readonly large = new KeyedSemaphore(LARGE_AT_ONCE);
 
@@ -54,7 +46,6 @@ export class AcceptMail {
     private readonly ids: Ids,
   ) {}
 
-  /** Implements `IncomingMail.accept`. */
   async accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer> {
     try {
       await this.takeReports(envelope, bytes);
@@ -132,10 +123,7 @@ export class AcceptMail {
     };
   }
 
-  /**
-   * A client whose connection broke may resend before the first copy is committed. Both copies get the result of the
-   * first.
-   */
+  /** A client whose connection broke may resend before the first commit. Both copies get the first one's result. */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);
     if (key === null) return store();
@@ -212,10 +200,7 @@ async function beginningOf(bytes: IncomingBytes, bytesMax: number): Promise<Buff
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/**
- * Replaces control characters with spaces: PostgreSQL's text cannot store NUL, and stored recipients are separated by
- * line feeds.
- */
+/** PostgreSQL's text cannot store NUL, and line feeds separate stored recipients. */
 const clean = (text: string): string => text.replace(/[\0-\x1f\x7f]|\p{Cs}/gu, ' ');
 
 function taken(rows: readonly NewMessage[]): SmtpAnswer {

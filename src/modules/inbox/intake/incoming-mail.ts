@@ -11,7 +11,6 @@ import { MailGroup } from './mail-group.js';
 import { MailPace } from './mail-pace.js';
 import { Recipients } from './recipients.js';
 
-/** Implements the inbox contract with recipient checks, pacing and storage. */
 @Injectable()
 export class StoredIncomingMail extends IncomingMail {
   constructor(

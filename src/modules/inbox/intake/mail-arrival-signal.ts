@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MailArrivals } from '../contract.js';
 
-/** Signals new mail to its listeners, without a dependency between the two sides. */
+/** Avoids a dependency between the two sides. */
 @Injectable()
 export class MailArrivalSignal extends MailArrivals {
   private readonly listeners: (() => void)[] = [];

@@ -1,7 +1,7 @@
 /**
- * With a limited rate, messages pass in bursts, so that they share a commit. One by one, each step would need its own
- * commit on the disk that deliveries use too. The next burst starts as soon as `BURST_WORTH` messages may pass, but
- * after `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
+ * With a limited rate, messages pass in bursts that share a commit. One by one, each step would need its own commit on
+ * the disk that deliveries use too. The next burst starts as soon as `BURST_WORTH` messages may pass, but after
+ * `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
@@ -9,7 +9,6 @@ const BURST_MS_MAX = 2_000;
 const BURST_WORTH = 24;
 /** Unused capacity is saved for up to this time, so that a late burst does not lower the rate. */
 const SAVED_MS = 2 * BURST_MS;
-/** Interval of the check for capacity while messages wait. */
 const LOOK_MS = 20;
 /** A message of this size counts as one. */
 const BYTES_OF_ONE = 64 * 1024;
@@ -19,9 +18,7 @@ interface Waiter {
   enter: (isIn: boolean) => void;
 }
 
-/**
- * Limits the number of messages per second and passes them in bursts. Waiting messages pass in the order of arrival.
- */
+/** Limits messages per second and passes them in bursts. Waiting messages pass in the order of arrival. */
 export class MailGate {
   private perSecond = Infinity;
   /** Number of messages that may pass while the rate is unlimited. */
@@ -58,7 +55,7 @@ export class MailGate {
     this.letIn();
   }
 
-  /** Returns how many of `max` messages may pass now, and counts them. */
+  /** Counts them as passed. */
   take(max: number): number {
     this.fill();
     const taken =
@@ -80,7 +77,6 @@ export class MailGate {
     if (this.ofBurst <= 0) this.burstMs = -Infinity;
   }
 
-  /** Counts the size of a message that has passed. */
   weigh(bytes: number): void {
     if (bytes >= BYTES_OF_ONE) this.count(bytes / BYTES_OF_ONE);
   }

@@ -14,9 +14,7 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 const GAP_MS = 4;
 /** Linger while mail yields to deliveries: a commit of one message costs the disk as much as one of ten. */
 const PACED_LINGER_MS = 100;
-/**
- * A larger backlog means that storage does not keep up. Clients get a temporary error and retry, so nothing is lost.
- */
+/** A larger backlog: storage does not keep up. Clients get a temporary error and retry, so nothing is lost. */
 const BACKLOG_MAX = 4_000;
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;
@@ -68,10 +66,7 @@ export class MailGroup {
     }
   }
 
-  /**
-   * The message may expire on a day without a partition, if the retention was changed since the partitions were
-   * created.
-   */
+  /** A changed retention may let the message expire on a day without a partition. */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
       return await this.insert(mails);

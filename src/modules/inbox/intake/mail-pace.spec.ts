@@ -11,7 +11,6 @@ class Hands extends Clock {
 }
 
 describe('MailPace', () => {
-  /** A process with this load, sampled a given number of times. */
   function process(loadSample: LoadSample): { pace: MailPace; clock: Hands; look: (times: number) => void } {
     const clock = new Hands();
     const pace = new MailPace({ sampler: () => () => loadSample } as unknown as LoadMonitor, clock);

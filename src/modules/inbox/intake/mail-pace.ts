@@ -7,15 +7,11 @@ import { MailGate } from './mail-gate.js';
 const LOOK_EVERY_MS = 100;
 /** A load sample older than this says nothing about the current load. */
 const STALE_MS = 1_000;
-/**
- * Number of messages that may pass without a current load sample, until the next one. This limits a flood that starts
- * while deliveries need the process.
- */
+/** Messages that may pass without a current sample. Limits a flood that starts while deliveries need the process. */
 const UNKNOWN_MAX = 8;
 /**
- * Minimum rate of mail as a fraction of the delivery rate, however busy the process is. It applies to accepting and to
- * reading, so that the backlog of unread mail does not grow. Accepting and reading one message cost as much as four or
- * five deliveries.
+ * Minimum rate of mail as a fraction of the delivery rate, for accepting and reading, so that the backlog of unread
+ * mail does not grow. Accepting and reading one message cost as much as four or five deliveries.
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
@@ -23,8 +19,8 @@ const FLOOR_MIN = 4;
 const TURN_MS_MAX = 30_000;
 
 /**
- * Controls how fast this process accepts and reads mail: without a limit, unless deliveries use nearly all of its time.
- * Mail can wait, because clients keep their messages and accepted messages are stored.
+ * Limits accepting and reading mail only when deliveries use nearly all of the process's time. Mail can wait: clients
+ * keep their messages, and accepted ones are stored.
  */
 @Injectable()
 export class MailPace {
@@ -32,7 +28,7 @@ export class MailPace {
   private readonly reading: MailGate;
   private readonly traffic: () => LoadSample;
   private seenMs: number;
-  /** True if there was no load sample for a while. The current load is unknown until the next one. */
+  /** No load sample for a while: the current load is unknown until the next one. */
   private isUnknown = false;
   private looking: NodeJS.Timeout | undefined;
   private seen = { taken: 0, read: 0 };
@@ -48,18 +44,16 @@ export class MailPace {
     this.seenMs = nowMs();
   }
 
-  /** Resolves with true when one more message may be accepted, or with false on a timeout. */
+  /** True when one more message may be accepted, false on a timeout. */
   turn(): Promise<boolean> {
     this.look();
     return this.taking.enter(TURN_MS_MAX);
   }
 
-  /** Counts the size of an accepted message. */
   taken(bytes: number): void {
     this.taking.weigh(bytes);
   }
 
-  /** Returns how many of `max` messages may be read now. */
   readable(max: number): number {
     this.look();
     return this.reading.take(max);
@@ -71,9 +65,7 @@ export class MailPace {
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
-  /**
-   * Whether mail is limited. Writes then use a longer linger, so that fewer commits compete with those of deliveries.
-   */
+  /** Writes then use a longer linger, so that fewer commits compete with those of deliveries. */
   get isPaced(): boolean {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
@@ -83,7 +75,7 @@ export class MailPace {
     return !this.isPaced && !this.isUnknown;
   }
 
-  /** Current limits of accepting and reading in messages per second. Infinity if there is no limit. */
+  /** Messages per second. Infinity if there is no limit. */
   figures(): { taken: number; read: number } {
     return { taken: this.taking.pace, read: this.reading.pace };
   }
@@ -118,10 +110,7 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
-  /**
-   * A Node.js timer can fire before the monotonic clock shows its whole delay. The update must run anyway, because no
-   * other call may follow.
-   */
+  /** A timer can fire before the monotonic clock shows its whole delay. Must update anyway: it may be the last call. */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }
@@ -135,10 +124,7 @@ export class MailPace {
   }
 }
 
-/**
- * Returns the rate for the pace control. A gate with a limit passes bursts, so a measurement between two of them would
- * be zero. Its limit is used instead.
- */
+/** A limited gate passes bursts, so a measurement between two of them would be zero. Its limit is used instead. */
 function tookOf({ pace }: MailGate, tookPerSecond: number): number {
   return pace === Infinity ? tookPerSecond : pace;
 }

@@ -1,21 +1,14 @@
 import type { Id } from '#kernel/ids.js';
 
-/**
- * Processing state of a message. `received` waits for the pipeline. If it also has a `reason`, it will be
- * `quarantined`, but is parsed all the same.
- */
+/** `received` waits for the pipeline. With a `reason` it will be `quarantined`, but is parsed all the same. */
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
-/**
- * Reason for a quarantine that was decided on acceptance, because other aliases of the same message accepted it: the
- * sender is not allowed, or the message is too large for this alias.
- */
+/** Reason for a quarantine decided on acceptance, because other aliases of the same message accepted it. */
 export type DoorReason = 'sender_not_allowed' | 'too_large';
 
 /**
- * A row of `inbox_messages` as the listener writes it. Its id is also that of its event (`evt_…`). The bytes are in
- * `raw` if they are at most 256 KB, otherwise in the blob with the message's id. If both are missing, the message was
- * erased.
+ * Row of `inbox_messages`; its id is also its event's (`evt_…`). The bytes are in `raw` if at most 256 KB, otherwise in
+ * the blob with this id. If both are missing, the message was erased.
  */
 export interface NewMessage {
   environmentId: number;
@@ -24,7 +17,7 @@ export interface NewMessage {
   expiresOnDay: number;
   aliasId: Id;
   reason: DoorReason | null;
-  /** Address of MAIL FROM. Empty for the null sender. */
+  /** Empty for the null sender. */
   envelopeFrom: string;
   /** Envelope recipients that led to this alias. */
   envelopeTo: readonly string[];

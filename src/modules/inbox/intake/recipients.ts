@@ -18,10 +18,7 @@ const LOCAL_MAX = 256;
 /** Addresses for mail about the installation itself (RFC 2142, providers' feedback loops). */
 const OPERATOR = /^(?:postmaster|abuse)$/i;
 
-/**
- * Looks up the route for an address, from a cache that any change of aliases clears. Entries are never older than five
- * seconds.
- */
+/** Cached. Any change of aliases clears the cache, and entries are never older than five seconds. */
 @Injectable()
 export class Recipients {
   private readonly logger = new Logger('Inbox');
@@ -40,7 +37,6 @@ export class Recipients {
     notifications.on('alias', () => this.cache.clear());
   }
 
-  /** Implements `IncomingMail.recipient`. */
   async check(address: string, declaredBytes: number): Promise<RecipientVerdict> {
     const at = address.lastIndexOf('@');
     // RFC 5321, section 4.5.1: `postmaster` needs no domain.
@@ -67,7 +63,7 @@ export class Recipients {
     }
   }
 
-  /** Returns whether a domain is the operator's own: the platform domain and its hosts that receive mail. */
+  /** The platform domain and its hosts that receive mail. */
   private isPlatforms(domain: string): boolean {
     const { platformDomain } = this.config;
     return (

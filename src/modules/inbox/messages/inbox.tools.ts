@@ -17,7 +17,6 @@ const FILTERS = {
   subject: z.string().min(1).max(500).optional().describe('Part of it.'),
 };
 
-/** The members of a listed message that are used here. */
 interface Listed {
   from: string;
   subject: string | null;
@@ -25,7 +24,6 @@ interface Listed {
   state: string;
 }
 
-/** Tools for agents to read received mail. */
 @Injectable()
 export class InboxTools extends AgentTools {
   constructor(private readonly clock: Clock) {
@@ -126,7 +124,6 @@ export class InboxTools extends AgentTools {
   ];
 }
 
-/** Returns a predicate for the header fields of a message. */
 function fitting({
   from,
   subject,

@@ -10,7 +10,6 @@ async function* breakingOff(): AsyncGenerator<Buffer> {
   throw new Error('EIO');
 }
 
-/** Reader of a message whose bytes are in a blob. */
 function bytesOf(read: BlobStore['read']): MessageBytes {
   return new MessageBytes({ raw: async () => null } as unknown as MessagesStore, { read } as unknown as BlobStore);
 }

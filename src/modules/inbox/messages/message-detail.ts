@@ -2,7 +2,7 @@ import type { ParsedMessage } from '../reading/parsed-message.js';
 
 /** The JSON part of a message's row: its contents, and results besides the verdicts. */
 export interface StoredDetail extends ParsedMessage {
-  /** Whether the message was sent automatically (RFC 3834). */
+  /** RFC 3834. */
   autoSubmitted: boolean;
   arc: string;
   /** True if the message could not be evaluated and needs a manual check. */

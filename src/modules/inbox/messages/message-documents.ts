@@ -7,7 +7,6 @@ import { MessageBytes } from './message-bytes.js';
 import { MessagesStore } from './messages.store.js';
 import { SignedViews } from './signed-views.js';
 
-/** Builds the HTML documents of messages for holders of a view. */
 @Injectable()
 export class MessageDocuments {
   constructor(
@@ -18,7 +17,7 @@ export class MessageDocuments {
     private readonly emails: SentEmails,
   ) {}
 
-  /** Returns the document in UTF-8. Throws 404 for an invalid or expired view, and if the message was erased since. */
+  /** In UTF-8. Throws 404 for an invalid or expired view, and for an erased message. */
   async findByToken(token: string): Promise<Uint8Array> {
     const viewed = this.views.read(token);
     const document = viewed && (await this.reading.document(viewed.environmentId, () => this.rawOf(viewed)));

@@ -6,10 +6,7 @@ import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { EventSources } from '#modules/events/event-sources.contract.js';
 import { MessagesStore } from './messages.store.js';
 
-/**
- * Erases a message with its bytes and attachments when its event's payload is erased. Also lets events be found by
- * alias.
- */
+/** Erases a message, its bytes and attachments with its event's payload. Also lets events be found by alias. */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
   constructor(
@@ -27,10 +24,7 @@ export class MessageErasure implements OnModuleInit {
     });
   }
 
-  /**
-   * Erases the row first, so that its bytes are no longer read. If the process dies in between, a retry finds the
-   * erased row and deletes the bytes.
-   */
+  /** The row goes first, so that its bytes are no longer read. After a crash, a retry deletes the bytes. */
   private async erase(environmentId: number, id: Id): Promise<void> {
     if (!(await this.messages.isKnown(environmentId, id))) return;
     await this.messages.erase(environmentId, id);

@@ -23,7 +23,6 @@ export function messageForAgent(message: ApiObject, body: 'text' | 'html', offse
   };
 }
 
-/** Returns everything except the body, with the sender's texts cut to `charactersMax` characters. */
 function restOf(detail: ReceivedMessageDetail, charactersMax: number): ApiObject {
   const cut = (text: string): string => (text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`);
   const few = (texts: readonly string[]): string[] => [

@@ -11,27 +11,19 @@ export class LookupError extends Error {
   }
 }
 
-/**
- * Maximum wait for one answer, and maximum number of queries in one phase without keys. SPF may need 110 names, DMARC
- * 88.
- */
+/** Limits for one answer, and for queries of one phase without keys. SPF may need 110 names, DMARC 88. */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
-/**
- * Names that must not be sent to name servers (RFC 6761, sections 6.3 and 6.4). A machine without DNS decides about its
- * own mail at once.
- */
+/** Never sent to name servers (RFC 6761, 6.3 and 6.4): a machine without DNS decides about its own mail at once. */
 const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
 
 /**
- * DNS queries of the verifiers of one message.
- *
  * A sender controls what is queried, so everything is limited: 3 s for an answer, 120 queries in each phase, 20 keys,
  * and a time that the caller sets. Beyond the limits every answer is `ETIMEOUT`, immediately. Each phase has its own
- * budget, so that a message cannot exhaust with SPF what its DMARC policy needs.
+ * budget, so that SPF cannot exhaust what the DMARC policy needs.
  */
 export class MessageLookups {
   private readonly answers: Answers = new Map();
@@ -40,7 +32,6 @@ export class MessageLookups {
   private isLate = false;
   private questions = 0;
   private keys = 0;
-  /** Number of queries in earlier phases. */
   private earlier = 0;
 
   constructor(
@@ -50,7 +41,6 @@ export class MessageLookups {
     private readonly answerMsMax = ANSWER_MS_MAX,
   ) {}
 
-  /** Number of queries sent to name servers. */
   get asked(): number {
     return this.questions;
   }
@@ -136,8 +126,8 @@ export class MessageLookups {
 }
 
 /**
- * Treats an invalid name as one without records. Senders choose names, also through SPF macros (RFC 7208, section 7).
- * An invalid name must not count as a failure of name servers, which would disable the DMARC policy.
+ * Senders choose names, also through SPF macros (RFC 7208, section 7). An invalid name must not count as a failure of
+ * name servers, which would disable the DMARC policy.
  */
 function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
   return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;

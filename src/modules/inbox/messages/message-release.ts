@@ -22,10 +22,7 @@ export class MessageRelease {
     private readonly database: Database,
   ) {}
 
-  /**
-   * Sends the message to the current destinations of its alias. Throws 404. Throws 409 if the message is not
-   * quarantined or if no destination accepts it.
-   */
+  /** Uses the alias's current destinations. Throws 404, and 409 if not quarantined or if no destination accepts it. */
   async release(tenant: Tenant, alias: string, text: string): Promise<void> {
     const found = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);

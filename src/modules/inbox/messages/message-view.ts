@@ -5,13 +5,10 @@ import type { HeaderLine } from '../reading/parsed-message.js';
 import type { Decided, WaitingMessage } from '../reading/waiting-messages.store.js';
 import type { StoredDetail } from './message-detail.js';
 
-/**
- * Maximum size of the text, and of the HTML, in an event. Consumers have limits, and the stored message is complete.
- */
+/** For the text, and for the HTML, in an event. Consumers have limits, and the stored message is complete. */
 const EVENT_BODY_BYTES_MAX = 64 * 1024;
 const EVENT_HEADERS_BYTES_MAX = 32 * 1024;
 
-/** Data that a message's API form is built from. */
 export interface Shown extends Pick<Decided, 'auth' | 'spf' | 'dkim' | 'dmarc' | 'dmarcPolicy' | 'spam' | 'virus'> {
   id: Id;
   aliasId: Id;
@@ -25,7 +22,6 @@ export interface Shown extends Pick<Decided, 'auth' | 'spf' | 'dkim' | 'dmarc' |
   detail: StoredDetail;
 }
 
-/** Returns a message in the form of the API and of its event. */
 export function messageView(shown: Shown, baseUrl: string): Record<string, unknown> {
   const { id, aliasId, address, detail } = shown;
   const eventId = showId('evt', id);
@@ -71,7 +67,7 @@ export function messageView(shown: Shown, baseUrl: string): Record<string, unkno
   };
 }
 
-/** Returns the body of a message's event: the API form with shorter texts. */
+/** The API form with shorter texts. */
 export function eventBody(message: WaitingMessage, decided: Decided, set: Disposition | null, baseUrl: string): string {
   const { detail } = decided;
   const cut = (text: string | null): { text: string | null; isTruncated: boolean } =>
@@ -83,10 +79,7 @@ export function eventBody(message: WaitingMessage, decided: Decided, set: Dispos
   return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, baseUrl));
 }
 
-/**
- * Joins repeated headers with line breaks, in their order. Keeping only the last one would allow a stranger to override
- * it.
- */
+/** Joins repeated headers with line breaks, in order. With only the last one, a stranger could override it. */
 function joined(lines: readonly HeaderLine[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const { name, value } of lines) headers.set(name, headers.has(name) ? `${headers.get(name)}\n${value}` : value);

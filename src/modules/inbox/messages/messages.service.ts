@@ -14,7 +14,6 @@ import { MessageBytes } from './message-bytes.js';
 import { messageView, type Shown } from './message-view.js';
 import { type MessageRange, type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
 
-/** Filters of the list, as given by the caller. */
 export interface MessageQuery extends PageQuery {
   state?: MessageState;
   from?: string;
@@ -23,10 +22,8 @@ export interface MessageQuery extends PageQuery {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Greater than every possible id. */
 const LAST_ID = lowestIdAt(Infinity);
 
-/** Reads messages that aliases of the caller's environment received. */
 @Injectable()
 export class MessagesService {
   constructor(
@@ -39,10 +36,7 @@ export class MessagesService {
     private readonly config: Config,
   ) {}
 
-  /**
-   * Newest first. With a filter, a page examines a bounded number of messages, so it may be short without being the
-   * last. Throws 404, and 400 for a bad cursor.
-   */
+  /** Newest first. A filter examines a bounded number, so a short page may not be the last. Throws 404 and 400. */
   async list(
     tenant: Tenant,
     alias: string,
@@ -74,7 +68,7 @@ export class MessagesService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** Returns a message in its API form. `isInTransaction` includes changes of the caller's transaction. Throws 404. */
+  /** `isInTransaction` includes changes of the caller's transaction. Throws 404. */
   async detail(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<Record<string, unknown>> {
     const { row, aliasId, address } = await this.row(tenant, alias, text, isInTransaction);
     return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
@@ -92,7 +86,7 @@ export class MessagesService {
     return { chunks, sizeBytes: row.sizeBytes };
   }
 
-  /** Returns a decoded attachment. Throws 404, and 503 if there is no capacity to decode it now. */
+  /** Throws 404, and 503 if there is no capacity to decode it now. */
   async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<FoundAttachment> {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
@@ -106,7 +100,7 @@ export class MessagesService {
     return found;
   }
 
-  /** Returns a view of the message's HTML. Throws 404, also if it has no HTML. */
+  /** Throws 404, also if the message has no HTML. */
   async view(tenant: Tenant, alias: string, text: string): Promise<MailView> {
     const { row, aliasId } = await this.row(tenant, alias, text);
     if (row.detail === null || row.detail.html === null) throw notFound('HTML of this message');

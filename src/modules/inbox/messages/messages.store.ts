@@ -4,7 +4,6 @@ import { type Id, lowestIdAt } from '#kernel/ids.js';
 import type { MessageState } from '../intake/message-row.js';
 import type { StoredDetail } from './message-detail.js';
 
-/** A message in a list. */
 export interface MessageRow {
   id: Id;
   state: MessageState;
@@ -18,7 +17,6 @@ export interface MessageRow {
   receivedAt: Date;
 }
 
-/** A message with all stored data. */
 export interface MessageRecord extends MessageRow {
   envelopeTo: string[];
   sizeBytes: number;
@@ -31,11 +29,9 @@ export interface MessageRecord extends MessageRow {
   detail: StoredDetail | null;
   eventId: Id | null;
   erasedAt: Date | null;
-  /** State of its event. */
   status: string;
 }
 
-/** Selects messages of one alias in an id range. */
 export interface MessageRange {
   environmentId: number;
   aliasId: Id;
@@ -47,7 +43,7 @@ export interface MessageRange {
   from?: string;
 }
 
-/** Maximum number of messages that one page with a filter examines. */
+/** Messages that one page with a filter examines. */
 const LOOKED_MAX = 2_000;
 
 const ROW = `
@@ -108,9 +104,7 @@ const IS_KNOWN: Statement = {
   text: 'select true as known from inbox_messages where environment_id = $1 and id = $2',
 };
 
-/**
- * Uses inbox_messages_pkey. A message that still waits for the pipeline is dropped, because it can no longer be read.
- */
+/** Uses inbox_messages_pkey. A message that waits for the pipeline is dropped, as it can no longer be read. */
 const ERASE: Statement = {
   name: 'inbox_erase',
   text: `
@@ -126,7 +120,6 @@ const RELEASE: Statement = {
   text: `update inbox_messages set state = 'processed', reason = null where environment_id = $1 and id = $2 and state = 'quarantined' and erased_at is null returning 1 as released`,
 };
 
-/** Stores and queries messages. */
 @Injectable()
 export class MessagesStore {
   constructor(private readonly database: Database) {}
@@ -172,7 +165,7 @@ export class MessagesStore {
     return row?.raw ?? null;
   }
 
-  /** Returns whether the message exists, erased or not. */
+  /** True also for an erased message. */
   async isKnown(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(IS_KNOWN, [environmentId, id])).length > 0;
   }

@@ -10,7 +10,6 @@ import { type MailView, MailViews, type ViewedMessage } from '../viewing.contrac
 const LIFETIME_MS = 60_000;
 const MAC_BYTES = 32;
 
-/** Contents of a token: environment, message, alias and expiry. */
 type Said = [environmentId: number, id: Id, aliasId: Id | null, expiresAtMs: number];
 
 /** Views as signed tokens: nothing is stored, and every node accepts tokens of the others. */
@@ -34,7 +33,7 @@ export class SignedViews extends MailViews {
     return { token, url: `${this.config.baseUrl}/v1/mail-views?token=${token}`, expiresAt: new Date(expiresAtMs) };
   }
 
-  /** Returns the message that a token shows, or null if the token is invalid or expired. */
+  /** Null if the token is invalid or expired. */
   read(token: string): ViewedMessage | null {
     const [body = '', mac = '', ...rest] = token.split('.');
     const given = Buffer.from(mac, 'base64url');

@@ -10,17 +10,14 @@ import { eventBody } from '../messages/message-view.js';
 import { MessageProgress } from './message-progress.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
-/** Type of the event that a received message becomes. */
 export const RECEIVED_EVENT_TYPE = 'email.received';
 
 /** Longer than any retry. */
 const KEY_TTL_MS = 7 * 86_400_000;
 
 /**
- * Turns a decided message into exactly one event, even if workers die or are slow.
- *
- * The decision is stored first, so that another worker continues with it. The key of the event is committed with the
- * event. The row is updated last.
+ * Turns a decided message into exactly one event, even if workers die or are slow. The decision is stored first, so
+ * that another worker continues with it. The key of the event is committed with the event. The row is updated last.
  */
 @Injectable()
 export class AcceptMessage {

@@ -15,7 +15,6 @@ const hasDkimpy = hasTool(
   () => hasPythonModules(PYTHON, 'dkim', 'dns'),
 );
 
-/** A message with one signature for each domain. */
 async function signed(from: string, domains: readonly string[], headers: Record<string, string> = {}): Promise<Buffer> {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const message = { from, to: 'a@in.example', subject: 'Order', text: 'Where is it?\n', headers };

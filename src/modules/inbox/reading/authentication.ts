@@ -17,25 +17,18 @@ export interface Arrived {
   helo: string;
   /** Address of MAIL FROM. Empty for the null sender, for which HELO is checked instead (RFC 7208, section 2.4). */
   mailFrom: string;
-  /** Posthorn's own host name. */
   ownName: string;
 }
 
 /** Time limits: first for SPF and the keys of signatures, then for DMARC. Each one times out separately. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
-/**
- * Maximum length of an SMTP path with some extra text (RFC 5321, section 4.5.3.1). A longer one contains no domain that
- * could be queried.
- */
+/** Maximum SMTP path plus some text (RFC 5321, section 4.5.3.1). A longer one contains no domain to query. */
 const ADDRESS_CHARACTERS_MAX = 320;
 /** A message with several authors has none (`authorOf`), however many there are. */
 const ADDRESSES_MAX = 20;
 
-/**
- * Authenticates the author of a message: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Silent
- * name servers cost a verdict, never the message.
- */
+/** SPF (RFC 7208), DKIM (6376), DMARC (9989), ARC (8617). Silent name servers cost a verdict, never the message. */
 export async function authenticate(
   message: Arrived,
   records: NameRecords,
@@ -61,17 +54,12 @@ export async function authenticate(
   }
 }
 
-/** Result of DMARC. */
 interface Alignment {
   dmarc: AuthVerdict;
-  /**
-   * Policy that the From domain publishes for mail that fails. Null without a record, and if name servers did not
-   * answer.
-   */
+  /** What the From domain publishes for failing mail. Null without a record, or if name servers did not answer. */
   dmarcPolicy: DmarcPolicy | null;
 }
 
-/** Result of SPF and the domain that it applies to. */
 interface SenderPolicy {
   verdict: AuthVerdict;
   domain: string | null;
@@ -98,10 +86,8 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
 }
 
 /**
- * Evaluates whether an identity that passed is aligned with the From domain.
- *
- * If none is, but one that name servers did not answer for would be, the policy cannot be applied (RFC 7489, section
- * 6.6.2). The result is then `temperror` instead of `fail`.
+ * Whether an identity that passed is aligned with the From domain. If none is, but one that name servers did not answer
+ * for would be, the policy cannot be applied (RFC 7489, section 6.6.2): `temperror` instead of `fail`.
  */
 export async function alignment(
   signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
@@ -141,8 +127,8 @@ async function evaluated(
 }
 
 /**
- * Replaces an overlong address with an empty one. Converting it to A-labels runs on the main thread and takes quadratic
- * time: 70,000 letters took five seconds of CPU. An empty address still counts as an author, without a domain.
+ * An overlong address becomes empty: converting it to A-labels runs on the main thread in quadratic time (70,000
+ * letters took 5 s of CPU). An empty address still counts as an author, without a domain.
  */
 const bounded = (address: string): string => (address.length > ADDRESS_CHARACTERS_MAX ? '' : address);
 

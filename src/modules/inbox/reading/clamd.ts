@@ -5,10 +5,7 @@ import type { ScanVerdict } from '#engine/mail/mail-verdicts.js';
 const CHUNK_BYTES = 64 * 1024;
 const ANSWER_BYTES_MAX = 4 * 1024;
 
-/**
- * Sends a message over clamd's INSTREAM protocol and returns the reply. Each chunk follows its length in four bytes,
- * and a length of zero ends the stream.
- */
+/** clamd's INSTREAM protocol: each chunk follows its length in four bytes, and a length of zero ends the stream. */
 export async function scanWithClamd(socket: Duplex, raw: Buffer): Promise<string> {
   const answer = readAnswer(socket);
   try {

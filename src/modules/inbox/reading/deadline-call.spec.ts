@@ -15,7 +15,6 @@ describe('a call that waits for a free thread', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** A thread slot with these results. The last one repeats. */
   function lane(ends: JobEnd<string>[]): { run: () => Promise<JobEnd<string>>; calls: () => number } {
     let calls = 0;
     return { run: async () => ends[Math.min(calls++, ends.length - 1)] as JobEnd<string>, calls: () => calls };

@@ -3,10 +3,7 @@ import type { Job, JobEnd, ThreadSlot } from '#sandbox/lane.js';
 const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
 
-/**
- * Runs a call on a thread slot, and retries while the slot is busy, until `untilMs` on the monotonic clock. Without the
- * retries, earlier results for the same message would be lost.
- */
+/** Retries while the slot is busy, until `untilMs` (monotonic); otherwise earlier results would be lost. */
 export async function runUntil<C, A>(
   lane: Pick<ThreadSlot<C, A>, 'run'>,
   job: Job<C>,

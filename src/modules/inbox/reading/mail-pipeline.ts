@@ -22,20 +22,14 @@ import {
 
 /** Number of messages that one process reads concurrently. Most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
-/**
- * Maximum number of them from one environment, so that a flood or slow name servers delay no other environment's mail.
- */
+/** From one environment, so that a flood or slow name servers delay no other environment's mail. */
 const OF_ONE_MAX = 24;
 /** Maximum total bytes of large messages in memory: one of the maximum size. Reading needs a multiple of it. */
 const BYTES_MAX = 41 * 1024 * 1024;
 /** Polling interval for messages that other processes received. */
 const REST_MS = 500;
-/**
- * Minimum time between two claims. Under load one statement claims many messages, and a single message is claimed at
- * once.
- */
+/** Under load one statement claims many messages, and a single message is claimed at once. */
 const GAP_MS = 15;
-/** Pause until the pace allows reading again. */
 const PACED_MS = 100;
 /** Renewal interval of claims: at least twice within the lease, with room for a slow statement. */
 const RENEW_MS = 3_000;
@@ -45,26 +39,19 @@ const BACKOFF_MS_MAX = 600_000;
 /** Delay if the machine has no capacity, which does not count as a failed try. */
 const BUSY_MS = 1_000;
 
-/**
- * Takes each received message through verdicts, parsing and policy, and turns it into an event. Runs in every process
- * that delivers.
- */
+/** Takes each message through verdicts, parsing and policy to an event. In every process that delivers. */
 @Injectable()
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');
   private readonly loop: Loop;
-  /** Renews the claims of messages that take longer than most. */
   private readonly renewing: Loop;
-  /** Messages that are being processed, with the time of their claim on the monotonic clock. */
+  /** With the time of the claim on the monotonic clock. */
   private readonly underWay = new Map<Promise<void>, { message: WaitingMessage; sinceMs: number }>();
   private readonly held = new Map<number, number>();
   private bytes = 0;
   private turnedMs = -Infinity;
   private sawAllMs = -Infinity;
-  /**
-   * Expiry days of the messages claimed since the last claim over all days. Most of the next messages expire on these
-   * days too.
-   */
+  /** Expiry days of the messages claimed since the last claim over all days. Most next ones expire on them too. */
   private readonly days = new Set<number>();
   private waking: NodeJS.Timeout | null = null;
   private isStopping = false;

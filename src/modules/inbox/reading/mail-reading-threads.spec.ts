@@ -9,7 +9,6 @@ describe('ThreadedMailReading', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
   afterEach(() => void jest.useRealTimers());
 
-  /** Counts the messages in memory, and lets their threads end. */
   function held(): {
     read: (environmentId: number) => Promise<FoundAttachment | null>;
     inMemory: () => number;

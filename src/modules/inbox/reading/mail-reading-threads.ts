@@ -5,7 +5,6 @@ import { MailReading, type ReadBytes } from '../viewing.contract.js';
 import { MailThreads } from './mail-threads.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 
-/** A file of a message, with its bytes. */
 export interface FoundAttachment {
   note: AttachmentNote;
   content: Uint8Array;
@@ -13,15 +12,11 @@ export interface FoundAttachment {
 
 /** Maximum number of messages in memory for reading on request. Each has up to about 25 MB, plus its parsed form. */
 const AT_ONCE = 4;
-/** Maximum number of them from one environment. */
 const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
 const ALL = '';
 
-/**
- * Reads messages on request, a few at a time. The whole message is in memory for that, even before a thread is free for
- * it.
- */
+/** Reads on request, a few at a time, because the whole message is in memory even before a thread is free. */
 @Injectable()
 export class ThreadedMailReading extends MailReading {
   private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);

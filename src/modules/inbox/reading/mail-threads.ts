@@ -7,7 +7,6 @@ import { runUntil } from './deadline-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
-/** A call to a thread. */
 export type MailCall =
   | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'parse'; raw: Uint8Array }
@@ -24,10 +23,9 @@ export type MailAnswer =
   | { kind: 'document'; document: Uint8Array | null }
   | { kind: 'failed'; sentence: string };
 
-/** Result of reading: the value, or a sentence that describes the fault of the message. */
+/** `fault` is a sentence about what is wrong with the message. */
 export type Read<A> = A | { fault: string };
 
-/** Signatures and contents of a message. */
 export interface ReadAll {
   signatures: Read<Signatures>;
   message: Read<ParsedMessage>;
@@ -35,8 +33,8 @@ export interface ReadAll {
 
 const THREADS_MAX = 3;
 /**
- * Fewer than `THREADS_MAX`, so that no environment uses all threads. Only one while mail yields to deliveries, because
- * starting a thread costs more than reading a hundred messages.
+ * Below `THREADS_MAX`, so that no environment uses all threads. Only one while mail yields to deliveries: starting a
+ * thread costs more than reading a hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
 /** Limits of one call: CPU time, and elapsed time for a machine without free CPU. */
@@ -46,10 +44,7 @@ const IDLE_MS_MAX = 30_000;
 /** Maximum wait for a free thread. Together with the calls themselves it stays within the lease of the message. */
 const PATIENCE_MS = 60_000;
 
-/**
- * Reads messages on threads with limits for every call, so that a harmful message affects only its own call. Threads
- * start when mail arrives and end when they are idle.
- */
+/** Every call is limited, so that a harmful message affects only its own. Idle threads end. */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
   private readonly threadSlot: ThreadSlot<MailCall, MailAnswer>;
@@ -73,15 +68,12 @@ export class MailThreads implements OnApplicationShutdown {
     await this.threadSlot.close();
   }
 
-  /** Returns the worker's file and the limits of one call. Tests override it. */
+  /** Tests override it. */
   protected reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
     return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
-  /**
-   * Returns the signatures and contents of a message, in one call unless one of them fails. Throws 503 if no thread is
-   * free within a minute.
-   */
+  /** Signatures and contents, in one call unless one fails. Throws 503 if no thread is free within a minute. */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
     const untilMs = performance.now() + PATIENCE_MS;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
@@ -95,7 +87,7 @@ export class MailThreads implements OnApplicationShutdown {
     };
   }
 
-  /** Returns null if there is no such attachment. Throws 503 if no thread is free. */
+  /** Null if there is no such attachment. Throws 503 if no thread is free. */
   async attachment(
     environmentId: number,
     raw: Buffer,
@@ -105,16 +97,13 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'attachment' ? answer.attachment : null;
   }
 
-  /** Returns the contents of a message, or null if it breaks the parser. Throws 503 if no thread is free. */
+  /** Null if the message breaks the parser. Throws 503 if no thread is free. */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
     const answer = await this.ask(environmentId, { kind: 'parse', raw });
     return answer.kind === 'parsed' ? answer.message : null;
   }
 
-  /**
-   * Returns the HTML of a message as a document, or null if it has none or breaks the parser. Throws 503 if no thread
-   * is free.
-   */
+  /** Null if the message has no HTML or breaks the parser. Throws 503 if no thread is free. */
   async document(environmentId: number, raw: Buffer): Promise<Uint8Array | null> {
     const answer = await this.ask(environmentId, { kind: 'document', raw });
     return answer.kind === 'document' ? answer.document : null;
@@ -132,10 +121,7 @@ export class MailThreads implements OnApplicationShutdown {
   }
 }
 
-/**
- * A thread whose crash counts as a failure of the message. A retry would crash again, forever. A thread that never
- * started is a different error.
- */
+/** A crash is the message's fault, as a retry would crash again, forever. A thread that never started is not. */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);
@@ -145,10 +131,7 @@ class ReaderThread extends CallThread<MailCall, MailAnswer> {
   }
 }
 
-/**
- * Converts the end of a call into its result. A failure caused by the message is a result. A failure caused by the
- * machine is thrown, so that the call is retried.
- */
+/** A failure that the message caused is a result. One that the machine caused is thrown, so that it is retried. */
 function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
   if (end.answer !== null) return end.answer;
   if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };

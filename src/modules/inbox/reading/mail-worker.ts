@@ -6,10 +6,7 @@ import type { MailAnswer, MailCall, Read } from './mail-threads.js';
 import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
-/**
- * Nice value of the thread: about a third of the CPU time of a normal thread. A higher value would leave no time for
- * mail on a busy machine.
- */
+/** About a third of a normal thread's CPU time. A higher value would leave no time for mail on a busy machine. */
 const NICENESS = 5;
 /** After a larger message the thread ends. Its memory, a multiple of the message, returns to the system only then. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
@@ -50,15 +47,12 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
   }
 }
 
-/** Converts an error into a fault, so that a failure of one part does not affect the other. */
+/** A failure of one part must not affect the other. */
 function told<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }
 
-/**
- * Lowers the priority of this thread, so that mail uses CPU time that the other threads of the process leave. Linux
- * accepts thread ids as process ids.
- */
+/** Mail uses CPU time that other threads leave. Linux accepts thread ids as process ids. */
 function beModest(number: string | null): void {
   if (number === null) return;
   try {

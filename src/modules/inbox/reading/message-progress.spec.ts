@@ -5,7 +5,6 @@ import type { Decided, Progress, WaitingMessage, WaitingMessagesStore } from './
 
 const message = (id: string): WaitingMessage => ({ id }) as unknown as WaitingMessage;
 const DECIDED = { detail: { text: null, html: null, headerLines: [] } } as unknown as Decided;
-/** An error of PostgreSQL for an unstorable value. */
 const refused = (): Error => Object.assign(new Error('invalid'), { code: '22P05' });
 
 describe('the group commit of the pipeline', () => {

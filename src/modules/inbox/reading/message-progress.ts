@@ -11,7 +11,7 @@ const GAP_MS = 4;
 /** Linger while mail yields to deliveries: a commit of one message costs the disk as much as one of ten. */
 const PACED_LINGER_MS = 100;
 
-/** One step of a message. A null decision means that its event exists. */
+/** A null decision means that the event exists. */
 interface Step {
   message: WaitingMessage;
   decided: Decided | null;
@@ -44,7 +44,6 @@ export class MessageProgress {
     return this.group.add({ message, decided });
   }
 
-  /** Marks a message whose event exists as `processed` or `quarantined`. */
   async settle(message: WaitingMessage): Promise<void> {
     await this.group.add({ message, decided: null });
   }
@@ -59,7 +58,6 @@ export class MessageProgress {
   }
 }
 
-/** Approximate size of a decision in its row: texts and header lines. */
 function weightOf(decided: Decided | null): number {
   if (decided === null) return 0;
   const { text, html, headerLines } = decided.detail;

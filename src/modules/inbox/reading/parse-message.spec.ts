@@ -2,7 +2,6 @@ import { attachmentOf, parseMessage } from './parse-message.js';
 
 const HEAD = 'From: Ada <ada@b.example>\r\nTo: a@in.example\r\nSubject: Order\r\n';
 const of = (text: string): Buffer => Buffer.from(text);
-/** Whether a value contains nothing that PostgreSQL rejects. */
 const isStorable = (value: unknown): boolean =>
   !/\\u0000|\\ud[89a-f][0-9a-f]{2}/i.test(JSON.stringify(value).replace(/\\\\/g, ''));
 

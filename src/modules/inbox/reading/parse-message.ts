@@ -15,7 +15,7 @@ const SUBJECT_BYTES_MAX = 4_096;
 /** Maximum number of lines. The parser creates an object for each, and an attachment of 25 MB has 330,000. */
 const LINES_MAX = 400_000;
 
-/** Parses a message. Throws the errors of the parser. Bombs exceed its limits or those of the thread. */
+/** Throws the errors of the parser. Bombs exceed its limits or those of the thread. */
 export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   const email = await parsed(raw);
   const cutter = new Cutter();
@@ -42,7 +42,7 @@ export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   };
 }
 
-/** Returns the attachment at this index with its bytes, or null if there is none. */
+/** Null if there is no attachment at this index. */
 export async function attachmentOf(
   raw: Buffer,
   index: number,
@@ -64,7 +64,7 @@ export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
   return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
 }
 
-/** Runs the parser. Rejects for a message with too many lines. */
+/** Rejects for a message with too many lines. */
 function parsed(raw: Buffer): Promise<Email> {
   let lines = 0;
   for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines += 1;
@@ -73,7 +73,6 @@ function parsed(raw: Buffer): Promise<Email> {
   return PostalMime.parse(raw, { forceRfc822Attachments: true });
 }
 
-/** Cuts texts and lists that are too long, and records that it did. */
 class Cutter {
   hasCut = false;
 
@@ -103,7 +102,7 @@ class Cutter {
   }
 }
 
-/** Returns addresses in display form, with groups replaced by their members. */
+/** Groups are replaced by their members. */
 function shownList(list: readonly Address[]): string[] {
   return list
     .flatMap((entry) => (entry.group === undefined ? [entry] : entry.group))

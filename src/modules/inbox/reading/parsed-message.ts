@@ -1,10 +1,9 @@
-/** A received header, unfolded and sanitized. */
+/** Unfolded and sanitized. */
 export interface HeaderLine {
   name: string;
   value: string;
 }
 
-/** Metadata of a file in a message, without its bytes. */
 export interface AttachmentNote {
   filename: string;
   content_type: string;
@@ -30,14 +29,11 @@ export interface ParsedMessage {
   headerLines: HeaderLine[];
   attachments: AttachmentNote[];
   isTruncated: boolean;
-  /** Reason why the message could not be parsed. Null if it could. */
+  /** Null if the message could be parsed. */
   parseError: string | null;
 }
 
-/**
- * Returns the contents of a message that could not be parsed. It is delivered nevertheless, and its bytes are
- * available.
- */
+/** For a message that could not be parsed. It is delivered nevertheless, and its bytes are available. */
 export function unparsed(parseError: string): ParsedMessage {
   return {
     from: '',

@@ -3,7 +3,6 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { MailPace } from '../intake/mail-pace.js';
 import { WaitingMessagesStore } from './waiting-messages.store.js';
 
-/** Metrics of the pipeline of received mail. */
 @Injectable()
 export class PipelineMetrics {
   private readonly readTotal;

@@ -27,10 +27,7 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /**
-   * Returns null if the bytes have been deleted. `mayChange` is true if missing DNS answers could change the decision.
-   * Throws 503 if there is no capacity to read it now.
-   */
+  /** Null if the bytes were deleted. `mayChange`: DNS answers are missing. Throws 503 if there is no capacity now. */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
@@ -65,7 +62,7 @@ export class ReadMessage {
   }
 }
 
-/** Returns the decision about a message that could not be evaluated. It needs a manual check. */
+/** Could not be evaluated, and needs a manual check. */
 export function undecided(message: WaitingMessage, parseError: string): Decided {
   const unknown = {
     spf: 'temperror',

@@ -10,10 +10,7 @@ import type { WaitingMessage } from './waiting-messages.store.js';
 const SCAN_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-/**
- * Runs rspamd and clamd, if they are configured. If one is unavailable or slow, its verdict is `processing_failed`. It
- * never delays a message for longer than its time limit.
- */
+/** An unavailable or slow scanner yields `processing_failed`, and delays a message by its limit at most. */
 @Injectable()
 export class Scanners {
   private readonly logger = new Logger(Scanners.name);

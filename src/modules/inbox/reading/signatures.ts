@@ -8,17 +8,15 @@ const { arc, dkimVerify } = loadSignatureChecks();
 /** DNS answers for keys, by name. A missing key exceeded the limits of one message and was never looked up. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
-/** A verified signature with its result. */
 export interface LookedAt {
   /** Identifies the signature for DMARC. */
   id: string;
   domain: string;
   verdict: AuthVerdict;
-  /** Bytes of the body that the signature does not cover. */
   underSized: number;
 }
 
-/** Sender authentication that depends only on the bytes of a message. */
+/** Depends only on the bytes of the message. */
 export interface Signatures {
   dkim: LookedAt[];
   arc: AuthVerdict;
@@ -30,10 +28,7 @@ export interface Signatures {
 /** Minimum key size in bits (RFC 8301, section 3.2). */
 const KEY_BITS_MIN = 1024;
 
-/**
- * Verifies DKIM (RFC 6376) and ARC (RFC 8617) over the exact bytes received. Sends no DNS queries: the keys were looked
- * up before.
- */
+/** DKIM (RFC 6376) and ARC (RFC 8617) over the exact bytes. Sends no DNS queries: keys were looked up before. */
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
@@ -69,7 +64,6 @@ function arcVerdict(result: string, raw: Buffer, keys: FoundKeys): AuthVerdict {
   return arcKeyNames(fieldsOf(headOf(raw))).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
 }
 
-/** The members of mailauth's result that are used. */
 interface Verified {
   results: { id: string; signingDomain?: string; status: { result: string; underSized?: number } }[];
   headerFrom: unknown;
@@ -77,10 +71,7 @@ interface Verified {
   arc: unknown;
 }
 
-/**
- * Returns the message without the signatures after the first twenty, because each may require its own hash over the
- * whole body. The dropped ones are the lowest, and so the oldest.
- */
+/** Keeps the first twenty signatures: each may require a hash over the whole body. The lowest are the oldest. */
 function withoutExcess(raw: Buffer): Buffer {
   const end = headEndOf(raw);
   const head = raw.subarray(0, end < 0 ? raw.length : end).toString('latin1');

@@ -6,7 +6,7 @@ import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/d
 import type { Id } from '#kernel/ids.js';
 import type { StoredDetail } from '../messages/message-detail.js';
 
-/** A claimed message, with the current settings of its alias. */
+/** With the current settings of its alias. */
 export interface WaitingMessage {
   environmentId: number;
   id: Id;
@@ -24,7 +24,7 @@ export interface WaitingMessage {
   sizeBytes: number;
   messageId: string | null;
   receivedAt: Date;
-  /** Number of claims, including this one. */
+  /** Including this claim. */
   tries: number;
   address: string;
   destinationIds: Id[];
@@ -38,7 +38,6 @@ export interface WaitingMessage {
   raw: Buffer | null;
 }
 
-/** Everything about a read message that its event shows. */
 export interface Decided extends Omit<Verdicts, 'arc'> {
   auth: Auth;
   reason: QuarantineReason | null;
@@ -47,24 +46,19 @@ export interface Decided extends Omit<Verdicts, 'arc'> {
   detail: StoredDetail;
 }
 
-/** State of a worker that makes a claim. */
 export interface Claimant {
   claim: Id;
-  /** Maximum number of messages. */
   limit: number;
   /** Maximum number from one environment, including those that the worker holds. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
-  /**
-   * Capacity for large messages in bytes. A single larger one is claimed only by a worker that holds no message. Small
-   * messages do not count.
-   */
+  /** In bytes. Only a worker that holds no message claims a single larger one. Small ones do not count. */
   bytesMax: number;
-  /** Claims only messages that expire on these days, at most `DAYS_MAX` of them. Null for all days. */
+  /** At most `DAYS_MAX` expiry days. Null for all days. */
   days: readonly number[] | null;
 }
 
-/** Steps to write: decisions, and messages whose event exists. */
+/** Decisions, and messages whose event exists. */
 export interface Progress {
   decided: readonly { message: WaitingMessage; decided: Decided }[];
   settled: readonly WaitingMessage[];
@@ -73,12 +67,11 @@ export interface Progress {
 /** Larger messages count with their size, because they are read from a blob and held in memory. */
 export const LARGE_BYTES = 256 * 1024;
 
-/** Maximum number of days that a claim can be limited to. */
 export const DAYS_MAX = 4;
 
 /**
- * Lease as long as that of deliveries, plus the step to it. Messages of a dead worker are claimed again within seconds.
- * A worker that needs longer renews its leases.
+ * As long as that of deliveries, plus the step to it. Messages of a dead worker are claimed again within seconds. A
+ * slower worker renews its leases.
  */
 const LEASE = `interval '12 seconds'`;
 
@@ -145,7 +138,6 @@ const CLAIM_OF_DAYS = claimOf('inbox_claim_of_days', 'and m.expires_on in ($7::d
 /** Uses inbox_messages_received_idx of each partition, until one has a row. */
 const ANY_WAITING = `from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`;
 const IS_ANY_WAITING: Statement = { name: 'inbox_is_any_waiting', text: `select true as found ${ANY_WAITING}` };
-/** Time until the next work, for the DueWorkPoller. */
 export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 
 /**
@@ -200,8 +192,8 @@ const PUT_BACK: Statement = {
 const AWAITING_DNS_MAX = 1_000;
 
 /**
- * Uses inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. The limit
- * prevents an environment's waiting mail from slowing down the claims of others.
+ * Uses inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. The limit keeps
+ * waiting mail of one environment from slowing down the claims of others.
  */
 const AWAIT_DNS: Statement = {
   name: 'inbox_await_dns',
@@ -235,15 +227,11 @@ type ClaimedRow = Omit<WaitingMessage, 'decided'> & {
 /** A row without an id means that nothing was claimed. */
 type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 
-/** Claims and updates the messages that wait for the pipeline. */
 @Injectable()
 export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Claims messages fairly across environments. `raced` is true if another process claimed some of them first, so that
-   * there may be more.
-   */
+  /** Fair across environments. `raced`: another process claimed some first, so there may be more. */
   async claim({
     claim,
     limit,
@@ -299,8 +287,8 @@ export class WaitingMessagesStore {
   }
 
   /**
-   * Stores decisions and completions in one commit. A stored decision is final, even if the worker dies. Returns the
-   * messages that this worker still owns. Completed messages become `processed` or `quarantined`.
+   * One commit. A stored decision is final, even if the worker dies. Returns the messages that this worker still owns.
+   * Completed messages become `processed` or `quarantined`.
    */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
@@ -332,7 +320,6 @@ export class WaitingMessagesStore {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Renews the leases of messages that take longer. */
   async renew(messages: readonly WaitingMessage[]): Promise<void> {
     await this.database.queryPrepared(RENEW, [
       intArray(messages.map((m) => m.environmentId)),
@@ -342,7 +329,6 @@ export class WaitingMessagesStore {
     ]);
   }
 
-  /** Schedules the message for a retry after this time. */
   async putBack(
     { environmentId, id, expiresOn, claim }: WaitingMessage,
     afterMs: number,
@@ -351,10 +337,7 @@ export class WaitingMessagesStore {
     await this.database.queryPrepared(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 
-  /**
-   * Schedules the message for a retry after name servers had time to recover. Returns false if another worker owns it
-   * by now, or if too many messages of its environment wait already.
-   */
+  /** Retries once name servers had time to recover. False if not owned any more, or if too many wait already. */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
     return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
@@ -363,16 +346,14 @@ export class WaitingMessagesStore {
     return (await this.database.queryPrepared(HAS_EVENT, [environmentId, id, expiresOn])).length > 0;
   }
 
-  /** Returns the number of waiting messages (up to 10,000) and the age of the oldest one in seconds. */
+  /** Number of waiting messages (up to 10,000), and age of the oldest. */
   async waiting(): Promise<{ seconds: number; count: number }> {
     const [row] = await this.database.readPrepared<{ seconds: number; count: number }>(OLDEST, []);
     return row ?? { seconds: 0, count: 0 };
   }
 }
 
-/**
- * Returns exactly `DAYS_MAX` days, as the statement has that many parameters. Repeats the last day if there are fewer.
- */
+/** Exactly `DAYS_MAX` days, as the statement has that many parameters. Repeats the last if there are fewer. */
 function daysOf(days: readonly number[]): string[] {
   return Array.from({ length: DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
 }
