@@ -1,6 +1,7 @@
 import type { Fault } from './conditions/faults.js';
 import { compareDecimals } from './decimals.js';
-import { NUMBER, SUSPECT } from './exact-json.js';
+import { SUSPECT } from './exact-json.js';
+import { CLOSE_ARRAY, CLOSE_OBJECT, COMMA, END, JsonScanner, NUMBER, OPEN_ARRAY, OPEN_OBJECT } from './json-scanner.js';
 
 interface Level {
   readonly outer: Level | null;
@@ -44,50 +45,48 @@ export function isUnsafe(number: string): boolean {
   return !Number.isFinite(value) || compareDecimals(String(value), number) !== 0;
 }
 
+/** Reads the tokens of a text once and keeps the unsafe numbers. */
 class Scan {
-  private at = 0;
+  private readonly scanner: JsonScanner;
   private level: Level | null = null;
-  private isKept = false;
   private found: Lost[] = [];
 
   constructor(
-    private readonly text: string,
+    text: string,
     private readonly kept: ReadonlySet<string>,
-  ) {}
+  ) {
+    this.scanner = new JsonScanner(text);
+  }
 
   lost(): Lost[] {
-    while (this.at < this.text.length) this.step(this.text[this.at] as string);
+    for (let token = this.scanner.next(); token !== END; token = this.scanner.next()) this.read(token);
     return this.found;
   }
 
-  private step(first: string): void {
-    switch (first) {
-      case '{':
-        return this.open(false);
-      case '[':
-        return this.open(true);
-      case '}':
-      case ']':
-        return this.close();
-      case ',':
-        this.at += 1;
-        if (this.level?.isList === true) this.level.member = (this.level.member as number) + 1;
+  private read(token: number): void {
+    switch (token) {
+      case OPEN_OBJECT:
+        this.open(false);
+        if (this.scanner.next() === CLOSE_OBJECT) this.close();
+        else this.startMember();
         return;
-      case '"':
-        return this.string();
-      default:
-        if (first === '-' || (first >= '0' && first <= '9')) this.number();
-        else this.at += 1;
+      case OPEN_ARRAY:
+        return this.open(true);
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        return this.close();
+      case COMMA:
+        return this.moveToNextMember(this.level as Level);
+      case NUMBER:
+        return this.checkNumber();
     }
   }
 
   private open(isList: boolean): void {
-    this.at += 1;
     this.level = { outer: this.level, name: this.level?.member ?? '', isList, member: isList ? 0 : '', lost: null };
   }
 
   private close(): void {
-    this.at += 1;
     const { outer, lost } = this.level as Level;
     this.level = outer;
     if (lost === null) return;
@@ -101,41 +100,33 @@ class Scan {
     else (outer.lost ??= new Map()).set(outer.member, all);
   }
 
-  private string(): void {
-    const start = this.at;
-    let end = this.text.indexOf('"', start + 1);
-    while (this.isEscaped(end)) end = this.text.indexOf('"', end + 1);
-    this.at = end + 1;
-    const { level } = this;
-    if (level === null || level.isList) return;
-    let next = this.at;
-    while (this.isSpace(next)) next += 1;
-    if (this.text[next] !== ':') return;
-    this.at = next + 1;
-    level.member = JSON.parse(this.text.slice(start, end + 1)) as string;
-    level.lost?.delete(level.member);
-    if (level.outer === null) this.isKept = this.kept.has(level.member);
+  private moveToNextMember(level: Level): void {
+    if (level.isList) {
+      level.member = (level.member as number) + 1;
+    } else {
+      this.scanner.next();
+      this.startMember();
+    }
   }
 
-  private number(): void {
-    NUMBER.lastIndex = this.at;
-    const [number = ''] = NUMBER.exec(this.text) ?? [];
-    this.at += number.length;
+  /** Starts the member whose name is the current token, and skips the value if it is kept as text. */
+  private startMember(): void {
+    const level = this.level as Level;
+    level.member = this.scanner.decode();
+    level.lost?.delete(level.member);
+    if (level.outer !== null || !this.kept.has(level.member)) return;
+    // Skips the colon.
+    this.scanner.next();
+    this.scanner.nextValue();
+  }
+
+  private checkNumber(): void {
     const { level } = this;
-    if (level === null || this.isKept || !SUSPECT.test(number) || !isUnsafe(number)) return;
+    if (level === null) return;
+    const number = this.scanner.spelling;
+    if (!SUSPECT.test(number) || !isUnsafe(number)) return;
     const { member } = level;
     (level.lost ??= new Map()).set(member, [{ level, member, number }]);
-  }
-
-  private isEscaped(at: number): boolean {
-    let first = at;
-    while (this.text[first - 1] === '\\') first -= 1;
-    return (at - first) % 2 === 1;
-  }
-
-  private isSpace(at: number): boolean {
-    const code = this.text.charCodeAt(at);
-    return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
   }
 }
 
