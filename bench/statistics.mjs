@@ -99,7 +99,7 @@ export function verdictOf({ ratio, low, high, pairs }, tolerance, { more, less }
     return { kind: 'same', text: `the same within ${percent(tolerance)} %` };
   if (high < 1) return { kind: 'less', text: `${less} by ${percent(1 - high)} to ${percent(1 - low)} %` };
   if (low > 1) return { kind: 'more', text: `${more} by ${percent(low - 1)} to ${percent(high - 1)} %` };
-  return { kind: 'unknown', text: `cannot be told: ${needed({ ratio, low, high, pairs }, tolerance)}` };
+  return { kind: 'unknown', text: `undecided: ${needed({ ratio, low, high, pairs }, tolerance)}` };
 }
 
 /** @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance */

@@ -41,8 +41,8 @@ export function leaveBodyUnread({ raw }: FastifyRequest, reply: FastifyReply): v
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (encoding === undefined && (length === undefined || Number(length) === 0)) return;
   reply.header('connection', 'close');
-  // After the answer, Node reads a body to its end if nothing has read from it. One that was started and paused stays
-  // unread.
+  // After the answer, Node reads a body to its end if nothing has read from it. A body that was started and
+  // paused stays unread.
   raw.pause();
   raw.read(0);
   const { socket } = raw;

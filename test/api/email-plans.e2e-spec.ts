@@ -87,10 +87,10 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     nowMs = Date.now();
     const source = await dataSource(database.url, 1).initialize();
     kernel = new Database(source, { databaseUrl: database.url } as Config);
-    const { hotPool, readPool } = kernel as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
+    const { preparedPool, readPool } = kernel as unknown as Record<'preparedPool' | 'readPool', PlannedPool>;
     const { master } = source.driver as unknown as { master: pg.Pool };
     clients = {
-      hot: await hotPool.pool.connect(),
+      hot: await preparedPool.pool.connect(),
       reads: await readPool.pool.connect(),
       ordinary: await master.connect(),
     };

@@ -65,10 +65,10 @@ describe('the overview, with 10,000 targets', () => {
     database = await createDatabase('migrated');
     const source = await dataSource(database.url, 2).initialize();
     kernel = new Database(source, { databaseUrl: database.url } as Config);
-    const { hotPool, readPool } = kernel as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
+    const { preparedPool, readPool } = kernel as unknown as Record<'preparedPool' | 'readPool', PlannedPool>;
     const { master } = source.driver as unknown as { master: pg.Pool };
     clients = {
-      hot: await hotPool.pool.connect(),
+      hot: await preparedPool.pool.connect(),
       reads: await readPool.pool.connect(),
       ordinary: await master.connect(),
     };

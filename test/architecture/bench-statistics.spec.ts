@@ -104,14 +104,14 @@ describe('a verdict', () => {
     [
       { ratio: 1, low: 0.94, high: 1.06 },
       'unknown',
-      'cannot be told: between -6 and +6 %, needs more rounds (about 48)',
+      'undecided: between -6 and +6 %, needs more rounds (about 48)',
     ],
     [
       { ratio: 0.99, low: 0.96, high: 1.02 },
       'unknown',
-      'cannot be told: between -4 and +2 %, needs more rounds (about 18)',
+      'undecided: between -4 and +2 %, needs more rounds (about 18)',
     ],
-    [{ ratio: 1, low: 0, high: Infinity }, 'unknown', 'cannot be told: fewer than 6 pairs, needs more rounds'],
+    [{ ratio: 1, low: 0, high: Infinity }, 'unknown', 'undecided: fewer than 6 pairs, needs more rounds'],
   ])('of %j is %s', (ratio, kind, text) => {
     expect(verdictOf({ ...ratio, pairs: 24 }, 0.03, RATE)).toEqual({ kind, text });
   });

@@ -71,10 +71,10 @@ beforeAll(async () => {
   source = await dataSource(ledger.database.url, 1).initialize();
   database = new Database(source, { databaseUrl: ledger.database.url } as Config);
   // The service's own pools, so that statements are planned with their settings.
-  const { hotPool, readPool } = database as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
+  const { preparedPool, readPool } = database as unknown as Record<'preparedPool' | 'readPool', PlannedPool>;
   const { master } = source.driver as unknown as { master: pg.Pool };
   clients = {
-    hot: await hotPool.pool.connect(),
+    hot: await preparedPool.pool.connect(),
     reads: await readPool.pool.connect(),
     ordinary: await master.connect(),
   };

@@ -28,7 +28,7 @@ beforeAll(async () => {
   source = await dataSource(testDatabase.url).initialize();
   database = new Database(source, loadConfig({ DATABASE_URL: testDatabase.url, MASTER_KEY: '0'.repeat(64) }));
   await new PartitionsStore(database).ensure([3], 0);
-  client = await (database as unknown as { hotPool: PlannedPool }).hotPool.pool.connect();
+  client = await (database as unknown as { preparedPool: PlannedPool }).preparedPool.pool.connect();
 });
 
 afterAll(async () => {

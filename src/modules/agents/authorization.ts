@@ -15,7 +15,7 @@ import { isRegistered, redirectFault, redirectTo } from './redirect-uris.js';
 const CODE_SECONDS = 60;
 const STATE_LENGTH_MAX = 1_000;
 
-/** RFC 6749, section 3.3. Requested scopes do not matter: a client gets `GRANTED_SCOPE`, and is told so. */
+/** RFC 6749, section 3.3. Requested scopes do not matter: a client gets `GRANTED_SCOPE`, and the response names it. */
 const SCOPE_FORM = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 export interface AuthorizationRequest {

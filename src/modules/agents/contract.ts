@@ -62,7 +62,7 @@ interface ToolTexts<Input extends z.ZodObject> {
   /** Unique, in snake_case. */
   name: string;
   title: string;
-  /** What the tool does, needs and returns, in a few sentences: models have no other documentation. */
+  /** Purpose, arguments and result of the tool in a few sentences: models have no other documentation. */
   description: string;
   /** Schema of the arguments, with a description for every field. */
   input: Input;

@@ -16,7 +16,7 @@ const JOBS_MAX = 500;
 export interface TroubledTarget {
   id: Id;
   name: string;
-  /** Application that owns it; null for a destination. One that owns itself is internal to Posthorn. */
+  /** Application that owns it; null for a destination. A target that owns itself is internal to Posthorn. */
   ownerId: Id | null;
   since: Date;
   reason: string | null;

@@ -215,7 +215,7 @@ export class EmailBatchError {
   @ApiProperty({ example: 'validation_failed' })
   type: string;
 
-  /** What happened, and how to fix it. */
+  /** The reason, and how to fix it. */
   @ApiProperty({ example: 'to.0: An address has exactly one "@", as in name@example.com.' })
   message: string;
 }

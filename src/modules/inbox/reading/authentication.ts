@@ -56,7 +56,7 @@ export async function authenticate(
 
 interface Alignment {
   dmarc: AuthVerdict;
-  /** What the From domain publishes for failing mail. Null without a record, or if name servers did not answer. */
+  /** Policy that the From domain publishes for failing mail. Null without a record, or if name servers did not answer. */
   dmarcPolicy: DmarcPolicy | null;
 }
 

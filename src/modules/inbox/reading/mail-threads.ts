@@ -131,7 +131,7 @@ class ReaderThread extends CallThread<MailCall, MailAnswer> {
   }
 }
 
-/** A failure that the message caused is a result. One that the machine caused is thrown, so that it is retried. */
+/** A failure that the message caused is a result. A failure that the machine caused is thrown, so that it is retried. */
 function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
   if (end.answer !== null) return end.answer;
   if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };
