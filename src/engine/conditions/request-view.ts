@@ -107,7 +107,7 @@ export class RequestView {
     );
   }
 
-  /** The body as JSON with its original numbers, for any content type. Undefined over 128 KB, or if it is not JSON in UTF-8. */
+  /** The body as JSON with original numbers, for any content type. Undefined over 128 KB or if not JSON in UTF-8. */
   get json(): unknown {
     return this.once('json', () => jsonOf(this.body));
   }
