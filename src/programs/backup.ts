@@ -10,7 +10,6 @@ import { locateBinaries } from '../bootstrap/embedded/binaries.js';
 import { clusterLink } from '../bootstrap/embedded/cluster.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/** Options given by the operator. */
 interface Asked {
   file: string;
   withKey: boolean;

@@ -67,7 +67,6 @@ async function runAt(url: string, given: Config, options: Options): Promise<stri
   }
 }
 
-/** Returns all records that the operator must publish, as a zone file. */
 async function zone({ platformDomain, platformAddresses, platformSpf }: Config, keys: DkimKeys): Promise<string[]> {
   const dkim = await keys.published();
   const current = dkim.find(({ state }) => state === 'current');
@@ -81,9 +80,8 @@ async function zone({ platformDomain, platformAddresses, platformSpf }: Config, 
 }
 
 /**
- * Rotates the DKIM key in two calls, because receivers must be able to look up a key before it signs. The first call
- * puts a new key on the inactive selector and prints its record. The second call activates it once name servers have
- * the record.
+ * Two calls, because receivers must be able to look up a key before it signs. The first puts a new key on the inactive
+ * selector and prints its record. The second activates it once name servers have the record.
  */
 async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
   const dkim = await keys.published();
@@ -104,11 +102,7 @@ async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Pro
   ];
 }
 
-/**
- * Verifies that the key's record is published.
- *
- * @throws ConfigError if name servers do not have the key's record.
- */
+/** @throws ConfigError if name servers do not have the key's record. */
 async function seePublished(
   { platformDomain, dnsServers }: Config,
   { selector, publicKey }: ListedDkimKey,

@@ -6,10 +6,7 @@ import { provideMasterKey } from '../bootstrap/master-key.js';
 import { migrateOnce } from '../bootstrap/migrate.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/**
- * Prepares the database like the next start, but does not start the service. Use it as a separate step before processes
- * are replaced.
- */
+/** Like the next start without the service, as a separate step before processes are replaced. */
 async function migrate(config: Config): Promise<void> {
   const masterKey = provideMasterKey(config);
   const extensions = await loadExtensions(config.extensions);

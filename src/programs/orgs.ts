@@ -28,7 +28,6 @@ import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../bootstrap/emb
 import { provideMasterKey } from '../bootstrap/master-key.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/** The requested operation. */
 type Wish =
   | { verb: 'list' }
   | { verb: 'create'; slug: string; name: string; admin: { email: string; name: string } }
@@ -101,7 +100,7 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
   }
 }
 
-/** Runs the operation and writes its audit entry in one transaction. */
+/** Writes the audit entry in the same transaction. */
 async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): Promise<string[]> {
   const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
     audit.record({
@@ -143,7 +142,7 @@ async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): P
   }
 }
 
-/** Parses the command line. @throws ConfigError for invalid input. */
+/** @throws ConfigError for invalid input. */
 function wishOf(given: string[]): Wish {
   const [verb, ...rest] = given;
   if (verb === 'list' && rest.length === 0) return { verb };

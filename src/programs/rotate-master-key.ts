@@ -20,10 +20,9 @@ const KEY_BYTES = 32;
 /** A process whose LISTEN connection broke reconnects, and reloads the data keys, within five seconds. */
 const ALL_KNOW_MS = 6_000;
 
-/** The opened database, and access to its keyring with a given master key. */
 interface Opened {
   store: KeyringStore;
-  /** Returns the keyring under a master key. Throws ConfigError if that key does not open it. */
+  /** Throws ConfigError if the master key does not open the keyring. */
   keyringOf(masterKey: Buffer): Promise<Keyring>;
 }
 
@@ -32,7 +31,7 @@ const NEXT_STEPS = [
   'continue to work; a process started with the old key stops immediately. Back up the new key before you delete the old one.',
 ];
 
-/** Replaces the master key. @throws ConfigError with one line for the operator. */
+/** @throws ConfigError with one line for the operator. */
 async function rotate(config: Config, given: Buffer | null): Promise<string[]> {
   if (config.configuredMasterKey !== null) return rotateConfigured(config, given);
   const file = path.resolve(config.dataDir, 'master.key');
@@ -42,7 +41,6 @@ async function rotate(config: Config, given: Buffer | null): Promise<string[]> {
   );
 }
 
-/** Rotates a key that comes from MASTER_KEY. The operator provides the new key and changes the variable. */
 async function rotateConfigured(config: Config, next: Buffer | null): Promise<string[]> {
   if (next === null)
     throw new ConfigError(
@@ -59,8 +57,8 @@ async function rotateConfigured(config: Config, next: Buffer | null): Promise<st
 }
 
 /**
- * Rotates a key that is in a file. Writes the new key to a second file before the database depends on it. After a crash
- * at any moment, one of the two files holds the active key, and running the command again completes the rotation.
+ * Writes the new key to a second file before the database depends on it. After a crash at any moment, one of the two
+ * files holds the active key, and running the command again completes the rotation.
  */
 async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buffer | null): Promise<string[]> {
   const staged = `${file}.next`;
@@ -80,8 +78,8 @@ async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buff
 }
 
 /**
- * Adds a data key first, wrapped with the old master key. Every running process can then load it, and can open values
- * that processes with the new master key seal.
+ * Adds a data key under the old master key first. Every running process can load it, and can open values that processes
+ * with the new master key seal.
  */
 async function replace({ store }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
   const id = await keyring.add();
@@ -99,10 +97,7 @@ async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring
   }
 }
 
-/**
- * Runs `work` with the database. Starts the embedded server if it holds the database. The service must be stopped then,
- * which the lock of the directory enforces.
- */
+/** Starts the embedded server if there is one. The service must be stopped: the directory's lock enforces it. */
 async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened: Opened) => Promise<T>): Promise<T> {
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {

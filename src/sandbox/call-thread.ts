@@ -15,19 +15,15 @@ export type EndReason = 'timeout' | 'memory' | 'crashed' | 'starved' | 'stopped'
 export type CallEnd<A> = { answer: A; cpuMs: number } | { answer: null; why: EndReason; cpuMs: number };
 
 export interface CallLimits {
-  /** CPU time after which a call is terminated together with its thread. */
+  /** The thread is terminated with the call. */
   cpuMsMax: number;
   /** Wall-clock limit from the time at which the thread receives the call. It also ends calls that get no CPU. */
   wallMsMax: number;
-  /**
-   * Absolute end of the call. The thread finds it in the call as `deadlineMs`. A call that continues is terminated soon
-   * after.
-   */
+  /** `deadlineMs` of the call in the thread. A call that continues is terminated soon after. */
   deadline?: Deadline;
 }
 
 export interface ThreadOptions {
-  /** Compiled entry file of the thread. */
   file: URL;
   workerData: unknown;
   resourceLimits: ResourceLimits;
@@ -36,12 +32,10 @@ export interface ThreadOptions {
 const START_MS_MAX = 20_000;
 /** Time after the deadline before a call that ignores interrupts is terminated. */
 const DEADLINE_GRACE_MS = 250;
-/** Longest interval between two checks. */
 const LOOK_MS_MAX = 1_000;
 
 /** A worker thread that makes one call at a time. It keeps the process alive only during a call. */
 export class CallThread<C, A> {
-  /** Resolves to whether the thread started. */
   readonly ready: Promise<boolean>;
   private readonly worker: Worker;
   private resolveReady: (isUp: boolean) => void = () => undefined;
@@ -65,15 +59,11 @@ export class CallThread<C, A> {
     this.timer = setTimeout(() => this.end('crashed'), START_MS_MAX);
   }
 
-  /** Whether the thread can take another call. */
   get isAlive(): boolean {
     return !this.dead;
   }
 
-  /**
-   * Makes a call. The thread must be ready, and no other call may be running. Never rejects, and ends within the
-   * limits.
-   */
+  /** The thread must be ready, with no other call running. Never rejects, and ends within the limits. */
   run(call: C, limits: CallLimits): Promise<CallEnd<A>> {
     return new Promise((resolve) => {
       this.pending = resolve;
@@ -87,7 +77,7 @@ export class CallThread<C, A> {
     });
   }
 
-  /** Terminates the thread, including a running call. */
+  /** Also terminates a running call. */
   async stop(): Promise<void> {
     this.end('stopped');
     await this.worker.terminate();
@@ -114,10 +104,7 @@ export class CallThread<C, A> {
     this.timer = setTimeout(() => this.look(), Math.min(Math.max(5, ms), LOOK_MS_MAX));
   }
 
-  /**
-   * Terminates the thread if the call has exceeded a limit. A call over its limit ignores interrupts, so only
-   * terminating the thread helps. A call without CPU may continue until its deadline.
-   */
+  /** Over a limit, only termination helps. A call without CPU may continue until its deadline. */
   private look(): void {
     const wallLeftMs = this.endMs - monotonicMs();
     const cpuLeftMs = this.begun ? this.limits.cpuMsMax - this.usedMs() : Infinity;

@@ -18,7 +18,6 @@ describe('CpuBudget', () => {
 
   afterEach(() => pace.onApplicationShutdown());
 
-  /** Creates a process with the given load, in which slow threads use CPU time. */
   function arrange(loadSample: LoadSample) {
     const clock = new Hands();
     const now = { loadSample };

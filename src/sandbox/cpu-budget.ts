@@ -6,16 +6,12 @@ import { SHARE, USED } from './cpu-throttle.js';
 
 const LOOK_EVERY_MS = 100;
 /**
- * Minimum CPU time per second for slow code in a process, in milliseconds, under any load. A call that needs 100 ms
- * then takes two seconds. A call that does not end before its deadline ends as busy, and its provider retries the
- * request.
+ * CPU milliseconds per second for slow code under any load: a call that needs 100 ms then takes two seconds. A call
+ * that does not end before its deadline ends as busy, and its provider retries the request.
  */
 const FLOOR = 50;
 
-/**
- * Limits the CPU time of slow code in this process. There is no limit unless there are deliveries and the event loop is
- * nearly saturated.
- */
+/** No limit applies unless there are deliveries and the event loop is nearly saturated. */
 @Injectable()
 export class CpuBudget implements OnApplicationShutdown {
   /** Memory shared with the threads, which read it several hundred times a second to know how long to sleep. */
@@ -34,14 +30,12 @@ export class CpuBudget implements OnApplicationShutdown {
     this.traffic = load.sampler();
   }
 
-  /** Records the start of a slow call. */
   onStart(): void {
     this.running += 1;
     if (this.running === 1) this.watch();
     else this.publish();
   }
 
-  /** Records the end of a slow call. */
   onEnd(): void {
     this.running -= 1;
     if (this.running > 0) return this.publish();
@@ -49,7 +43,7 @@ export class CpuBudget implements OnApplicationShutdown {
     this.timer = undefined;
   }
 
-  /** Milliseconds of CPU time per second that slow code may use now. Infinity without a limit. */
+  /** CPU milliseconds per second that slow code may use now. Infinity without a limit. */
   get pace(): number {
     return this.running === 0 ? Infinity : this.msPerSecond;
   }
@@ -58,10 +52,7 @@ export class CpuBudget implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /**
-   * Starts measuring, which is only needed while a slow call runs. The last limit still applies, because calls often
-   * follow each other.
-   */
+  /** Only while a slow call runs. The last limit still applies, because calls often follow each other. */
   private watch(): void {
     this.traffic = this.load.sampler();
     [this.seenMs, this.seenUsed] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];
@@ -69,10 +60,7 @@ export class CpuBudget implements OnApplicationShutdown {
     this.publish();
   }
 
-  /**
-   * Adjusts the limit to the load since the last adjustment. Called automatically ten times a second while a slow call
-   * runs.
-   */
+  /** Runs ten times a second while a slow call runs. */
   look(): void {
     const [nowMs, used] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];
     const seconds = Math.max(1, nowMs - this.seenMs) / 1000;
@@ -87,7 +75,6 @@ export class CpuBudget implements OnApplicationShutdown {
     this.publish();
   }
 
-  /** Publishes the limit and wakes threads that need not sleep any longer. */
   private publish(): void {
     const share = Number.isFinite(this.msPerSecond)
       ? Math.max(1, Math.min(1_000, Math.round(this.msPerSecond / this.running)))

@@ -1,6 +1,5 @@
 import { CpuThrottle, cpuThrottleFor, SHARE, USED } from './cpu-throttle.js';
 
-/** A thread that runs and waits on a simulated clock, with the given share. */
 function arrange(share: number) {
   const cells = new Int32Array(new SharedArrayBuffer(8));
   cells[SHARE] = share;

@@ -1,9 +1,6 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/**
- * Indexes of the shared memory. `SHARE`: fraction of the time that a slow thread may run, in thousandths (0:
- * unlimited). `USED`: CPU time used by slow threads, in µs.
- */
+/** `SHARE`: run time of a slow thread in thousandths (0: unlimited). `USED`: CPU time of slow threads in µs. */
 export const SHARE = 0;
 export const USED = 1;
 
@@ -12,18 +9,17 @@ const RUN_MS = 4;
 /** Maximum time between two checks during a sleep, because the share may change. */
 const REST_MS_MAX = 100;
 
-/** Functions with which a thread measures and waits. */
 export interface ThrottleTools {
-  /** CPU time that the thread has used, in milliseconds. */
+  /** CPU time of the thread. */
   usedMs: () => number;
   nowMs: () => number;
   /** Waits for `ms`, or until the share differs from `share`. */
   wait: (share: number, ms: number) => void;
-  /** Absolute end of the call on the clock of `nowMs`. No sleep lasts longer. */
+  /** Of the call, on the clock of `nowMs`. No sleep lasts longer. */
   endMs?: number;
 }
 
-/** Throttles a thread: after running, it sleeps long enough to keep its share of the time. */
+/** After running, a thread sleeps long enough to keep its share of the time. */
 export class CpuThrottle {
   private usedMs: number;
   private nextMs: number;
@@ -65,9 +61,8 @@ export class CpuThrottle {
 }
 
 /**
- * Returns the throttle of the calling thread, which sleeps synchronously. Returns null without cells, and where the
- * system does not report the CPU time of a thread. There, time-outs count wall-clock time, and a sleeping call would
- * run into them.
+ * For the calling thread, which sleeps synchronously. Null without cells, and where the CPU time of a thread is
+ * unknown: there, time-outs count wall-clock time, and a sleeping call would run into them.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

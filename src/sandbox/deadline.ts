@@ -8,7 +8,7 @@ export class Deadline {
     this.endMs = monotonicMs() + ms;
   }
 
-  /** Time on the clock of `monotonicMs`, which all threads share. */
+  /** On the clock of `monotonicMs`, which all threads share. */
   get atMs(): number {
     return this.endMs;
   }

@@ -5,7 +5,7 @@ import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
 
-/** A request as sent to a thread. A buffer arrives as plain bytes. */
+/** A buffer arrives as plain bytes. */
 export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array };
 
 /** Task for an evaluation thread. Conditions, rules and schemas are sent as the JSON that they were compiled from. */
@@ -15,7 +15,7 @@ export type EvaluationQuestion =
   /** Without a value, only the schema is checked. */
   | { kind: 'schema'; schema: string; value: string | null };
 
-/** Result of an evaluation. Null where the time ran out. */
+/** Null where the time ran out. */
 export type EvaluationResult =
   | { kind: 'filters'; matches: (boolean | null)[] }
   | { kind: 'rules'; first: number | null }
@@ -24,7 +24,6 @@ export type EvaluationResult =
 /** Maximum length of the cached source texts. A compiled schema takes about thirty times as much memory. */
 const KEPT_LENGTH_MAX = 1024 * 1024;
 const NANOSECONDS_A_STEP = 8;
-/** Steps between two readings of the CPU meter. */
 const STEPS_A_LOOK = 100_000;
 
 /** An allowance that measures the CPU time, for a thread that nothing else waits for. */
@@ -52,13 +51,12 @@ export class MeteredAllowance implements Allowance {
   }
 }
 
-/** Evaluates tasks and caches compiled conditions, rules and schemas. */
 export class Evaluator {
   private readonly filters = new Kept((text) => compiledFilter(JSON.parse(text)));
   private readonly rules = new Kept((text) => compiledRules(JSON.parse(text)));
   private readonly schemas = new Kept((text) => compileSchema(JSON.parse(text)));
 
-  /** Evaluates one task. `isCut` says that the allowance was exhausted. */
+  /** `isCut`: the allowance was exhausted. */
   answer(question: EvaluationQuestion, allowance: Allowance): { verdict: EvaluationResult; isCut: boolean } {
     const verdict = this.evaluate(question, allowance);
     return { verdict, isCut: allowance.isExhausted };
@@ -90,7 +88,6 @@ export class Evaluator {
   }
 }
 
-/** A cache of objects compiled from texts, which keeps the most recently used ones. */
 class Kept<T> {
   private readonly made = new Map<string, T>();
   private length = 0;

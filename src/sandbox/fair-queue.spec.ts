@@ -3,7 +3,6 @@ import { FairQueue } from './fair-queue.js';
 
 const all = (): boolean => true;
 
-/** Takes everything, one item at a time, each with its cost. */
 function drained(queue: FairQueue<string>, costMs: (item: string) => number): string[] {
   const taken: string[] = [];
   for (let turn = queue.take(all); turn; turn = queue.take(all)) {

@@ -1,4 +1,3 @@
-/** Result of `take`, which `settle` needs. */
 export interface QueueTurn<T> {
   readonly item: T;
   readonly organization: string;
@@ -10,7 +9,6 @@ export interface QueueTurn<T> {
 interface Line<T> {
   /** Virtual time in charged milliseconds. The lowest virtual time is served next. */
   virtualMs: number;
-  /** Recent cost of one turn. */
   expectedMs: number;
   items: T[];
 }
@@ -32,9 +30,9 @@ const ACCOUNTS_MAX = 5_000;
 const LINES_MAX = 1_000;
 
 /**
- * Start-time fair queueing on two levels: organizations take turns by the CPU time that their items have used, and the
- * endpoints of an organization do the same. Items of an endpoint are served in order of arrival. Using idle capacity
- * causes no debt, and idling earns no credit.
+ * Start-time fair queueing on two levels: organizations take turns by the CPU time of their items, and so do the
+ * endpoints of an organization. An endpoint's items are served in order of arrival. Using idle capacity causes no debt,
+ * and idling earns no credit.
  */
 export class FairQueue<T> {
   private readonly accounts = new Map<string, Account<T>>();
@@ -45,7 +43,6 @@ export class FairQueue<T> {
     return this.count;
   }
 
-  /** Returns the number of waiting items of one organization. */
   sizeOf(organization: string): number {
     return this.accounts.get(organization)?.waiting ?? 0;
   }
@@ -60,15 +57,11 @@ export class FairQueue<T> {
     this.count += 1;
   }
 
-  /** Returns whether an admitted item is waiting. */
   has(admits: Admits): boolean {
     return this.count > 0 && this.next(admits) !== undefined;
   }
 
-  /**
-   * Removes and returns the next admitted item, charged with the recent cost of its endpoint. Returns undefined if
-   * there is none.
-   */
+  /** Removes the item, and charges it with the recent cost of its endpoint. */
   take(admits: Admits): QueueTurn<T> | undefined {
     const next = this.next(admits);
     if (!next) return undefined;
@@ -83,7 +76,6 @@ export class FairQueue<T> {
     return { item, organization, endpoint, chargedMs: line.expectedMs };
   }
 
-  /** Replaces the charge of a turn by its actual cost. */
   settle({ organization, endpoint, chargedMs }: QueueTurn<T>, costMs: number): void {
     const account = this.accounts.get(organization);
     const line = account?.lines.get(endpoint);
@@ -94,7 +86,7 @@ export class FairQueue<T> {
     line.expectedMs = (line.expectedMs + cost) / 2;
   }
 
-  /** Removes a waiting item. Has no effect if the item was already taken. */
+  /** No effect if the item was already taken. */
   remove(organization: string, endpoint: string, item: T): void {
     const account = this.accounts.get(organization);
     const items = account?.lines.get(endpoint)?.items;

@@ -340,7 +340,6 @@ describe('a slice', () => {
   });
 
   it('counts CPU time like the time-out: waiting on a busy machine does not count', async () => {
-    // A thread that gets a twentieth of a CPU.
     const starved = (): number => performance.now() / 20;
     const work = 'export default () => { const end = Date.now() + 60; while (Date.now() < end); return 1 }';
 
@@ -356,7 +355,6 @@ describe('a slice', () => {
 
 describe('a deadline', () => {
   const LOOP = 'export default () => { for (;;); }';
-  /** A thread that gets no CPU at all. */
   const starved = (): number => 0;
   const call = { code: LOOP, args: [], timeoutMs: 5_000, sliceMs: null, resultBytesMax: KB_256 };
 

@@ -2,13 +2,12 @@ import { EvalFlags, JSException, type JSValueHandle, QuickJS } from 'quickjs-was
 import { failure, type SandboxFailure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 import { monotonicMs } from './thread-cpu.js';
 
-/** One call for a thread. */
 export interface GuestCall {
   /** An ES module whose default export is the function. */
   code: string;
   /** JSON texts, one per argument. Null only checks whether there is a function to call. */
   args: readonly string[] | null;
-  /** Maximum CPU time, measured from the start of the code. */
+  /** CPU time, measured from the start of the code. */
   timeoutMs: number;
   /** CPU time after which the call gives up, to be made again on a slow thread. Null for no limit. */
   sliceMs: number | null;
@@ -17,11 +16,10 @@ export interface GuestCall {
   resultBytesMax: number;
 }
 
-/** Result of a call. */
 export interface GuestResult {
   /** `overrun`: the call gave up at the end of its slice. */
   outcome: SandboxOutcome | 'overrun';
-  /** Whether the thread should not be used again, because the engine failed or its memory grew. */
+  /** The engine failed or its memory grew, so the thread should not be used again. */
   isSpoiled: boolean;
 }
 
@@ -39,8 +37,8 @@ const OUT_OF_MEMORY = 'The code needed more than 64 MB of memory.';
 const NO_FUNCTION = 'The code has no function as its default export: write `export default (event) => event`.';
 
 /**
- * Runs before the code and saves the built-ins that it needs. Even if the code tampers with built-ins, a result is
- * still the JSON of a value. `call` is async, so that a throw, a rejection and a thenable end alike.
+ * Saves the built-ins that it needs before the code runs. Even if the code tampers with built-ins, a result is still
+ * the JSON of a value. `call` is async, so that a throw, a rejection and a thenable end alike.
  */
 const PRELUDE = `(() => {
   'use strict';
@@ -60,7 +58,6 @@ const PRELUDE = `(() => {
   };
 })()`;
 
-/** Ends a call with this reason. The message is for the author of the code. */
 class Failed extends Error {
   constructor(
     readonly reason: SandboxFailure,
@@ -70,10 +67,7 @@ class Failed extends Error {
   }
 }
 
-/**
- * Makes one call in a fresh VM, which is discarded afterwards. `usedMs` returns the CPU time of the thread. `rest` is
- * called often while the code runs. Never throws.
- */
+/** In a fresh VM. `usedMs`: CPU time of the thread. `rest` is called often while the code runs. Never throws. */
 export async function runGuest(
   engine: WebAssembly.Module,
   call: GuestCall,
@@ -112,10 +106,7 @@ export async function runGuest(
   return { outcome, isSpoiled };
 }
 
-/**
- * CPU limit and deadline of a call. Reading CPU time is expensive and the limit is checked thousands of times, so the
- * CPU time is only read when the limit could be reached.
- */
+/** Reading CPU time is expensive and checks are frequent, so it is read only when the limit could be reached. */
 class Limit {
   wasReached = false;
   /** Whether the deadline passed before the CPU time was used up. */
@@ -146,7 +137,7 @@ class Limit {
   }
 }
 
-/** The steps of one call. Handles are not freed individually, because they are discarded with the VM. */
+/** Handles are not freed individually, because they are discarded with the VM. */
 class Guest {
   private readonly prelude: Readonly<Record<'read' | 'call' | 'write' | 'describe', JSValueHandle>>;
 
@@ -192,7 +183,7 @@ class Guest {
     return main;
   }
 
-  /** Returns the state of a promise after all jobs have run. Returns null when nothing can settle it any more. */
+  /** Null if nothing can settle the promise any more. */
   private async settle(promise: JSValueHandle): Promise<{ value: JSValueHandle } | { error: JSValueHandle } | null> {
     this.vm.executePendingJobs();
     return promise.isPromise && promise.promiseState === 0 ? null : this.vm.resolvePromise(promise);
@@ -224,9 +215,7 @@ class Guest {
     return this.vm.callFunction(fn, this.vm.undefined, ...args);
   }
 
-  /**
-   * Runs a step. Returns errors and stack overflows of the guest code as a value. Rethrows other errors of the engine.
-   */
+  /** Returns errors and stack overflows of the guest code as a value. Rethrows other errors of the engine. */
   private attempt(step: () => JSValueHandle): { value: JSValueHandle } | { error: Error } {
     try {
       return { value: step() };
@@ -261,13 +250,11 @@ function memoryBytes(vm: QuickJS | undefined): number {
   return vm?._getMemory().buffer.byteLength ?? 0;
 }
 
-/** Returns the message with the line of the code where it occurred. */
 function located(message: string, stack: string): string {
   const line = /code\.js:(\d+)/.exec(stack)?.[1];
   return line === undefined ? printable(message) : `${printable(message)} (line ${line})`;
 }
 
-/** Returns one line of limited length, without control characters and unpaired surrogates. */
 function printable(text: string): string {
   return text
     .slice(0, MESSAGE_LENGTH_MAX)

@@ -37,7 +37,7 @@ interface Scene {
   running(): (string | null)[];
 }
 
-/** Creates a pool. Calls are named after their organization: `a1` belongs to `a`. */
+/** Calls are named after their organization: `a1` belongs to `a`. */
 function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
   const threads: HeldThread[] = [];
   const startThread = async (): Promise<HeldThread> => {

@@ -1,24 +1,19 @@
 import type { CallEnd, CallLimits, EndReason } from './call-thread.js';
 import { FairQueue, type QueueTurn } from './fair-queue.js';
 
-/** A call with its owner. */
 export interface Job<C> {
   call: C;
   /** Organizations take turns, and so do the endpoints of an organization. */
   organization: string;
   endpoint: string;
   limits: CallLimits;
-  /** Memory that the job holds while it waits, in bytes. */
+  /** Held while the job waits. */
   bytes: number;
 }
 
-/**
- * How a job ended. `busy`: it never ran, because the queue was full, or because it waited too long or until its
- * deadline.
- */
+/** `busy`: it never ran. The queue was full, or it waited too long or until its deadline. */
 export type JobEnd<A> = CallEnd<A> | { answer: null; why: 'busy'; cpuMs: 0 };
 
-/** The part of a thread that a pool needs. Implemented by `CallThread`. */
 export interface LaneThread<C, A> {
   readonly ready: Promise<boolean>;
   readonly isAlive: boolean;
@@ -26,7 +21,7 @@ export interface LaneThread<C, A> {
   stop(): Promise<void>;
 }
 
-/** Number of running calls in the pool, for admission decisions. */
+/** For admission decisions. */
 export interface LaneUse {
   readonly running: number;
   ofOrganization(organization: string): number;
@@ -35,12 +30,12 @@ export interface LaneUse {
 
 export interface LaneOptions<C, A> {
   threadsMax: number;
-  /** Returns whether one more call may run. A thread is available for it. */
+  /** A thread is available for the call. */
   admits(use: LaneUse, organization: string, endpoint: string): boolean;
   startThread(): Promise<LaneThread<C, A>>;
-  /** Whether one idle thread is kept ready, because starting a thread takes a tenth of a second. */
+  /** Keeps one idle thread ready, because a start takes a tenth of a second. */
   hasStandby?: boolean;
-  /** Idle time after which a thread is terminated. Without it, threads stay. */
+  /** Without it, threads stay. */
   idleMsMax?: number;
 }
 
@@ -60,10 +55,7 @@ const FIRST_START_MS = 1_000;
 
 const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
 
-/**
- * A pool of threads of one kind, with a fair queue of waiting calls. Turns are charged with the CPU time that the calls
- * actually used.
- */
+/** Threads of one kind, with a fair queue, charged with the CPU time that the calls actually used. */
 export class ThreadSlot<C, A> implements LaneUse {
   private readonly queue = new FairQueue<Waiting<C, A>>();
   private readonly threads = new Set<LaneThread<C, A>>();
@@ -73,7 +65,6 @@ export class ThreadSlot<C, A> implements LaneUse {
   private queuedBytes = 0;
   private closed = false;
   running = 0;
-  /** Number of threads that had to be replaced. */
   restarts = 0;
 
   constructor(private readonly options: LaneOptions<C, A>) {}
@@ -94,7 +85,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     return this.counts.get(keyOf(organization, endpoint)) ?? 0;
   }
 
-  /** Runs a job. Never rejects. A job that waits for more than five seconds, or until its deadline, ends as `busy`. */
+  /** Never rejects. A job that waits for more than five seconds, or until its deadline, ends as `busy`. */
   run(job: Job<C>): Promise<JobEnd<A>> {
     const { organization, endpoint, bytes } = job;
     const isFull =
@@ -115,7 +106,6 @@ export class ThreadSlot<C, A> implements LaneUse {
     });
   }
 
-  /** Terminates running jobs and ends waiting ones. Every later call is `busy`. */
   async close(): Promise<void> {
     this.closed = true;
     this.dismissAll('busy');
@@ -174,7 +164,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     this.startWaiting();
   }
 
-  /** Ends all waiting jobs. Without any thread they would never run. */
+  /** Without any thread they would never run. */
   private dismissAll(why: EndReason | 'busy'): void {
     for (let turn = this.queue.take(() => true); turn; turn = this.queue.take(() => true)) {
       const { resolve } = this.dismiss(turn.item);

@@ -4,7 +4,6 @@ import { type Sliced, ThreadSlots, wallMsFor } from './lanes.js';
 
 interface Call extends Sliced {
   name: string;
-  /** Whether the call needs more than a slice. */
   isSlow: boolean;
 }
 
@@ -12,7 +11,6 @@ type Answer = { name: string };
 
 /** Running calls by name. A slow call uses its slice at once and then runs until the test ends it. */
 class Running {
-  /** Limits that the threads were given, per attempt. */
   readonly limits: CallLimits[] = [];
   readonly quick: string[] = [];
   readonly slow: string[] = [];
@@ -35,7 +33,7 @@ class Running {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Creates the pools. Calls are named after their organization and endpoint: `a1` belongs to endpoint 1 of `a`. */
+/** Calls are named after their organization and endpoint: `a1` belongs to endpoint 1 of `a`. */
 function arrange() {
   const running = new Running();
   const threadSlots = new ThreadSlots<Call, Answer>({

@@ -6,21 +6,21 @@ import { type JobEnd, type LaneThread, type LaneUse, ThreadSlot } from './lane.j
 /** A call that gives up as `overrun` after `sliceMs` of CPU time, unless that is null. */
 export interface Sliced {
   sliceMs: number | null;
-  /** Absolute end of the call, on the clock of `monotonicMs`. */
+  /** On the clock of `monotonicMs`. */
   deadlineMs?: number;
 }
 
-/** Owner of a call. Organizations take turns, and so do the endpoints of an organization. */
+/** Organizations take turns, and so do the endpoints of an organization. */
 export interface Owner {
   organization: string;
   endpoint: string;
 }
 
 export interface LanesOptions<C, A extends object> {
-  /** Maximum number of quick threads, at least two. They start on first use. */
+  /** At least two. They start on first use. */
   quickMax: number;
   slowMax: number;
-  /** Starts a thread with this niceness (see nice(1)) relative to the rest of the process. */
+  /** `niceness` (see nice(1)) is relative to the rest of the process. */
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
   /** Budget that counts the calls on slow threads. Slow threads share its cells. */
   pace?: CpuBudget | undefined;
@@ -28,20 +28,14 @@ export interface LanesOptions<C, A extends object> {
   wallFactor?: number;
 }
 
-/**
- * CPU time after which a call starts again on a slow thread. Repeating it is safe, because guest code has no side
- * effects.
- */
+/** Then the call starts again on a slow thread, which is safe: guest code has no side effects. */
 const SLICE_MS = 50;
 /** The same for an endpoint whose last call was slow. */
 const SLICE_MS_OF_SLOW = 10;
 /** Time after its slice before a call that ignores interrupts (a long built-in) is terminated. */
 const SLICE_GRACE_MS = 50;
 const GRACE_MS = 250;
-/**
- * The wall-clock limit is this multiple of the CPU time, plus a fixed time for waiting. It bounds how long the caller
- * waits.
- */
+/** The wall-clock limit is this multiple of the CPU time, plus a fixed time. It bounds the caller's wait. */
 const WALL_FACTOR = 2;
 const WALL_EXTRA_MS = 2_000;
 const SLOW_PER_ORGANIZATION_MAX = 3;
@@ -51,9 +45,9 @@ const SLOW_NICENESS = 10;
 const SLOW_ENDPOINTS_MAX = 10_000;
 
 /**
- * Two thread pools for calls of unknown duration. Each call starts on one of a few quick threads, of which one
- * organization can never occupy all. A call that takes more than 50 ms starts again on a slow thread. There are more
- * slow threads, and they run at a lower priority. docs/adr/0017-slow-code-moves-aside.md
+ * Two thread pools for calls of unknown duration. Each call starts on a quick thread, and one organization can never
+ * occupy all of these. A call that takes more than 50 ms starts again on one of more slow threads with a lower
+ * priority. docs/adr/0017-slow-code-moves-aside.md
  */
 export class ThreadSlots<C extends Sliced, A extends object> {
   private readonly quick: ThreadSlot<C, A | 'overrun'>;
@@ -80,10 +74,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     });
   }
 
-  /**
-   * Makes a call with at most `timeoutMs` of CPU time and within `wallMsFor(timeoutMs)`. `bytes` is the memory that it
-   * holds while it waits. Never rejects.
-   */
+  /** At most `timeoutMs` of CPU, within `wallMsFor(timeoutMs)`. `bytes` is held while waiting. Never rejects. */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
@@ -112,10 +103,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     );
   }
 
-  /**
-   * Returns the values for metrics. `slow` counts the running calls on slow threads. `restarts` counts threads that had
-   * to be replaced.
-   */
+  /** `slow`: running calls on slow threads. `restarts`: threads that had to be replaced. */
   figures(): { running: number; slow: number; queued: number; workers: number; restarts: number } {
     const { quick, slow } = this;
     return {
@@ -127,7 +115,6 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     };
   }
 
-  /** Ends running calls (`stopped`), waiting calls (`busy`) and every later call (`busy`). */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.all([this.quick.close(), this.slow.close()]);
@@ -142,11 +129,10 @@ export class ThreadSlots<C extends Sliced, A extends object> {
   }
 }
 
-/** Returns the shared memory for a thread. Quick threads are not throttled and get none. */
+/** Quick threads are not throttled and get none. */
 export const cellsFor = (niceness: number, pace: CpuBudget | undefined): Int32Array | null =>
   niceness > 0 ? (pace?.cells ?? null) : null;
 
-/** Wraps a slow thread so that its calls are counted by the budget. */
 function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): LaneThread<C, A> {
   if (pace === undefined) return thread;
   return {
@@ -166,10 +152,7 @@ function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): Lan
   };
 }
 
-/**
- * Returns whether a slow call may run. The first call of an organization always may. Further calls may only run while
- * half of the threads stay free for others.
- */
+/** One call per organization always may run, further ones only while half of the threads stay free for others. */
 function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;
@@ -177,17 +160,14 @@ function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoin
   return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
-/**
- * Returns whether a call exceeded its slice, including a call whose thread had to be terminated. Such a call may take
- * its time on a slow thread.
- */
+/** Includes a call whose thread had to be terminated. It may take its time on a slow thread. */
 function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
 
 /**
- * Returns the final result when no other thread can take the call. An `overrun` is then caused by the shutdown of the
- * service. A call that had its CPU time but missed the deadline has timed out.
+ * For a call that no other thread can take. `overrun` is then caused by the shutdown. A call that had its CPU time but
+ * missed the deadline has timed out.
  */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };
@@ -199,5 +179,5 @@ function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number
 const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C =>
   ({ ...call, sliceMs }) as unknown as C;
 
-/** Returns the wall-clock limit in milliseconds of a call with this CPU time, including waits and a second start. */
+/** Includes waits and a second start. */
 export const wallMsFor = (timeoutMs: number, factor = WALL_FACTOR): number => factor * timeoutMs + WALL_EXTRA_MS;

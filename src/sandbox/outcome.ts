@@ -1,10 +1,6 @@
-/** Why a call has no result. */
 export type SandboxFailure =
-  /** The call exceeded its time limit. */
   | 'timeout'
-  /** The call needed more memory than allowed. */
   | 'memory'
-  /** The code threw, or its promise was rejected. */
   | 'threw'
   /** The code is no module with a function as its default export, imports something, or is too long. */
   | 'invalid_code'
@@ -15,7 +11,6 @@ export type SandboxFailure =
   | 'result_too_large'
   /** No thread or CPU was available before the deadline, because of other load. Not the fault of the code. */
   | 'busy'
-  /** The thread that ran the code failed. */
   | 'crashed';
 
 /** `json` is the text of the function's result, null for null and undefined. A message contains no code of Posthorn. */

@@ -6,7 +6,6 @@ import { type EvaluationResult, Evaluator, MeteredAllowance } from './evaluation
 import type { EvaluationCall } from './rule-evaluator.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
-// Entry of a worker thread, started by rule-evaluator.ts. Evaluates one task at a time.
 const { niceness, cells } = workerData as { niceness: number; cells: Int32Array | null };
 const thread = ownThread();
 const evaluator = new Evaluator();

@@ -97,7 +97,6 @@ describe('RuleEvaluator', () => {
   });
 
   it('returns an unknown result and counts it when the time is over', async () => {
-    // Every reading of this meter is three seconds later.
     let usedMs = 0;
     const { judge, counted } = judgeOf(() => (usedMs += 3_000));
     const view = viewOf(TEXT);

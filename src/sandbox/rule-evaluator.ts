@@ -10,16 +10,12 @@ import type { CpuBudget } from './cpu-budget.js';
 import type { EvaluationQuestion, EvaluationResult, SentRequest } from './evaluation.js';
 import { cellsFor, type LanesOptions, type Owner, type Sliced, ThreadSlots } from './lanes.js';
 
-/** A task as sent to a thread. */
 export interface EvaluationCall extends Sliced {
   question: EvaluationQuestion;
   timeoutMs: number;
 }
 
-/**
- * Maximum CPU time of one task. The most expensive allowed set of ordinary patterns (64 leaves in 50 rules on 128 KB)
- * takes seven seconds.
- */
+/** Of CPU time. The most expensive allowed patterns (64 leaves in 50 rules on 128 KB) take seven seconds. */
 const TIMEOUT_MS = 10_000;
 /** On a busy machine, a slow thread needs at least forty seconds to get ten seconds of CPU time. */
 const WALL_FACTOR = 4;
@@ -29,7 +25,7 @@ const HEAP_MB_MAX = 128;
 
 /**
  * Evaluates tenants' conditions and schemas that are too expensive for the event loop, on threads where organizations
- * take turns. Callers first try with a small allowance. Throws 503 when the queue is full.
+ * take turns. Callers first try a small allowance. Throws 503 when the queue is full.
  */
 export class RuleEvaluator {
   private readonly threadSlots: ThreadSlots<EvaluationCall, EvaluationResult>;
@@ -55,22 +51,19 @@ export class RuleEvaluator {
     );
   }
 
-  /** Returns which of the filters match. Null for a filter whose result is unknown. */
+  /** Null for a filter whose result is unknown. */
   async filters(owner: Owner, filters: readonly Condition[], view: RequestView): Promise<(boolean | null)[]> {
     const verdict = await this.ask(owner, { kind: 'filters', filters: filters.map(textOf), ...sent(view) });
     return verdict?.kind === 'filters' ? verdict.matches : filters.map(() => null);
   }
 
-  /** Returns the index of the first matching rule, -1 if none matches, or null if the result is unknown. */
+  /** Index of the first matching rule, -1 if none matches, null if unknown. */
   async first(owner: Owner, rules: CompiledRules, view: RequestView): Promise<number | null> {
     const verdict = await this.ask(owner, { kind: 'rules', rules: textOf(rules), ...sent(view) });
     return verdict?.kind === 'rules' ? verdict.first : null;
   }
 
-  /**
-   * Returns the faults of a schema, or else those of the value, both given as JSON texts. Returns null if the result is
-   * unknown.
-   */
+  /** Faults of the schema, or else of the value, both as JSON texts. Null if unknown. */
   async schema(
     owner: Owner,
     schema: string,
@@ -80,7 +73,6 @@ export class RuleEvaluator {
     return verdict?.kind === 'schema' ? verdict : null;
   }
 
-  /** Returns the values for metrics. */
   figures(): ReturnType<ThreadSlots<EvaluationCall, EvaluationResult>['figures']> {
     return this.threadSlots.figures();
   }
@@ -117,7 +109,7 @@ async function startedThread(
   });
 }
 
-/** Cached JSON texts of conditions and rules, which stay compiled for long. */
+/** Conditions and rules stay compiled for long. */
 const texts = new WeakMap<object, string>();
 
 function textOf(compiled: { source: unknown }): string {

@@ -56,7 +56,6 @@ describe('run', () => {
 
     for (let i = 0; i < 5; i += 1) expect(await run(ECHO, { args: [String(i)] })).toEqual(ok(String(i)));
 
-    // The needed thread, and the standby thread.
     expect(sandbox.figures()).toMatchObject({ running: 0, slow: 0, queued: 0, restarts: 0 });
     expect(sandbox.figures().workers).toBeLessThanOrEqual(2);
   });
@@ -156,7 +155,6 @@ describe('run', () => {
 });
 
 describe('neighbours', () => {
-  /** Calls of two organizations that run until they are terminated. */
   const loops = (): Promise<SandboxOutcome>[] =>
     ['x', 'y'].flatMap((organization) =>
       [1, 2, 3].map((n) => run(LOOP, { timeoutMs: 5_000, organization, endpoint: `loop ${n}` })),

@@ -8,24 +8,21 @@ import { cellsFor, type Owner, ThreadSlots } from './lanes.js';
 import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 
 export interface SandboxOptions {
-  /** Maximum number of quick threads, at least two. They start on first use. */
+  /** At least two. They start on first use. */
   workers?: number;
   /** Compiled worker.ts. Next to this file in a build, elsewhere only in unit tests, which run without a build. */
   workerFile?: URL;
-  /** CPU budget of slow code. */
   pace?: CpuBudget;
 }
 
-/** A call of a tenant's JavaScript. */
 export interface SandboxCall extends Owner {
   /** An ES module without imports, whose default export is a function, which may be async. At most 64 KB. */
   code: string;
-  /** Arguments, each as JSON text. */
+  /** Each as JSON text. */
   args: readonly string[];
   /**
-   * Maximum CPU time, measured from the start of the code. The wall-clock limit is twice that plus two seconds,
-   * including the wait for a thread (`wallMsFor`). A call that hits the wall-clock limit with less CPU time ends as
-   * `busy`.
+   * CPU time from the start of the code. The wall-clock limit, including the wait for a thread, is `wallMsFor`: twice
+   * that plus two seconds. A call that hits it with less CPU time ends as `busy`.
    */
   timeoutMs: number;
   inputBytesMax?: number;
@@ -35,10 +32,7 @@ export interface SandboxCall extends Owner {
 const WORKERS_DEFAULT = 2;
 /** In addition to the quick threads: eight threads in total, each with at most 64 MB for its guest. */
 const SLOW_MAX = 6;
-/**
- * Heap limit of a thread, for copying texts in and out. The memory of the guest belongs to WebAssembly and is not part
- * of it.
- */
+/** For copying texts in and out. The memory of the guest belongs to WebAssembly and is not part of it. */
 const HEAP_MB_MAX = 64;
 const CODE_BYTES_MAX = 64 * 1024;
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
@@ -46,8 +40,8 @@ const RESULT_BYTES_MAX = 256 * 1024;
 const CHECK_TIMEOUT_MS = 1_000;
 
 /**
- * Runs untrusted JavaScript off the event loop: QuickJS in WebAssembly on worker threads, with a fresh VM of at most 64
- * MB per call and no I/O. Misbehaving code only affects its own call.
+ * Untrusted JavaScript off the event loop: QuickJS in WebAssembly on worker threads, with a fresh VM of at most 64 MB
+ * per call and no I/O. Misbehaving code only affects its own call.
  */
 export class Sandbox {
   private readonly threadSlots: ThreadSlots<GuestCall, SandboxOutcome>;
@@ -71,7 +65,7 @@ export class Sandbox {
     });
   }
 
-  /** Calls the function of the code. Never rejects. Ends as `busy` when the queue is full. */
+  /** Never rejects. Ends as `busy` when the queue is full. */
   run(call: SandboxCall): Promise<SandboxOutcome> {
     const inputBytesMax = call.inputBytesMax ?? INPUT_BYTES_MAX;
     if (bytesOf(call.args) > inputBytesMax) {
@@ -81,10 +75,7 @@ export class Sandbox {
     return this.submit(call, { code, args, timeoutMs, resultBytesMax });
   }
 
-  /**
-   * Returns why the code is not a module with a function as its default export, or null if it is. Runs the top level of
-   * the code, but not the function.
-   */
+  /** Null if a function is the default export. Runs the top level of the code, but not the function. */
   async check(code: string, organization: string): Promise<string | null> {
     const outcome = await this.submit(
       { organization, endpoint: 'check' },
@@ -95,15 +86,11 @@ export class Sandbox {
     return isOurs ? 'The code could not be checked just now: send the request again.' : outcome.message;
   }
 
-  /**
-   * Returns the values for metrics. `slow` counts the running calls on slow threads. `restarts` counts threads that had
-   * to be replaced.
-   */
+  /** `slow`: running calls on slow threads. `restarts`: threads that had to be replaced. */
   figures(): ReturnType<ThreadSlots<GuestCall, SandboxOutcome>['figures']> {
     return this.threadSlots.figures();
   }
 
-  /** Terminates running calls and ends waiting ones. Every later call is `busy`. */
   async close(): Promise<void> {
     this.closed = true;
     await this.threadSlots.close();

@@ -1,12 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/**
- * Returns milliseconds on a monotonic clock that all threads of the process share. `performance.now()` counts from the
- * start of each thread instead.
- */
+/** The clock is shared by all threads: `performance.now()` counts from the start of each thread. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
-/** Returns the system's id of the calling thread, for `cpuMsOf`. Returns null on systems other than Linux. */
+/** The system's id of the calling thread. Null on systems other than Linux. */
 export function ownThread(): string | null {
   try {
     return readlinkSync('/proc/thread-self').split('/').pop() ?? null;
@@ -15,9 +12,7 @@ export function ownThread(): string | null {
   }
 }
 
-/**
- * Returns the CPU time that a thread of this process has used, in milliseconds. Returns null where it is not available.
- */
+/** Null where the CPU time is not available. */
 export function cpuMsOf(thread: string | null): number | null {
   if (thread === null) return null;
   try {
@@ -28,10 +23,7 @@ export function cpuMsOf(thread: string | null): number | null {
   }
 }
 
-/**
- * Returns a function that measures the CPU time of a thread from now on. Measures wall-clock time where CPU time is not
- * available.
- */
+/** Measures from now on. Wall-clock time where CPU time is not available. */
 export function meterOf(thread: string | null): () => number {
   const [cpuMs, atMs] = [cpuMsOf(thread), performance.now()];
   return () => {

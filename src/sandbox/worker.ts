@@ -5,7 +5,7 @@ import { cpuThrottleFor } from './cpu-throttle.js';
 import { type GuestCall, type GuestResult, runGuest } from './guest.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
-// Entry of a worker thread, started by sandbox.ts. Makes one call at a time, each in a fresh VM of the shared engine.
+// Makes one call at a time, each in a fresh VM of the shared engine.
 const { engine, niceness, cells } = workerData as {
   engine: WebAssembly.Module;
   niceness: number;

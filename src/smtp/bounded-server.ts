@@ -2,24 +2,19 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { addressSet, ipAddress } from '#engine/ip-ranges.js';
 import type { Conversation, Conversations, Ending } from './conversations.js';
 
-/** The members of the library's connection type that are used. */
 export type SmtpConnection = SMTPServer['connections'] extends Set<infer C> ? C : never;
 
 type ClientSocket = Parameters<SMTPServer['connect']>[0];
 type ConnectionOptions = Parameters<SMTPServer['connect']>[1];
 
-/** Receives events of SMTP conversations. */
 export interface WireEvents {
-  /** Called with the codes of each 4xx or 5xx reply: `550 5.1.1`. */
+  /** With the codes of each 4xx or 5xx reply: `550 5.1.1`. */
   refused(codes: string): void;
 }
 
 type ServerSocket = SmtpConnection['_socket'];
 
-/**
- * Replies after which the client may send more commands, so they can be batched. Any other reply may be the last one,
- * or be followed by TLS.
- */
+/** Replies after which more commands may follow. Any other may be the last one, or be followed by TLS. */
 const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
@@ -66,7 +61,6 @@ export class BoundedServer extends SMTPServer {
     return null;
   }
 
-  /** Sends the client the reason and closes the connection. */
   dismiss(id: string, { code, text }: Ending): void {
     this.connection(id)?.send(code, text, false);
   }
@@ -86,8 +80,8 @@ export class BoundedServer extends SMTPServer {
   }
 
   /**
-   * Writes the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this turn of the event
-   * loop. Four writes for each message were a fifth of its cost.
+   * Writes the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this turn. Four writes for
+   * each message were a fifth of its cost.
    */
   private gather(socket: ServerSocket): void {
     if (this.corked.has(socket)) return;

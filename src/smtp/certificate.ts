@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** A certificate with its chain and its key, in PEM. */
+/** PEM. `cert` includes the chain. */
 export interface Certificate {
   cert: Buffer;
   key: Buffer;
 }
 
-/** Reads the operator's certificate files, and detects when they are replaced by a renewal. */
 export class CertificateFiles {
   private version = '';
 
   constructor(private readonly files: { certFile: string; keyFile: string }) {}
 
-  /**
-   * Returns the current certificate, or null if it has not changed since the last call. Throws the errors of reading
-   * the files.
-   */
+  /** Null if it has not changed since the last call. Throws the errors of reading the files. */
   changed(): Certificate | null {
     const cert = readFileSync(this.files.certFile);
     const key = readFileSync(this.files.keyFile);

@@ -2,7 +2,6 @@ import { clientNetwork } from '#http/client-network.js';
 import type { AcceptedRecipient } from '#modules/inbox/contract.js';
 import type { SmtpLimits } from './limits.js';
 
-/** A message that is being received. */
 export interface Arriving {
   /** Bytes received so far, and whether the client must send more. */
   progress: () => { bytes: number; isOpen: boolean };
@@ -11,7 +10,6 @@ export interface Arriving {
   sinceBytes: number;
 }
 
-/** State of one connection. */
 export interface Conversation {
   network: string;
   startedMs: number;
@@ -26,7 +24,6 @@ export interface Conversation {
   isStoring: boolean;
 }
 
-/** Reply that ends a conversation. */
 export interface Ending {
   code: 421;
   text: string;
@@ -37,7 +34,7 @@ const TOO_SLOW: Ending = { code: 421, text: '4.4.2 The message is arriving too s
 const TOO_MANY_COMMANDS: Ending = { code: 421, text: '4.7.0 Too many commands without a message.' };
 const TOO_MANY_REFUSED: Ending = { code: 421, text: '4.7.0 Too many recipients that do not exist.' };
 
-/** Counts and times the connections of a listener. It only keeps state, and neither opens nor closes a connection. */
+/** Only keeps state, and neither opens nor closes a connection. */
 export class Conversations {
   private readonly open = new Map<string, Conversation>();
   private readonly networks = new Map<string, number>();
@@ -82,28 +79,24 @@ export class Conversations {
     else this.networks.set(conversation.network, left);
   }
 
-  /** Counts a command. Returns the reply that ends the conversation if the limit is exceeded. */
+  /** Returns the reply that ends the conversation if the limit is exceeded. */
   commanded(conversation: Conversation): Ending | null {
     conversation.commands += 1;
     return conversation.commands > this.limits.commandsWithoutMail ? TOO_MANY_COMMANDS : null;
   }
 
-  /** Counts a rejected recipient. Returns the reply that ends the conversation, or the delay of the reply. */
+  /** Returns the reply that ends the conversation, or the delay of the reply. */
   refused(conversation: Conversation): Ending | { delayMs: number } {
     conversation.refused += 1;
     if (conversation.refused > this.limits.refusedRecipients) return TOO_MANY_REFUSED;
     return { delayMs: Math.min(Math.max(0, conversation.refused - 5) * 100, 2_000) };
   }
 
-  /** Resets the command count after an accepted message. */
   delivered(conversation: Conversation): void {
     conversation.commands = 0;
   }
 
-  /**
-   * Returns the connections that have lasted too long or whose message arrives too slowly. Skips those whose message is
-   * being stored.
-   */
+  /** Too long or with a message that arrives too slowly. Skips those whose message is being stored. */
   overdue(): [id: string, ending: Ending][] {
     const nowMs = this.nowMs();
     const found: [string, Ending][] = [];

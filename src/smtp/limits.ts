@@ -1,18 +1,17 @@
-/** Limits of one listener. */
 export interface SmtpLimits {
-  /** Maximum number of connections: of one address (or of the /64 of an IPv6 address), and in total. */
+  /** Per address (or /64 of an IPv6 address), and in total. */
   connectionsPerNetwork: number;
   connections: number;
-  /** Maximum size of one message in bytes. */
+  /** Of one message. */
   messageBytes: number;
   recipients: number;
-  /** Maximum number of commands since the last accepted message, against clients that never send one. */
+  /** Since the last accepted message, against clients that never send one. */
   commandsWithoutMail: number;
-  /** Maximum number of rejected recipients of one connection. After the first few, each reply is delayed. */
+  /** Per connection. After the first few, each reply is delayed. */
   refusedRecipients: number;
-  /** Maximum time without data from the client. */
+  /** Without data from the client. */
   idleMs: number;
-  /** Maximum duration of a connection. */
+  /** Of a connection. */
   sessionMs: number;
   /** In every interval of this length, at least `slowBytes` of a message must arrive. */
   slowMs: number;

@@ -10,13 +10,12 @@ const TOO_LARGE: SmtpAnswer = { code: 552, enhanced: '5.3.4', text: 'The message
 const LOOP: SmtpAnswer = { code: 554, enhanced: '5.4.6', text: 'The message is in a mail loop.' };
 const NOBODY: SmtpAnswer = { code: 554, enhanced: '5.5.1', text: 'No valid recipients.' };
 
-/** Reply to a message, with the message's size. */
 export interface Taken {
   answer: SmtpAnswer;
   sizeBytes: number;
 }
 
-/** Receives a message and stores it once it has arrived completely. Until then it uses no database connection. */
+/** Until a message has arrived completely, it uses no database connection. */
 export class Reception {
   constructor(
     private readonly mail: IncomingMail,
@@ -57,7 +56,7 @@ export class Reception {
   }
 }
 
-/** Returns the recipients of the transaction, without duplicates. */
+/** Without duplicates. */
 function recipientsOf(session: SMTPServerSession, { recipients }: Conversation): AcceptedRecipient[] {
   return session.envelope.rcptTo
     .map(({ address }) => recipients.get(address.toLowerCase()))

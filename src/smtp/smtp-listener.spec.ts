@@ -66,7 +66,6 @@ class HeldMail extends IncomingMail {
   }
 }
 
-/** A client that reads line by line. */
 class Client {
   private text = '';
   private closed = false;
@@ -103,7 +102,6 @@ class Client {
     return this.answer();
   }
 
-  /** Runs the conversation up to the start of the message. */
   async begin(): Promise<string> {
     await this.say('MAIL FROM:<a@b.example>');
     await this.say('RCPT TO:<box@c.example>');
@@ -212,7 +210,6 @@ describe('the certificate', () => {
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Returns the certificate that a client sees after STARTTLS. */
   async function shown({ greeted }: Listening): Promise<string> {
     const client = await greeted();
     expect(await client.say('STARTTLS')).toMatch(/^220/);

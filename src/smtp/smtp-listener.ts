@@ -20,7 +20,6 @@ type DataCallback = (error?: Error | null, text?: string) => void;
 
 const DISABLED = ['AUTH', 'WIZ', 'SHELL', 'KILL'];
 const LOOK_EVERY_MS = 1_000;
-/** Minimum time between two checks of the certificate files. */
 const CERTIFICATE_EVERY_MS = 5_000;
 const STOPPING: Ending = { code: 421, text: '4.3.2 The service is stopping, connect again.' };
 const TOO_MANY = { code: 421, enhanced: '4.7.0', text: 'Too many connections, try again later.' };
@@ -66,7 +65,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /**
-   * Throws if the certificate is unusable, or if a configured port is taken. If the default port is taken, the process
+   * Throws if the certificate is unusable, or a configured port is taken. If the default port is taken, the process
    * runs without receiving mail.
    */
   async onApplicationBootstrap(): Promise<void> {

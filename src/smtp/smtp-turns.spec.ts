@@ -13,7 +13,6 @@ const ALIAS = {
 } as const;
 const TRANSACTION = 'MAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.org>\r\nDATA\r\n';
 
-/** A client that sends given commands and reads replies line by line. */
 async function connect(port: number): Promise<{
   say: (text: string) => void;
   heard: (text: string) => Promise<void>;

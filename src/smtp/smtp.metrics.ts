@@ -3,7 +3,6 @@ import { Metrics } from '#kernel/observability/metrics.js';
 
 const CODES_MAX = 40;
 
-/** Metrics of the SMTP listener. */
 @Injectable()
 export class SmtpMetrics {
   private readonly acceptedTotal;
@@ -32,7 +31,6 @@ export class SmtpMetrics {
     );
   }
 
-  /** Registers a gauge that reports the number of open connections. */
   watch(open: () => number): void {
     this.metrics.gauge('smtp_connections', 'Open connections of the SMTP listener.', [], (gauge) => gauge.set(open()));
   }

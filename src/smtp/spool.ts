@@ -7,18 +7,15 @@ import { type IncomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js'
 
 const READ_BYTES = 256 * 1024;
 
-/** A completely received message. */
 export interface Spooled extends IncomingBytes {
   /** Releases the memory or the file. Never throws. */
   discard(): Promise<void>;
 }
 
 /**
- * Receives a message: a small one in memory, a larger one in a temporary file.
- *
- * The file is unlinked as soon as it is open, so that it never outlives the process. If the message is larger than
- * `bytesMax`, the rest is read and discarded, and the result is null. Rejects if the client disconnects, and leaves
- * nothing behind.
+ * A small message stays in memory, a larger one in a temporary file, which is unlinked as soon as it is open, so that
+ * it never outlives the process. Above `bytesMax`, the rest is read and discarded, and the result is null. Rejects if
+ * the client disconnects, and leaves nothing behind.
  */
 export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
   const hash = createHash('sha256');
@@ -73,7 +70,7 @@ async function openNameless(): Promise<FileHandle> {
   return file;
 }
 
-/** Writes all bytes, because a single write may be partial. */
+/** A single write may be partial. */
 async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }

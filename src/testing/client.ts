@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A response of the API. */
 export interface ApiAnswer {
   status: number;
-  /** The parsed body; null if it is not JSON. */
+  /** Null if it is not JSON. */
   json: Record<string, unknown> | null;
   text: string;
 }
 
-/** Base URL and API key of a service. */
 export interface Access {
   url: string;
   apiKey: string;
@@ -34,7 +32,7 @@ export class Client {
     return { status: response.status, json: parse(text), text };
   }
 
-  /** Returns the body of a response with this status. Rejects with the actual response otherwise. */
+  /** Rejects with the actual response if the status differs. */
   async expect(status: number, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const answer = await this.call(method, path, body);
     if (answer.status !== status)

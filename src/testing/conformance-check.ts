@@ -1,6 +1,5 @@
 /** One guarantee of a destination type. */
 export interface ConformanceCheck {
-  /** The guarantee in words. */
   name: string;
   /** Rejects if the guarantee does not hold. Takes up to one minute. */
   run(): Promise<void>;

@@ -5,15 +5,11 @@ import type { ConformanceCheck } from './conformance-check.js';
 import type { DestinationScene, EventView } from './destination-scene.js';
 import type { ReceivedMessage } from './destination-under-test.js';
 
-/**
- * Contains spaces, a number and an escape that no serializer would write, which reveals code that parses and serializes
- * the payload.
- */
+/** No serializer would write these spaces, number and escape: reveals code that parses and serializes it. */
 const PAYLOAD = '{ "amount":1.50, "who": "Zo\\u00eb, Zoë 😀", "list": [ ] }';
 const TIMEOUT_MS = 1_000;
 const OPENED_AFTER = 2;
 
-/** Checks of deliveries: payload unchanged, signed, delivered once, and retried after failures. */
 export function deliveryChecks(scene: DestinationScene): ConformanceCheck[] {
   return [
     { name: 'the payload arrives byte for byte, with its id and timestamp', run: () => deliversAsIs(scene) },
@@ -151,10 +147,7 @@ async function duringOutage<T>(scene: DestinationScene, work: () => Promise<T>):
   }
 }
 
-/**
- * Independent implementation of Standard Webhooks 1.0.0: a verifier that shares code with the signer would share its
- * mistakes.
- */
+/** Independent of the signer, because a verifier that shares its code would share its mistakes. */
 function isSignedWith(secret: string, message: ReceivedMessage | undefined): boolean {
   if (message === undefined) return false;
   const { headers, body } = message;

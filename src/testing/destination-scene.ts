@@ -8,14 +8,12 @@ import type {
 
 type Json = Record<string, unknown>;
 
-/** One attempt as shown in an event. */
 export interface AttemptView {
   status: number | null;
   error: string | null;
   duration_ms: number;
 }
 
-/** An event with its deliveries. */
 export interface EventView extends Json {
   status: string;
   attempts: AttemptView[];
@@ -39,7 +37,6 @@ export class DestinationScene {
     return new Client(await this.service());
   }
 
-  /** Returns the body of `POST /v1/destinations`. */
   body({ url, config, credentials }: DestinationDraft = this.subject.draft(), settings: Json = {}): Json {
     return {
       name: 'Conformance',
@@ -51,7 +48,7 @@ export class DestinationScene {
     };
   }
 
-  /** Creates a working destination. Its circuit stays closed unless `settings` override that. */
+  /** Its circuit stays closed unless `settings` override that. */
   async destination(settings: Json = {}): Promise<string> {
     const config = { circuit_breaker: { failure_threshold: 1000 }, ...(settings['config'] as Json) };
     const made = await (
@@ -70,7 +67,6 @@ export class DestinationScene {
     return (await (await this.client()).expect(200, 'GET', `/v1/events/${id}`)) as EventView;
   }
 
-  /** Returns the event once it has `count` attempts. */
   attempted(id: string, count: number): Promise<EventView> {
     return until(
       () => this.event(id),
@@ -85,7 +81,6 @@ export class DestinationScene {
     );
   }
 
-  /** Returns the messages that arrived at the target for an id, once there are `count` of them. */
   arrived(id: string, count: number): Promise<ReceivedMessage[]> {
     return until(
       () => this.receivedOf(id),

@@ -9,15 +9,14 @@ export interface DestinationDraft {
 
 /** Settings that must be rejected, and the path of the expected fault, for example `config.servers`. */
 export interface BrokenDraft {
-  /** Short description of the error, used as the name of the check. */
+  /** Used as the name of the check. */
   name: string;
   draft: DestinationDraft;
   path: string;
 }
 
-/** A message as it arrived at the target. */
 export interface ReceivedMessage {
-  /** Headers with names in lower case. */
+  /** With names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 }
@@ -31,10 +30,7 @@ export interface PosthornUnderTest extends Access {
 /** A destination type, and a real target for it on this machine. No function is called before the first check runs. */
 export interface DestinationUnderTest {
   type: string;
-  /**
-   * Starts a service with the extension on a new database. `env` extends its environment. Deliveries to loopback are
-   * allowed unless `env` says otherwise.
-   */
+  /** With the extension, on a new database. Deliveries to loopback are allowed unless `env` says otherwise. */
   start(env?: Readonly<Record<string, string>>): Promise<PosthornUnderTest>;
   /** Returns a working destination at a loopback address. */
   draft(): DestinationDraft;

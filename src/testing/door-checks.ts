@@ -9,7 +9,6 @@ export interface RefusedToken {
   token: () => string;
 }
 
-/** An authenticator in a running service. */
 export interface AuthenticatorUnderTest {
   service(): Promise<Access> | Access;
   /** Returns a token for the organization and environment of the service's key. */
@@ -17,30 +16,23 @@ export interface AuthenticatorUnderTest {
   refused: readonly RefusedToken[];
 }
 
-/** An HTTP server of the test that a destination delivers to. */
 export interface TargetUnderTest {
   url: string;
   received(): readonly ReceivedMessage[];
 }
 
-/** Fields of a message. */
 export interface MessageDraft {
   event_type: string;
   payload: Record<string, unknown>;
 }
 
-/** A policy in a running service. */
 export interface PolicyUnderTest {
   service(): Promise<Access> | Access;
   target: TargetUnderTest;
   /** A message that the policy accepts, with the headers that it adds; none if omitted. */
   taken: MessageDraft & { headers?: (organization: string) => Record<string, string> };
-  /** A message that the policy rejects, with a pattern for the reason. */
   refused: MessageDraft & { reason: RegExp };
-  /**
-   * Rules for emails: the text of an accepted email, with the headers that it gets, and the text of a rejected one.
-   * Omit it for a policy that accepts every email unchanged.
-   */
+  /** An accepted email with the headers it gets, and a rejected one. Omit it if all are accepted unchanged. */
   email?: {
     taken: string;
     headers?: (organization: string) => Record<string, string>;
@@ -49,17 +41,14 @@ export interface PolicyUnderTest {
   };
 }
 
-/** A listener in a running service. */
 export interface ListenerUnderTest {
   service(): Promise<Access> | Access;
   target: TargetUnderTest & { answer(status: number): void };
-  /** Returns the number of calls of the listener so far. */
   told(): Promise<{ delivered: number; failed: number }>;
 }
 
 type Json = Record<string, unknown>;
 
-/** Returns the checks for an authenticator that works in addition to API keys. */
 export function authenticatorConformance(subject: AuthenticatorUnderTest): ConformanceCheck[] {
   const as = async (token: string): Promise<Client> =>
     new Client({ url: (await subject.service()).url, apiKey: token });
@@ -101,7 +90,7 @@ export function authenticatorConformance(subject: AuthenticatorUnderTest): Confo
   ];
 }
 
-/** Returns the checks for an acceptance policy, on every way to submit a message. */
+/** On every way to submit a message. */
 export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const refusal = (answer: Json, reason = subject.refused.reason): void => {
@@ -193,7 +182,7 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
 /** The simulator sends and receives this email: no mail leaves the machine, and no domain is needed. */
 const EMAIL = { from: 'conformance@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Conformance' };
 
-/** Returns the checks for a delivery listener: it receives its calls and does not delay deliveries. */
+/** The listener receives its calls and does not delay deliveries. */
 export function listenerConformance(subject: ListenerUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const draft: MessageDraft = { event_type: 'conformance.heard', payload: { a: 1 } };
@@ -233,7 +222,6 @@ export function listenerConformance(subject: ListenerUnderTest): ConformanceChec
 
 const message = ({ event_type, payload }: MessageDraft): MessageDraft => ({ event_type, payload });
 
-/** One destination of a running service, with the messages that it receives. */
 class DoorScene {
   private made: Promise<string> | null = null;
 

@@ -9,22 +9,17 @@ import type { Access } from './client.js';
 export interface PosthornOptions {
   /** Packages or files, as in EXTENSIONS. Paths are relative to the working directory. */
   extensions?: readonly string[];
-  /**
-   * Extends or overrides the environment. With a DATABASE_URL, that database is used; otherwise a PostgreSQL server is
-   * started.
-   */
+  /** Extends or overrides the environment. Without a DATABASE_URL, a PostgreSQL server is started. */
   env?: Readonly<Record<string, string>>;
 }
 
-/** A service that runs for a test. */
 export interface RunningPosthorn extends Access {
-  /** Key of the first organization in its environment `live`. */
+  /** Of the first organization, environment `live`. */
   apiKey: string;
-  /** Key of the first organization in its environment `test`, which is a different tenant. */
+  /** Of the first organization, environment `test`, which is a different tenant. */
   testApiKey: string;
-  /** Sends SIGTERM and removes all created files. Rejects if the process does not end cleanly. */
+  /** Removes all created files. Rejects if the process does not end cleanly. */
   stop(): Promise<void>;
-  /** Returns the complete output so far. */
   logs(): string;
 }
 
@@ -33,9 +28,9 @@ const STOP_MS_MAX = 30_000;
 const MAIN = path.join(import.meta.dirname, '..', 'main.js');
 
 /**
- * Starts Posthorn on a free loopback port. Deliveries to loopback are allowed, so that a test can be their target. Data
- * is stored in a temporary folder, which is removed at the end. The database must be new, because the keys come from
- * its first start.
+ * Starts Posthorn on a free loopback port, with deliveries to loopback allowed, so that a test can be their target.
+ * Data is in a temporary folder, removed at the end. The database must be new, because the keys come from its first
+ * start.
  */
 export async function startPosthorn({ extensions = [], env = {} }: PosthornOptions = {}): Promise<RunningPosthorn> {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-'));

@@ -8,7 +8,7 @@ interface Refusal {
   error: { message: string; details: { check?: string; fields?: { path: string }[] } };
 }
 
-/** Checks of creating destinations: validated, probed, and only then stored. */
+/** Settings are validated, probed, and only then stored. */
 export function registrationChecks(scene: DestinationScene): ConformanceCheck[] {
   const { subject } = scene;
   return [
@@ -100,7 +100,7 @@ async function listed(scene: DestinationScene): Promise<unknown> {
   return (await (await scene.client()).expect(200, 'GET', '/v1/destinations?limit=100'))['data'];
 }
 
-/** Returns all credentials except names, which errors may contain. */
+/** Without names, which errors may contain. */
 function secretsOf({ credentials = {} }: DestinationDraft): string[] {
   return Object.entries(credentials).flatMap(([key, value]) => (/user|name|id$/i.test(key) ? [] : value));
 }

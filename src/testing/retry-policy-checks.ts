@@ -5,7 +5,6 @@ import { type Access, Client, until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { TargetUnderTest } from './door-checks.js';
 
-/** A retry policy in a running service. */
 export interface RetryPolicyUnderTest {
   service(): Promise<Access> | Access;
   /** Creates the policy from its class, for direct calls. */
@@ -17,13 +16,10 @@ type Json = Record<string, unknown>;
 
 const STATUSES = [100, 204, 301, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 501, 502, 503, 504, 599, 999];
 const ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'adapter'] as const;
-/** Response of a target that is down, the usual case for retries. */
+/** A target that is down, the usual case for retries. */
 const DOWN = 500;
 
-/**
- * Returns the checks for a named retry policy: its numbers are valid, its rulings respect them, and deliveries follow
- * it.
- */
+/** The policy's numbers are valid, its rulings respect them, and deliveries follow it. */
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());

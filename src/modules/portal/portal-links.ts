@@ -15,7 +15,6 @@ const LIFETIME_SECONDS_DEFAULT = 3_600;
 const PREVIEW_SECONDS = 900;
 const LIMIT_DEFAULT = 50;
 
-/** Options for opening a portal. Omitted options have defaults. */
 export interface PortalAsked {
   lifetimeSeconds?: number;
   permissions?: readonly PortalPermission[];
@@ -24,7 +23,6 @@ export interface PortalAsked {
   returnUrl?: string | null;
 }
 
-/** A newly opened portal. Its token is shown only here. */
 export interface OpenedPortal {
   id: Id;
   token: string;
@@ -32,7 +30,6 @@ export interface OpenedPortal {
   expiresAt: Date;
 }
 
-/** Opens and closes portals of customers. */
 @Injectable()
 export class PortalLinks {
   constructor(
@@ -52,10 +49,7 @@ export class PortalLinks {
     return this.begin(caller, application, 'customer', asked);
   }
 
-  /**
-   * Opens a read-only preview of the customer's view for a member of the organization. No page may frame it. Throws
-   * 404.
-   */
+  /** Opens a read-only preview for a member of the organization. No page may frame it. Throws 404. */
   preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
     return this.begin(caller, application, 'preview', {
       permissions: ['view'],
@@ -79,7 +73,6 @@ export class PortalLinks {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404 if it does not exist. */
   async find({ environmentId }: Tenant, application: string, session: string): Promise<PortalSessionRow> {
     const id = parseId('pls', session);
     const applicationId = await this.applications.find(environmentId, application);
@@ -88,10 +81,7 @@ export class PortalLinks {
     return row;
   }
 
-  /**
-   * Ends one session or all sessions of the application, on every node within five seconds, and returns their ids.
-   * Throws 404 for a session that is not active.
-   */
+  /** Ends one session or all, on every node within five seconds. Throws 404 for a session that is not active. */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);
     if (session !== null && id === null) throw notFound('portal session');

@@ -4,13 +4,9 @@ import type { Id } from '#kernel/ids.js';
 import type { PortalPermission, Tenant } from '#kernel/tenant.js';
 import type { PortalTheme } from './portal-theme.js';
 
-/**
- * `customer` is a session for a customer. `preview` is a session in which a member of the organization sees what the
- * customer sees.
- */
+/** `preview`: a member of the organization sees what the customer sees. */
 export type PortalKind = 'customer' | 'preview';
 
-/** An active session, with its application and organization. */
 export interface PortalFacts {
   id: Id;
   environment_id: number;
@@ -28,7 +24,6 @@ export interface PortalFacts {
   expires_at: Date;
 }
 
-/** A session as shown to the organization that opened it. */
 export interface PortalSessionRow {
   id: Id;
   application_id: Id;
@@ -39,7 +34,6 @@ export interface PortalSessionRow {
   expires_at: Date;
 }
 
-/** Values of a new session. */
 export interface NewPortalSession {
   environmentId: number;
   applicationId: Id;
@@ -126,12 +120,11 @@ const PURGE: Statement = {
   text: `delete from portal_sessions where expires_at < now() - interval '30 days'`,
 };
 
-/** Stores sessions of customer portals. */
 @Injectable()
 export class PortalSessionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Time at which the session expires. */
+  /** Returns the time at which the session expires. */
   async insert(session: NewPortalSession): Promise<Date> {
     const {
       environmentId,
@@ -187,7 +180,7 @@ export class PortalSessionsStore {
     return row ?? null;
   }
 
-  /** Ends one session or all sessions of the application, and returns those that ended now. */
+  /** `id` null ends all sessions. Returns those that ended now. */
   revoke(environmentId: number, applicationId: Id, id: Id | null): Promise<{ id: Id; hash: Buffer }[]> {
     return this.database.query(REVOKE, [environmentId, applicationId, id]);
   }

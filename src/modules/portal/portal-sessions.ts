@@ -13,9 +13,9 @@ import { type PortalFacts, PortalSessionsStore } from './portal-sessions.store.j
 const ENTRIES_MAX = 10_000;
 
 /**
- * Caches portal sessions by the SHA-256 of their tokens. A change of a session evicts its entry. A change of a key, a
- * member, an organization or an environment clears the cache. A revoked session ends within moments on every node, and
- * within five seconds even if the notification is lost.
+ * Caches portal sessions by the SHA-256 of their tokens. A changed session evicts its entry, and a changed key, member,
+ * organization or environment clears the cache. A revoked session ends on every node within five seconds, even if the
+ * notification is lost.
  */
 @Injectable()
 export class PortalSessions extends PortalAuthenticator {
@@ -42,10 +42,7 @@ export class PortalSessions extends PortalAuthenticator {
     return facts && callerOf(facts);
   }
 
-  /**
-   * Returns the session of a token, or null if it is unknown, expired or revoked. Throws if storage is unavailable, and
-   * 429 for an address with too many unknown tokens. `from` is the address of the client.
-   */
+  /** Null if not active. Throws without storage, and 429 for an address (`from`) with too many unknown tokens. */
   async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
     const facts = await this.lookups.look(this.cache, hash('sha256', token), from);
@@ -53,10 +50,7 @@ export class PortalSessions extends PortalAuthenticator {
   }
 }
 
-/**
- * Returns a caller with scope read, whatever the session may change, so that customers do not see the values of
- * authentication headers.
- */
+/** Scope is always read, so that customers do not see the values of authentication headers. */
 function callerOf({
   id,
   environment_id: environmentId,
@@ -73,7 +67,6 @@ function callerOf({
   };
 }
 
-/** Returns the origins that may frame a session, from a cache by session id. */
 @Injectable()
 export class CachedPortalFrames extends PortalFrames {
   private readonly cache: Cache<readonly string[]>;

@@ -6,7 +6,6 @@ import { PortalSessionsStore } from './portal-sessions.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes portal sessions that ended a month ago. */
 @Injectable()
 export class PortalSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

@@ -11,7 +11,6 @@ export interface PortalTheme {
   logo: string | null;
 }
 
-/** Theme in a request. Omitted and null fields have defaults. */
 export interface ThemeAsked {
   scheme?: PortalTheme['scheme'] | null;
   accent?: string | null;
@@ -28,10 +27,7 @@ export function themeOf({ scheme, accent, radius, logo }: ThemeAsked): PortalThe
   };
 }
 
-/**
- * Returns why a URL cannot be the exit link of a portal. Allowed are https, and plain http to the local machine in the
- * test environment.
- */
+/** Allows https, and plain http to the local machine in the test environment. */
 export function returnFaults(text: string | null, mode: 'live' | 'test'): Fault[] {
   if (text === null) return [];
   const url = URL.canParse(text) ? new URL(text) : null;

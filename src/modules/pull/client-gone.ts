@@ -1,10 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
-/**
- * An AbortSignal that aborts if the client disconnects before the response. It also aborts after the response, which
- * has no effect.
- */
+/** Aborts if the client disconnects before the response. It also aborts after it, which has no effect. */
 export const ClientGone = createParamDecorator((_: unknown, context: ExecutionContext): AbortSignal => {
   const gone = new AbortController();
   context

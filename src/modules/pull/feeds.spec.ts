@@ -15,7 +15,6 @@ const TYPES = new Map([
 ]);
 const ENDPOINT = lowestIdAt(20);
 
-/** Feeds, where one endpoint in environment 1 has routes to these destinations. */
 function feedsWith(...routes: Id[]): Feeds {
   const targets = {
     ofDestination: async (environmentId: number, id: Id) =>

@@ -15,14 +15,10 @@ export interface Feed {
   targetId: Id;
   /** Only items that this endpoint received; null for all. */
   endpointId: Id | null;
-  /**
-   * The destination's static headers, with names in lower case. Headers of the same name in received requests are
-   * hidden.
-   */
+  /** With names in lower case. Headers of the same name in received requests are hidden. */
   staticHeaders: Readonly<Record<string, string>>;
 }
 
-/** Resolves an id in the path to a feed, and encodes and decodes the feed's cursors. */
 @Injectable()
 export class Feeds {
   constructor(
@@ -40,12 +36,12 @@ export class Feeds {
     throw notFound('endpoint or destination');
   }
 
-  /** Issues a cursor that is valid for this feed only. */
+  /** Valid for this feed only. */
   cursorAt(tenant: Tenant, feed: Feed, { position, epoch }: PullPosition): string {
     return this.cursors.issue(tenant, cursorQuery(feed), `${position}.${epoch}`);
   }
 
-  /** Parses a cursor. Throws 400 if it is malformed, altered, expired, or belongs to another feed. */
+  /** Throws 400 if it is malformed, altered, expired, or belongs to another feed. */
   placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
     // Cursors of older builds contain only a position, whose first part is the epoch.

@@ -14,8 +14,6 @@ export interface PullPosition {
 /** A position compared with the current database: `ahead` of it, or issued `before` the database's epoch changed. */
 export type Standing = 'current' | 'ahead' | 'before';
 
-/** The position before the first item. */
 export const ORIGIN: Position = '0.0.00000000-0000-0000-0000-000000000000.0';
 
-/** Returns the event directly before a position. */
 export const eventAt = (position: Position): Id => position.split('.')[2] as Id;

@@ -4,10 +4,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 
-/**
- * Maximum number of items counted after a position, and, for an endpoint, maximum number of the destination's items
- * scanned.
- */
+/** Maximum number of items counted after a position. LOOKED_MAX limits the scan for an endpoint. */
 export const COUNTED_MAX = 1_000;
 const LOOKED_MAX = 5_000;
 
@@ -17,7 +14,6 @@ export interface ListPlace {
   keyId: Id;
 }
 
-/** A consumer of a pull destination, and its position. */
 export interface PositionRow extends ListPlace {
   name: string;
   status: 'active' | 'disabled';
@@ -26,7 +22,6 @@ export interface PositionRow extends ListPlace {
   committedAt: Date | null;
   /** Number of items after the position, as far as they were counted. */
   waiting: number;
-  /** True if there may be more. */
   isCapped: boolean;
   oldest: Id | null;
 }
@@ -34,8 +29,8 @@ export interface PositionRow extends ListPlace {
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Indexes: destinations_listed_idx for destinations, pull_positions_pkey for their own positions, and
- * pull_positions_target_id_idx for their endpoints, each one row more than a page. Waiting items are read by
+ * Indexes: destinations_listed_idx, pull_positions_pkey for a destination's own positions, and
+ * pull_positions_target_id_idx for its endpoints, each one row more than a page. Waiting items are read by
  * pull_items_pkey in order, up to the maximum count.
  */
 const LIST: Statement = {
@@ -79,7 +74,6 @@ const LIST: Statement = {
 /** Greater than every id. The list begins here. */
 const LAST: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Reads the positions of an environment's consumers. */
 @Injectable()
 export class PositionsStore {
   constructor(private readonly database: Database) {}

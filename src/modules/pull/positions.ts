@@ -7,7 +7,6 @@ import { type PositionRow, PositionsStore } from './positions.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'pull positions', filters: {} };
 
-/** Lists the positions of an environment's consumers. */
 @Injectable()
 export class Positions {
   constructor(

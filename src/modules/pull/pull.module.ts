@@ -9,7 +9,6 @@ import { PullService } from './pull.service.js';
 import { PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
-/** Pull: consumers that fetch their events themselves. */
 @Module({
   imports: [DestinationsModule, ReceivingModule],
   controllers: [PullController],

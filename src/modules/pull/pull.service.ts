@@ -12,18 +12,16 @@ import { eventAt, ORIGIN, type Position, type PullPosition, type Standing } from
 import { type ItemRow, type PullLook, PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
-/** Options of a read. */
 export interface ReadOn {
   /** The `next_cursor` of an earlier page. Everything before it is committed. */
   cursor?: string;
   limit?: number;
-  /** Maximum wait in seconds. */
+  /** In seconds. */
   wait?: number;
   /** True if the cursor commits. A key that may not write only reads. */
   commits: boolean;
 }
 
-/** A batch in the order of acceptance. */
 export interface Batch {
   items: ItemRow[];
   /** Null only if no item has ever been available. */
@@ -32,16 +30,10 @@ export interface Batch {
 }
 
 const LIMIT_DEFAULT = 50;
-/**
- * Maximum number of reads per request in the search for an endpoint's first item among those of other endpoints. The
- * next request continues from there.
- */
+/** Maximum reads per request in search of an endpoint's first item. The next request continues from there. */
 const LOOKS_MAX = 20;
 
-/**
- * Delivers items in order and at least once: a batch is returned again until the consumer acknowledges it by its
- * cursor.
- */
+/** In order and at least once: a batch is returned again until the consumer acknowledges it by its cursor. */
 @Injectable()
 export class PullService {
   private readonly itemsRead: Counter;
@@ -57,10 +49,7 @@ export class PullService {
     this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, including repeated reads.');
   }
 
-  /**
-   * Commits up to the cursor, and returns the items after it. Without a cursor, returns the items after the committed
-   * position.
-   */
+  /** Commits up to the cursor, and returns the items after it, or after the committed position without one. */
   async read(
     tenant: Tenant,
     feedId: string,
@@ -108,10 +97,7 @@ export class PullService {
     return through;
   }
 
-  /**
-   * Rejects a cursor from before a failover or restore. The consumer could not know which items it had already seen.
-   * Throws 400.
-   */
+  /** Throws 400 for a cursor from before a failover or restore: the consumer cannot know which items it has seen. */
   private async require(standing: Standing): Promise<void> {
     if (standing === 'current') return;
     if (standing === 'ahead') await this.epochs.begin();
@@ -129,10 +115,7 @@ export class PullService {
   }
 }
 
-/**
- * Removes headers with the names of the destination's static headers from received requests, because consumers may
- * trust these headers.
- */
+/** Removes received headers named like the destination's static headers, because consumers may trust these. */
 function shownTo({ staticHeaders }: Feed, row: ItemRow): ItemRow {
   return row.direction === 'inbound' && row.headers !== null
     ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) }

@@ -9,7 +9,6 @@ import type { Id } from '#kernel/ids.js';
 import type { Feed } from './feeds.js';
 import { ORIGIN, type Position, type PullPosition, type Standing } from './place.js';
 
-/** An item as stored in the database, with its event. */
 export interface ItemRow {
   position: Position;
   eventId: Id;
@@ -24,18 +23,15 @@ export interface ItemRow {
   body: Buffer | null;
   /** The message of the fan-out that the event belongs to. */
   messageId: Id | null;
-  /** When the payload was erased. */
   erasedAt: Date | null;
   /** When the item became available to pull. */
   settledAt: Date | null;
 }
 
-/** The result of one read of a feed. */
 export interface PullLook {
   items: ItemRow[];
   /** Position up to which the read went. Between its start and here, the feed contains only `items`. */
   through: Position;
-  /** Epoch of the database that was read. */
   epoch: number;
   /** True if there is nothing after `through`. */
   isEnd: boolean;
@@ -47,18 +43,17 @@ const ROWS_MAX = 5_000;
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Hides items at or above the oldest running transaction of this database, because that transaction may still commit
- * items before them. Therefore, a position guarantees that everything before it was seen.
+ * Hides items at or above the oldest running transaction of this database, because it may still commit items before
+ * them. So a position guarantees that everything before it was seen.
  */
 const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
 const KEY = 'epoch, xid, event_id, ordinal';
 
 /**
- * Reads each partition in the order of pull_items_pkey and merges them. It does not use the partition key, because a
- * replayed item is in the partition of its event. For the rows of the page only: events by events_pkey, messages of
- * fan-outs by messages_pkey, and the time of availability by deliveries_pkey. Payloads are read only after the page is
- * cut.
+ * Merges the partitions, each read in the order of pull_items_pkey. The partition key is not used, because a replayed
+ * item is in the partition of its event. For the rows of the page only: events_pkey, messages_pkey (fan-outs) and
+ * deliveries_pkey (time of availability). Payloads are read only after the page is cut.
  */
 const LOOK: Statement = {
   name: 'pull_look',
@@ -111,7 +106,7 @@ const COMMITTED: Statement = {
 };
 
 /**
- * A position that this database cannot have issued yet comes from before a restore to an earlier state. Using it would
+ * A position that this database cannot have issued yet is from before a restore to an earlier state. Using it would
  * skip the events accepted until the database reaches it again.
  */
 const GIVEN = `
@@ -120,10 +115,7 @@ const GIVEN = `
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
-/**
- * Moves a position forward, never back. Writes nothing if the position is already reached, or if it belongs to another
- * database.
- */
+/** Moves a position forward, never back. Writes nothing if it is reached or belongs to another database. */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
@@ -143,7 +135,6 @@ const COMMIT: Statement = {
     order by epoch desc, xid desc, event_id desc, ordinal desc limit 1`,
 };
 
-/** Statements on items that wait to be pulled. */
 @Injectable()
 export class PullStore {
   constructor(
@@ -191,7 +182,7 @@ export class PullStore {
     };
   }
 
-  /** Returns the indexes of those consumers that have new items. */
+  /** Returns the indexes of the spots with new items. */
   async peek(spots: readonly { feed: Feed; position: Position }[]): Promise<number[]> {
     const keys = spots.map(({ position }) => position.split('.'));
     const column = (n: number): string[] => keys.map((key) => key[n] as string);
@@ -206,22 +197,18 @@ export class PullStore {
     return rows.map(({ index }) => index);
   }
 
-  /** Returns the committed position of a feed, or the origin if nothing was committed. */
+  /** The origin if nothing was committed. */
   async committed({ environmentId, keyId, targetId }: Feed): Promise<Position> {
     const [row] = await this.database.query<{ position: Position }>(COMMITTED, [environmentId, keyId, targetId]);
     return row?.position ?? ORIGIN;
   }
 
-  /** Compares a position with the current database. */
   async standing({ position, epoch }: PullPosition): Promise<Standing> {
     const [row] = await this.database.query<{ standing: Standing }>(STANDING, [...position.split('.'), epoch]);
     return row?.standing ?? 'before';
   }
 
-  /**
-   * Commits everything up to a position of this database and returns the committed position. For another position,
-   * returns how it compares with the database.
-   */
+  /** Commits a position of this database and returns it. For another position, returns its standing. */
   async commit(
     { environmentId, keyId, targetId }: Feed,
     { position, epoch }: PullPosition,

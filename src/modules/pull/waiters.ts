@@ -6,7 +6,6 @@ import type { Feed } from './feeds.js';
 import type { Position } from './place.js';
 import { PullStore } from './pull.store.js';
 
-/** A consumer that waits at the end of its feed. */
 interface Waiter {
   feed: Feed;
   position: Position;
@@ -14,19 +13,13 @@ interface Waiter {
 }
 
 const POLL_MS = 100;
-/**
- * The pause after a poll is at least twice the duration of the poll, so waiting never uses more than a third of one
- * connection.
- */
+/** Pause after a poll, in durations of the poll: waiting never uses more than a third of one connection. */
 const REST_FACTOR = 2;
 export const WAITERS_MAX = 1_000;
 /** Leaves room for other environments. */
 export const WAITERS_PER_ENVIRONMENT_MAX = 250;
 
-/**
- * All pull requests of this process that wait for items. No request holds a connection: one statement polls for all of
- * them, ten times a second, and there are no polls while none waits.
- */
+/** No request holds a connection: one statement polls for all, ten times a second, and only while one waits. */
 @Injectable()
 export class Waiters implements OnModuleDestroy {
   private readonly waiting = new Set<Waiter>();
@@ -49,9 +42,8 @@ export class Waiters implements OnModuleDestroy {
   }
 
   /**
-   * Resolves to true once there are items after the position. Resolves to false after `waitMs`, when the client
-   * disconnects, when this process drains, and immediately if too many requests are waiting. While storage is
-   * unavailable, it keeps waiting.
+   * True once there are items after the position. False after `waitMs`, when the client disconnects, when this process
+   * drains, and immediately if too many requests wait. Keeps waiting while storage is unavailable.
    */
   wait(feed: Feed, position: Position, waitMs: number, gone: AbortSignal): Promise<boolean> {
     if (waitMs <= 0 || this.isClosed || gone.aborted || this.isFull(feed)) return Promise.resolve(false);

@@ -18,18 +18,16 @@ import type { TransformedEvent } from './url-transforms.js';
 
 /** A request after its verification, and the event that it becomes. */
 export interface VerifiedRequest {
-  /** Id of the event. */
   id: Id;
   request: ReceivedRequest;
   verification: Verification;
-  /** Reason why the verification failed. `null` if it did not fail. */
+  /** `null` if the verification did not fail. */
   reason: string | null;
   eventType: string;
   traceparent: string | null;
   /** Id by which the endpoint or its preset detects duplicates. */
   dedupeId: string | null;
   replayOf: Id | null;
-  /** Headers that a policy adds to the deliveries. */
   addedHeaders?: Record<string, string> | null;
   /**
    * Idempotency key of the API call that sent the request, and the response to store for it in the commit of the event.
@@ -37,12 +35,11 @@ export interface VerifiedRequest {
   idempotency: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
-    /** Lifetime of the key. Defaults to the lifetime of all keys. */
+    /** Defaults to the lifetime of all keys. */
     ttlMs?: number;
   } | null;
 }
 
-/** The decision about an event. */
 export interface Decision {
   /** `null` for an event that is routed normally. */
   disposition: Disposition | 'dropped' | null;
@@ -51,10 +48,7 @@ export interface Decision {
   transformed: TransformedEvent | null;
 }
 
-/**
- * Decisions for events whose filters or rules exceed their time limit. The intended result is unknown, so the event is
- * parked until a user replays the request.
- */
+/** Time limit exceeded: the intended result is unknown, so the event is parked until a user replays it. */
 export const UNROUTED = {
   disposition: 'parked',
   note: 'Its filters took too long, so its destinations are unknown.',
@@ -81,9 +75,8 @@ export class AcceptReceived {
   ) {}
 
   /**
-   * Resolves after the commit to the response for the provider. That is `answer`, with a note if the filters exceeded
-   * their time limit, in which case the event is parked regardless of the decision. Throws 503 if the database is
-   * unavailable.
+   * Resolves after the commit to `answer`, with a note if the filters exceeded their time limit: the event is then
+   * parked regardless of the decision. Throws 503 if the database is unavailable.
    */
   async accept<A extends SynchronousAnswer | 'refused'>(
     endpoint: LiveEndpoint,
@@ -138,10 +131,7 @@ export class AcceptReceived {
     return given;
   }
 
-  /**
-   * Stores a duplicate of the request with the event `firstId`. Resolves after the commit. Throws 503 if the database
-   * is unavailable.
-   */
+  /** Stores a duplicate with the event `firstId`. Resolves after the commit. Throws 503 without the database. */
   async keepRepeat(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,
@@ -180,10 +170,7 @@ export class AcceptReceived {
   }
 }
 
-/**
- * Returns the headers of the deliveries. The provider's headers that describe the body are omitted for a transformed
- * body.
- */
+/** The provider's headers that describe the body are omitted for a transformed body. */
 function headersOf(
   { request, addedHeaders }: VerifiedRequest,
   transformed: Decision['transformed'],

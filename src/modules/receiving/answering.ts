@@ -14,7 +14,6 @@ import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { ResponseProxy } from './response-proxy.js';
 
-/** A request that needs a response, and its endpoint. */
 export interface Asked {
   request: ReceivedRequest;
   verification: Verification;
@@ -37,7 +36,7 @@ export class Answering {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Performs the action of a handshake and returns the response. Returns `null` if the request is not a handshake. */
+  /** Performs its action. Returns `null` if the request is not a handshake. */
   async handshake(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -65,9 +64,8 @@ export class Answering {
   }
 
   /**
-   * Returns the response to an event. Returns `null` for the default, `unavailable` if the endpoint is configured to
-   * respond with 502, and `undecided` if its rules exceeded their time limit. Throws 503 if there is no capacity for
-   * slow rules.
+   * `null` for the default, `unavailable` if the endpoint is configured to respond with 502, `undecided` if its rules
+   * exceeded their time limit. Throws 503 if there is no capacity for slow rules.
    */
   async answer(
     endpoint: LiveEndpoint,
@@ -84,10 +82,7 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /**
-   * Returns the position of the first matching rule (-1 for none) and the response. Rules that exceed their budget here
-   * are evaluated on a worker thread.
-   */
+  /** `place` -1: no rule matches. Rules that exceed their budget here are evaluated on a worker thread. */
   async ruled(
     rules: CompiledRules,
     endpoint: Id,

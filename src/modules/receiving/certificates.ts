@@ -8,10 +8,9 @@ import { USER_AGENT } from '#kernel/version.js';
 import { ProviderCertificates } from './certificates.contract.js';
 import { type Asker, DownloadBudget } from './download-budget.js';
 
-/** A text that a provider publishes. */
 export interface Published {
   text: string;
-  /** Age of the text since it was fetched. */
+  /** Since it was fetched. */
   ageMs: number;
 }
 
@@ -23,10 +22,7 @@ interface Kept {
 }
 
 const FRESH_MS = 3_600_000;
-/**
- * Maximum age of a text that is used because it cannot be fetched again. Long enough for an outage, but short enough
- * that an attacker who blocks the download cannot hide a revoked key for long.
- */
+/** Covers an outage, but an attacker who blocks the download cannot hide a revoked key for long. */
 const STALE_MS = 6 * 3_600_000;
 /** Time before a failed download is tried again. Longer if an older text can be used meanwhile. */
 const FAILED_MS = 10_000;
@@ -35,13 +31,13 @@ const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Pseudo ids with which downloads for the operator's own notifications are counted separately. */
+/** Counts downloads for the operator's own notifications separately. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
- * Certificates and key sets that providers publish. A text is fetched again after an hour, or earlier if the caller
- * needs a newer one. The caller decides which URLs belong to a provider. Ages are measured with the monotonic clock,
- * because they never leave the process.
+ * Certificates and key sets that providers publish, fetched again after an hour, or earlier if the caller needs a newer
+ * one. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they never leave the
+ * process.
  */
 @Injectable()
 export class Certificates extends ProviderCertificates {
@@ -65,9 +61,8 @@ export class Certificates extends ProviderCertificates {
   }
 
   /**
-   * Returns the text at a URL. Fetches it again if it is older than `maxAgeMs`. If that fails, returns the older text
-   * for up to six hours. Returns undefined if there is none. A text that is not usable (`isUsable`) never replaces a
-   * usable one.
+   * Fetches the text again if it is older than `maxAgeMs`. If that fails, returns the older text for up to six hours,
+   * and undefined without one. A text that is not `isUsable` never replaces a usable one.
    */
   async get(
     url: string,
@@ -119,10 +114,7 @@ export class Certificates extends ProviderCertificates {
     if (this.kept.size > KEPT_MAX) this.makeRoom();
   }
 
-  /**
-   * Evicts the least recently used text of the organization with the most texts, so that one organization cannot
-   * displace the texts of others.
-   */
+  /** Evicts from the organization with the most texts, so that it cannot displace the texts of others. */
   private makeRoom(): void {
     const held = new Map<Id, number>();
     for (const { organizationId } of this.kept.values()) held.set(organizationId, (held.get(organizationId) ?? 0) + 1);

@@ -1,7 +1,6 @@
 import type { Condition } from '#engine/conditions/condition.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A route of an endpoint: a destination and a filter for the events. */
 export interface LiveRoute {
   id: Id;
   destinationId: Id;
@@ -9,7 +8,6 @@ export interface LiveRoute {
   filter: Condition | null;
 }
 
-/** The data of an endpoint that other modules need. */
 export interface EndpointSummary {
   environmentId: number;
   id: Id;
@@ -21,8 +19,8 @@ export interface EndpointSummary {
 /** Releases set-aside requests: processes them with the current settings of their endpoint. */
 export abstract class Releases {
   /**
-   * Creates a new event from the request, exactly once per `run` even after a crash. Returns `null` if the request has
-   * no content to process. Returns a sentence if the endpoint is inactive or gone.
+   * Creates a new event, exactly once per `run` even after a crash. `null` if the request has no content to process, a
+   * sentence if the endpoint is inactive or gone.
    */
   abstract release(
     environmentId: number,
@@ -32,16 +30,14 @@ export abstract class Releases {
   ): Promise<Released | { obstacle: string } | null>;
 }
 
-/** Result of a release. */
 export interface Released {
   /** False if the request was set aside again: its signature is still invalid, or its transform failed again. */
   isReleased: boolean;
-  /** Number of deliveries that were created. */
   deliveries: number;
 }
 
 /** Inbound endpoints, from a cache that changes invalidate on every node and that is at most five seconds old. */
 export abstract class Endpoints {
-  /** Returns the endpoint in any status. Returns `null` if there is none in this environment. */
+  /** In any status. */
   abstract find(environmentId: number, id: Id): Promise<EndpointSummary | null>;
 }

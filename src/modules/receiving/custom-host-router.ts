@@ -4,7 +4,6 @@ import type { Id } from '#kernel/ids.js';
 import type { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 
-/** The custom host to which a request was sent. */
 export interface CustomHost {
   domainId: Id;
   /** Host name with the port, as the provider called it. */
@@ -14,8 +13,8 @@ export interface CustomHost {
 }
 
 /**
- * Routes all requests to custom hosts to the ingest route, whatever their path is. Nothing else of Posthorn is served
- * on such a host. Without custom hosts, requests are not examined.
+ * Routes all requests to custom hosts to the ingest route, whatever their path. Posthorn serves nothing else on such a
+ * host. Without custom hosts, requests are not examined.
  */
 export class CustomHostRouter {
   /** Keyed by the request, whose URL has been rewritten by then. */
@@ -42,17 +41,14 @@ export class CustomHostRouter {
     return INGEST_PREFIX + url.slice(1);
   }
 
-  /** Returns the custom host of a request, or `null` for a request that was routed by its path. */
+  /** `null` for a request that was routed by its path. */
   findHost(request: object): CustomHost | null {
     // Uses the host as it was when the request was routed. On the platform's host, the path could belong to another
     // organization.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }
 
-  /**
-   * Returns the Host header, or the forwarded host that a trusted proxy reports. Of several values, only the last one
-   * was written by that proxy.
-   */
+  /** Uses the last of several forwarded hosts, the only one that the trusted proxy wrote. */
   private hostOf({ headers, socket }: HostedRequest): string | null {
     const forwarded = headers['x-forwarded-host'];
     const address = this.proxies === null || forwarded === undefined ? null : ipAddress(socket.remoteAddress ?? '');
@@ -62,7 +58,6 @@ export class CustomHostRouter {
   }
 }
 
-/** Returns the host name without the port and without a trailing dot. */
 function nameIn(host: string): string {
   return host.replace(/:\d*$/, '').replace(/\.$/, '');
 }

@@ -7,10 +7,7 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 import { showId } from '#kernel/ids.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/**
- * Returns the id that is shown with a raw request: the one by which the endpoint detects duplicates, otherwise the
- * provider's own id according to the preset.
- */
+/** The id by which the endpoint detects duplicates, otherwise the provider's own id according to the preset. */
 export function shownIdOf(
   { deduplication, preset }: LiveEndpoint,
   request: ReceivedRequest,
@@ -21,10 +18,7 @@ export function shownIdOf(
     : deduplication.idOf(new RequestView(request, verification));
 }
 
-/**
- * Returns the key under which the response to the first request with an id is stored. It includes the endpoint and its
- * current deduplication source. The key is a digest, because senders can choose ids of any length.
- */
+/** Per endpoint and current deduplication source. A digest, because senders can choose ids of any length. */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');
   return { environmentId, route: `repeats ${showId('ep', id)}`, key: uuid(fingerprint), fingerprint };

@@ -12,9 +12,9 @@ const HOURS_A_DAY = 24;
 const HOUR_MS = 3_600_000;
 
 /**
- * Drops requests that a provider resends, if the endpoint enables it. The first request with an id is the one whose
- * event is committed with the id. If two arrive at the same time, even in different processes, the other one is the
- * duplicate. A rejected or failed request does not claim its id.
+ * Drops resent requests, if the endpoint enables it. The first request with an id is the one whose event is committed
+ * with it. Of two at the same time, even in different processes, the other is the duplicate. A rejected or failed
+ * request does not claim its id.
  */
 @Injectable()
 export class RequestDeduplication {
@@ -27,10 +27,7 @@ export class RequestDeduplication {
     private readonly environments: Environments,
   ) {}
 
-  /**
-   * Returns the result of `first`, or the stored response if the request is a duplicate. Throws the errors of `first`,
-   * and 503 if the database is unavailable.
-   */
+  /** Returns the stored response for a duplicate. Throws the errors of `first`, and 503 without the database. */
   async once(
     endpoint: LiveEndpoint,
     dedupeId: string,
@@ -73,10 +70,7 @@ export class RequestDeduplication {
     return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
   }
 
-  /**
-   * Runs requests with the same key one after the other. Two rows of one statement cannot have the same key, and the
-   * second request would fail because the first is still running.
-   */
+  /** Two rows of one statement cannot have the same key, and the second would fail while the first runs. */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);

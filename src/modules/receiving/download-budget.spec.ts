@@ -6,7 +6,6 @@ const asker = (organization: number, endpoint = organization): { organizationId:
   endpointId: `e${endpoint}`,
 });
 
-/** Returns the number of downloads that are allowed out of `tries`. */
 function had(budget: DownloadBudget, organization: number, { tries = 1_000, endpoints = 1, nowMs = 0 } = {}): number {
   let count = 0;
   for (let n = 0; n < tries; n += 1)

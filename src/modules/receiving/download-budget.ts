@@ -1,33 +1,28 @@
 import type { Id } from '#kernel/ids.js';
 
-/** The organization and the endpoint for which a download is made. */
 export interface Asker {
   organizationId: Id;
   endpointId: Id;
 }
 
 const MINUTE_MS = 60_000;
-/**
- * Limits per process and minute. Providers rotate certificates every few months, so a higher demand comes from forged
- * requests.
- */
+/** Per process and minute. Certificates rotate every few months, so a higher demand is from forged requests. */
 const ENDPOINT_MAX = 10;
 const ORGANIZATION_MAX = 40;
 const TOTAL_MAX = 240;
-/** Part of the total that is reserved for organizations that have used little of it. */
+/** Reserved for organizations that have used little of the total. */
 const FOR_OTHERS = 80;
 const HARDLY_ANY = 2;
 
 /**
- * Limits the downloads that requests trigger. Senders choose the URLs, on hosts of the provider. The limit protects
- * these hosts from floods of requests, and other tenants from one sender's invented URLs.
+ * Limits the downloads that requests trigger, because senders choose the URLs. Protects the provider's hosts from
+ * floods, and other tenants from one sender's invented URLs.
  */
 export class DownloadBudget {
   private minuteEndsMs = -Infinity;
   private total = 0;
   private readonly had = new Map<string, number>();
 
-  /** Returns true if another download is allowed, and counts it. */
   spend({ organizationId, endpointId }: Asker, nowMs: number): boolean {
     if (nowMs >= this.minuteEndsMs) {
       this.minuteEndsMs = nowMs + MINUTE_MS;

@@ -1,7 +1,6 @@
 import { jsonOf } from '#engine/inbound/body.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 
-/** A request in the form that customers' code receives. */
 export interface GuestRequest {
   method: string;
   path: string;
@@ -14,7 +13,6 @@ export interface GuestRequest {
   verification: Verification;
 }
 
-/** Converts a request with an unpacked body for code in the sandbox. */
 export function guestRequest(
   { method, path, query, headers, body }: ReceivedRequest,
   verification: Verification,

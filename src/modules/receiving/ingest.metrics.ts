@@ -5,7 +5,6 @@ import { CpuBudget } from '#sandbox/cpu-budget.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import type { PipelineResult } from './pipeline-result.js';
 
-/** Counts requests of providers, and monitors the sandbox. */
 @Injectable()
 export class IngestMetrics {
   private readonly requests: Counter<'outcome'>;
@@ -38,7 +37,6 @@ export class IngestMetrics {
     );
   }
 
-  /** Counts a request with a method that its endpoint does not accept. */
   notAllowed(): void {
     this.requests.inc({ outcome: 'method_not_allowed' });
   }

@@ -21,9 +21,8 @@ import { type Addressee, Reception } from './reception.js';
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
- * The routes that providers call, with any method and content type, and the body as bytes. They are plain Fastify
- * routes next to Nest's controllers, because all requests of providers pass here and Nest's pipeline would add only
- * overhead.
+ * The routes that providers call, with any method and content type, and the body as bytes. Plain Fastify routes,
+ * because all requests of providers pass here and Nest's pipeline would add only overhead.
  */
 @Injectable()
 export class Ingest implements OnModuleInit {
@@ -141,10 +140,7 @@ export class Ingest implements OnModuleInit {
     };
   }
 
-  /**
-   * Returns the configured BASE_URL. Without it, a trusted proxy knows the origin that the provider called, which some
-   * providers sign.
-   */
+  /** Without BASE_URL, a trusted proxy knows the origin that the provider called, which some providers sign. */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
@@ -193,15 +189,14 @@ function everyMethod(scope: FastifyInstance): string[] {
   return scope.supportedMethods;
 }
 
-/** Returns path and query as they were sent. */
 function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: string] {
   const mark = url.indexOf('?');
   return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
 /**
- * Returns custom bodies as bytes: for a string, Node.js would write the headers in UTF-8, and Fastify would add its own
- * charset. The default response has neither problem, and a string is sent in one write together with the headers.
+ * Custom bodies are bytes: for a string, Node.js would write the headers in UTF-8 and Fastify add its charset. The
+ * default response has neither problem, and a string is sent in one write with the headers.
  */
 function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
   if (headers === RECEIVED_HEADERS) return body;

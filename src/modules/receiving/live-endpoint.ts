@@ -16,9 +16,9 @@ import {
 } from '#modules/endpoints/contract.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
-/** An endpoint as it processes requests, with its configuration compiled once. */
+/** Its configuration is compiled once. */
 export interface LiveEndpoint extends EndpointSummary {
-  /** Version number, incremented by every change. A change causes failed operations to be tried again. */
+  /** Every change increments it, and failed operations are then tried again. */
   version: number;
   /** `null` on the platform's host. */
   domainId: Id | null;
@@ -29,16 +29,13 @@ export interface LiveEndpoint extends EndpointSummary {
   rules: CompiledRules | null;
   responseProxy: ResponseProxySettings | null;
   transform: TransformSettings | null;
-  /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
+  /** `null` if the endpoint accepts any method. */
   allowedMethods: readonly string[] | null;
-  /** Source of the id by which duplicates are detected. `null` if duplicates are not dropped. */
+  /** `null` if duplicates are not dropped. */
   deduplication: Deduplication | null;
 }
 
-/**
- * Compiles a configuration. Throws if a configuration from another version no longer compiles, because receiving with a
- * partial configuration would be wrong.
- */
+/** Throws if a configuration of another version does not compile: receiving with a part of it would be wrong. */
 export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint {
   const preset = configuration.preset === null ? null : presetOf(configuration.preset);
   return {
@@ -62,7 +59,7 @@ export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint
   };
 }
 
-/** Returns the secrets that verify now, newest first. A replaced secret verifies until its grace period ends. */
+/** Newest first. A replaced secret verifies until its grace period ends. */
 export function secretsInForce({ secrets }: LiveEndpoint, nowMs: number): string[] {
   return secrets.filter(({ untilMs }) => untilMs === null || untilMs > nowMs).map(({ secret }) => secret);
 }

@@ -12,18 +12,11 @@ const PATHS_MAX = 20_000;
 /** A path of an endpoint has at most eight segments. The rest belongs to the request. */
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
-/** Length of a UUID as text. */
 const ID_LENGTH = 36;
-/**
- * Matches segments that URL parsers resolve, including backslashes and encoded dots. With them, a mirror would leave
- * the path of its destination.
- */
+/** Segments that URL parsers resolve. With them, a mirror would leave the path of its destination. */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
-/**
- * Endpoints for receiving, compiled and cached. A change invalidates them on every node, and no entry is older than
- * five seconds.
- */
+/** Endpoints, compiled. A change invalidates them on every node, and no entry is older than five seconds. */
 @Injectable()
 export class LiveEndpoints extends Endpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
@@ -61,10 +54,7 @@ export class LiveEndpoints extends Endpoints {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /**
-   * Returns the endpoint at `path` or at its longest prefix that has one, on the platform's host or a domain, and the
-   * rest of the path. Returns `null` if there is none.
-   */
+  /** Finds the endpoint at `path` or at its longest prefix that has one, on a domain or the platform's host. */
   async at(path: string, domainId: Id | null): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
     if (path.length > PATH_LENGTH_MAX || DOT_SEGMENT.test(path)) return null;
     const address = await (domainId === null ? this.byPath.get(path) : this.byDomainPath.get(domainId + path));
@@ -81,7 +71,7 @@ export class LiveEndpoints extends Endpoints {
   }
 }
 
-/** Returns the possible endpoint paths: `a/b/c` may be the endpoint `a/b/c`, `a/b` followed by `/c`, or `a`. */
+/** `a/b/c` may be the endpoint `a/b/c`, `a/b` followed by `/c`, or `a`. */
 function prefixesOf(path: string): string[] {
   const segments = path.split('/', SEGMENTS_MAX);
   return segments.map((_, i) => segments.slice(0, i + 1).join('/'));

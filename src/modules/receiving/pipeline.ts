@@ -21,12 +21,8 @@ import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
 
-/** Options for requests that do not come directly from a provider. */
 export interface RequestSource {
-  /**
-   * The request that this one replays. Its successful verification is reused, and there is no provider that waits for a
-   * response.
-   */
+  /** Its successful verification is reused, and there is no provider that waits for a response. */
   replayOf: { id: Id; verification: Verification } | null;
   traceparent: string | undefined;
   /** False for tests and replays, which must create an event even if their id is known. */
@@ -39,8 +35,8 @@ export interface RequestSource {
 }
 
 /**
- * Processes a request to an endpoint: verify, handshake, detect duplicates, transform, route, store, respond. The
- * response is sent only after the commit. After a crash before the commit, nothing is stored and the provider resends.
+ * Verify, handshake, detect duplicates, transform, route, store, respond. The response is sent only after the commit.
+ * After a crash before the commit, nothing is stored and the provider resends.
  */
 @Injectable()
 export class Pipeline {
@@ -57,10 +53,7 @@ export class Pipeline {
     private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
-  /**
-   * Throws 409 for a request in a forwarding loop, 422 for a request that an extension's policy rejects, and 503 if the
-   * database is unavailable.
-   */
+  /** Throws 409 for a forwarding loop, 422 if an extension's policy rejects it, 503 without the database. */
   async run(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,

@@ -22,10 +22,8 @@ import { Pipeline } from './pipeline.js';
 const LIMIT_DEFAULT = 50;
 /** Constant fingerprint for releases: they process the stored body, so bodies cannot differ. */
 const ONE_FINGERPRINT = Buffer.alloc(32);
-/** Greater than every possible id. */
 const LAST_ID = lowestIdAt(Infinity);
 
-/** Filter of the request list. */
 export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   since?: string;
   until?: string;
@@ -33,7 +31,6 @@ export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   limit?: number;
 }
 
-/** Reads raw requests of endpoints, and processes them again with the current settings. */
 @Injectable()
 export class RawRequests extends Releases {
   constructor(
@@ -68,10 +65,7 @@ export class RawRequests extends Releases {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /**
-   * Returns the request as this caller may see it: only scope `write` sees the values of authentication headers. Throws
-   * 404.
-   */
+  /** Only scope `write` sees the values of authentication headers. Throws 404. */
   async find(caller: Pick<Caller, 'tenant' | 'scope'>, endpointId: Id, id: Id): Promise<RequestDetail> {
     const { scheme } = await this.endpoint(caller.tenant, endpointId);
     const request = await this.stored(caller.tenant, endpointId, id);
@@ -88,10 +82,10 @@ export class RawRequests extends Releases {
   }
 
   /**
-   * Verifies, transforms and routes the request with the current settings of the endpoint, as a new event. A successful
-   * verification stays valid. A failed one is repeated, because the secret may be correct now. Throws 404, and 409 if
-   * the endpoint is not active or the request was erased. `keeps` returns the response to store for the idempotency
-   * key, in the commit of the event.
+   * Processes the request with the current settings of the endpoint, as a new event. A successful verification stays
+   * valid, and a failed one is repeated, because the secret may be correct now. Throws 404, and 409 if the endpoint is
+   * not active or the request was erased. `keeps` returns the response to store for the idempotency key, in the commit
+   * of the event.
    */
   async replay(
     tenant: Tenant,
@@ -152,7 +146,6 @@ export class RawRequests extends Releases {
   }
 }
 
-/** Returns the ids of a request and of the original request, if it is a replay. */
 function firstAnd({ id, replayOf }: RequestDetail): Id[] {
   return replayOf === null ? [id] : [id, replayOf];
 }

@@ -8,7 +8,6 @@ export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({
   'content-type': 'application/json; charset=utf-8',
 });
 
-/** Header of a custom response that contains the reason why the event was set aside. */
 const PARKED_HEADER = 'posthorn-parked';
 
 /** The stored parts of a response. An empty object is the default response to the event. */
@@ -22,7 +21,7 @@ export interface ShownAnswer {
   truncated: boolean;
 }
 
-/** A response with the event that it was given to. Omitted parts are the same as in the default response. */
+/** Omitted parts are the same as in the default response. */
 interface FirstAnswer {
   id: Id;
   headers?: Record<string, string>;
@@ -32,23 +31,19 @@ interface FirstAnswer {
 const DEFAULT = '{}';
 const REFUSED = '{"status":401}';
 
-/** Returns the default response. `parked` is the reason why the event was set aside. */
+/** `parked` is the reason why the event was set aside. */
 export function received200(id: Id, parked?: string): SynchronousAnswer {
   const more = parked === undefined ? '' : `,"parked":${JSON.stringify(parked)}`;
   return { status: 200, headers: RECEIVED_HEADERS, body: `{"received":true,"id":"${showId('evt', id)}"${more}}` };
 }
 
-/** Adds the information that the event was set aside to a custom response. */
 export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): SynchronousAnswer {
   return answer.headers === RECEIVED_HEADERS
     ? received200(id, note)
     : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
 }
 
-/**
- * Returns the data of the first response that is stored for duplicates: all of it. A response other than 2xx is
- * replaced by the default, because the event is stored and a resend need not be.
- */
+/** A response other than 2xx is replaced by the default: the event is stored, so a resend is not needed. */
 export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);
@@ -60,7 +55,6 @@ export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavaila
   return { status, body: JSON.stringify(kept) };
 }
 
-/** Returns the first response, and the event that it belongs to. */
 export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answer: SynchronousAnswer } {
   const kept = JSON.parse(body) as FirstAnswer;
   return {
@@ -69,9 +63,7 @@ export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answ
   };
 }
 
-/**
- * Returns the data of a response to store, as JSON. It is almost empty for the default response, which most events get.
- */
+/** JSON, almost empty for the default response, which most events get. */
 export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): string {
   if (answer === 'refused') return REFUSED;
   const { status, headers, body } = answer;
@@ -86,7 +78,7 @@ export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): strin
   return JSON.stringify(kept);
 }
 
-/** Returns the response that the provider got, or `null` if there was none or it was not recorded. */
+/** `null` if there was no response or it was not recorded. */
 export function shownAnswer(kept: KeptAnswerParts | null, id: Id): ShownAnswer | null {
   if (kept === null) return null;
   if (kept.status === undefined) return { ...received200(id), truncated: false };

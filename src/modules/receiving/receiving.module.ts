@@ -29,7 +29,6 @@ import { UrlTransforms } from './url-transforms.js';
 import { VerificationWatch } from './verification-watch.js';
 import { Verifying } from './verifying.js';
 
-/** Processing of requests to endpoints, from the raw bytes to the response. */
 @Module({
   imports: [AuthModule, DestinationsModule, EndpointsModule, EventsModule, LedgerModule, SecretsModule],
   controllers: [RequestsController, TrialsController],

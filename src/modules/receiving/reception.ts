@@ -10,10 +10,8 @@ import { Pipeline } from './pipeline.js';
 import type { PipelineResult } from './pipeline-result.js';
 import { VerificationWatch } from './verification-watch.js';
 
-/** The endpoint that a request is for. */
 export interface Addressee {
   endpoint: LiveEndpoint;
-  /** Part of the path after the endpoint's own path. */
   rest: string;
 }
 
@@ -27,10 +25,7 @@ export class Reception {
     private readonly verification: VerificationWatch,
   ) {}
 
-  /**
-   * Returns the endpoint of a request, or `null` if there is none. `path` is the undecoded path after the prefix, or on
-   * a domain after the slash.
-   */
+  /** `path` is the undecoded path after the prefix, or on a domain after the slash. */
   find(path: string, domainId: Id | null): Promise<Addressee | null> {
     return this.endpoints.at(path, domainId);
   }
@@ -42,7 +37,6 @@ export class Reception {
     throw methodNotAllowed(`The endpoint does not take ${method}. Nothing was stored.`, allowedMethods);
   }
 
-  /** Throws the errors of the pipeline. */
   async receive(
     { endpoint, rest }: Addressee,
     request: Omit<ReceivedRequest, 'path'>,

@@ -7,7 +7,6 @@ import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const BODY_PAGE = 4_000;
 
-/** Tools with which agents read received requests. */
 @Injectable()
 export class RequestTools extends AgentTools {
   override readonly tools = [

@@ -50,7 +50,6 @@ interface Scene {
   nowMs: number;
 }
 
-/** Creates a proxy whose code and URL always return the same. */
 function arrange({
   outcome = returned(null),
   answer = answered(200),

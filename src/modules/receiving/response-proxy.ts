@@ -14,12 +14,11 @@ import { Sandbox } from '#sandbox/sandbox.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** The result of a proxy: a response, or the configured behavior if there is none. */
 export type ProxyResult =
   { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Headers of a URL's response that are passed on to the provider. */
+/** Passed on to the provider from a URL's response. */
 const PASSED_HEADERS = ['content-type', 'location', 'retry-after'];
 
 /** Gets the synchronous response from an endpoint's proxy: JavaScript in the sandbox, or a URL. Never throws. */
@@ -114,10 +113,7 @@ function missing({ responseProxy }: LiveEndpoint): ProxyResult {
   return { kind: responseProxy?.onUnavailable === 'error' ? 'unavailable' : 'fallback' };
 }
 
-/**
- * Returns the `{status, headers, body}` that code returned, or `null` if it is invalid. A body that is not text is sent
- * as JSON.
- */
+/** Returns `null` if the code's response is invalid. A body that is not text is sent as JSON. */
 function answered(value: unknown): SynchronousAnswer | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { status = 200, headers = {}, body = '' } = value as { status?: unknown; headers?: unknown; body?: unknown };

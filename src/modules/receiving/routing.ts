@@ -7,7 +7,6 @@ import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
-/** Determines the deliveries of an event: one for each route whose filter matches. */
 @Injectable()
 export class Routing {
   constructor(
@@ -15,10 +14,7 @@ export class Routing {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /**
-   * Returns `null` if filters exceeded their time limit, so that the destinations are unknown. Throws 503 if there is
-   * no capacity for such filters.
-   */
+  /** `null` if filters exceeded their time limit: destinations unknown. Throws 503 without capacity for them. */
   async route(
     endpoint: EndpointSummary,
     organization: string,
@@ -40,10 +36,7 @@ export class Routing {
     );
   }
 
-  /**
-   * Like `route`, for a replayed request: excludes destinations that are disabled or were deleted. Throws 409 if no
-   * other destination is left.
-   */
+  /** Like `route`, without destinations that are disabled or deleted. Throws 409 if no other is left. */
   async routeAgain(
     endpoint: EndpointSummary,
     organization: string,
@@ -83,10 +76,7 @@ export class Routing {
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
-  /**
-   * Returns for each filter whether it matches, or `null` if that is unknown. Filters that exceed their budget here are
-   * evaluated on a worker thread.
-   */
+  /** `null` if unknown. Filters that exceed their budget here are evaluated on a worker thread. */
   async verdicts(
     owner: { organization: string; endpoint: string },
     filters: readonly (Condition | null)[],

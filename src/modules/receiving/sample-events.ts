@@ -17,10 +17,9 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 import type { PipelineResult } from './pipeline-result.js';
 
-/** Result of a sample event, and whether the endpoint verifies requests. */
 export type Tested = PipelineResult & { verifies: boolean };
 
-/** Sends a sample event of the provider to an endpoint, through the same pipeline as the provider's own requests. */
+/** Through the same pipeline as the provider's own requests. */
 @Injectable()
 export class SampleEvents {
   constructor(
@@ -33,9 +32,9 @@ export class SampleEvents {
   ) {}
 
   /**
-   * Sends a sample event. Throws 404, 409 if the endpoint does not accept the sample's method, and 422 if only the
-   * provider can sign the sample or the endpoint has no secret to sign with. `keeps` returns the response to store for
-   * the idempotency key, in the commit of the event.
+   * Throws 404, 409 if the endpoint does not accept the sample's method, and 422 if only the provider can sign the
+   * sample or the endpoint has no secret. `keeps` returns the response to store for the idempotency key, in the commit
+   * of the event.
    */
   async send(
     tenant: Tenant,

@@ -28,10 +28,7 @@ export class Transformer {
     private readonly environments: Environments,
   ) {}
 
-  /**
-   * `secrets: 'names'` gives the code the name of each secret instead of its value, for results that are shown to
-   * users.
-   */
+  /** `secrets: 'names'` gives the code names instead of values, for results that are shown to users. */
   async run(
     endpoint: LiveEndpoint,
     event: TransformInput,

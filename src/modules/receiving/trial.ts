@@ -29,7 +29,6 @@ export interface TrialDraft {
   responseRules?: object | null;
 }
 
-/** The outcome that a request would have. */
 export interface Tried {
   verdict: VerificationVerdict;
   eventType: string;
@@ -38,24 +37,17 @@ export interface Tried {
   failsOpen: boolean;
   /** `matches` is null if the filter exceeded its time limit. */
   routes: readonly { destination: string | null; matches: boolean | null }[];
-  /**
-   * The response that the rules produce, and the position of the matching rule (-1 for the default). `null` without
-   * rules, `undecided` if they exceeded their time limit.
-   */
+  /** `place` is -1 for the default. `null` without rules, `undecided` if they exceeded their time limit. */
   ruled: { place: number; answer: SynchronousAnswer | null } | 'undecided' | null;
 }
 
-/** The compiled settings to try. */
 interface Compiled {
   transform: TransformSettings | null;
   routes: readonly { destination: string | null; filter: Condition | null }[];
   rules: CompiledRules | null;
 }
 
-/**
- * Determines the outcome that a stored request would have with unsaved settings. Nothing is stored, delivered or sent
- * to the provider.
- */
+/** The outcome of a stored request with unsaved settings. Nothing is stored, delivered or sent to the provider. */
 @Injectable()
 export class Trial {
   constructor(
@@ -70,9 +62,8 @@ export class Trial {
   ) {}
 
   /**
-   * Code gets the names of secrets instead of their values, and neither code nor filters see authentication headers,
-   * because the results are shown. Throws 404, 409 for an erased request, 422 for settings that could not be saved, and
-   * 503 if there is no capacity.
+   * Code gets the names of secrets instead of values, and neither code nor filters see authentication headers, because
+   * the results are shown. Throws 404, 409 (erased request), 422 (invalid settings) and 503 (no capacity).
    */
   async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);

@@ -11,7 +11,6 @@ import { Environments } from '#modules/auth/contract.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** Result of a transform. */
 export type TransformResult =
   | { kind: 'unchanged' }
   | TransformedEvent
@@ -21,7 +20,7 @@ export type TransformResult =
   /** No capacity: nothing is stored, and the provider resends. */
   | { kind: 'busy' };
 
-/** An event as a transform returned it. `null` fields are unchanged. */
+/** `null` fields are unchanged. */
 export interface TransformedEvent {
   kind: 'event';
   body: { text: string; isJson: boolean } | null;
@@ -35,7 +34,6 @@ export interface HeaderChanges {
   removed: readonly string[];
 }
 
-/** The event data that a transform receives. */
 export interface TransformInput {
   /** Id in the format of the API. */
   eventId: string;
@@ -47,10 +45,8 @@ export interface TransformInput {
 /** Result for a body that does not match its content encoding, or is larger than one megabyte when unpacked. */
 export const NOT_UNPACKED: TransformResult = { kind: 'failed', why: "the body can't be unpacked" };
 
-/** Maximum size of a transformed body in bytes. */
 export const TRANSFORMED_BYTES_MAX = 256 * 1024;
 
-/** Calls transforms that are a URL. */
 @Injectable()
 export class UrlTransforms {
   private readonly keyedSemaphore = new KeyedSemaphore();
@@ -62,10 +58,7 @@ export class UrlTransforms {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Sends a signed POST (Standard Webhooks, with the environment's signing secret). The JSON in the response replaces
-   * the body.
-   */
+  /** A signed POST (Standard Webhooks, environment's secret). The JSON in the response replaces the body. */
   async ask({ environmentId, id, transform }: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
     const verdict = this.gate.check(transform?.url ?? '');
     if (!verdict.ok) return { kind: 'failed', why: verdict.reason };

@@ -4,24 +4,20 @@ import { type Id, showId } from '#kernel/ids.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
-/**
- * Number of consecutive failures that is reported. Stray requests do not reach it, so the secret is wrong or an attack
- * is in progress.
- */
+/** Stray requests do not reach it: the secret is wrong or an attack is in progress. */
 const FAILURES_MIN = 10;
 const AGAIN_MS = 3_600_000;
 const ENDPOINTS_MAX = 10_000;
 
-/** Consecutive invalid signatures of one endpoint. */
 interface Streak {
   failures: number;
-  /** Number of these failures that are not reported yet. */
+  /** Number of failures that are not reported yet. */
   unnoted: number;
   /** Until this time, further failures are only counted. */
   quietUntilMs: number;
 }
 
-/** Reports endpoints whose signatures keep failing. Each process counts only the requests that it receives. */
+/** Each process counts only the requests that it receives. */
 @Injectable()
 export class VerificationWatch {
   private readonly logger = new Logger(VerificationWatch.name);
@@ -70,7 +66,7 @@ export class VerificationWatch {
     }
   }
 
-  /** Keeps the most recent endpoints, and evicts the one that has not been counted for the longest time. */
+  /** Evicts the endpoint that has not been counted for the longest time. */
   private keep(key: string, streak: Streak): void {
     this.streaks.delete(key);
     this.streaks.set(key, streak);

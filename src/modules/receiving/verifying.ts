@@ -9,10 +9,9 @@ import { Environments } from '#modules/auth/contract.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** Result of a verification, with the reason of a failure. */
 export interface VerificationVerdict {
   verification: Verification;
-  /** The last part of a sentence. `null` unless the verification failed. */
+  /** The last part of a sentence. `null` unless it failed. */
   reason: string | null;
 }
 
@@ -20,7 +19,6 @@ export interface VerificationVerdict {
 const ROTATED_MS = 60_000;
 const VERDICT_KEPT = new Set<Verification>(['verified']);
 
-/** Verifies that a request comes from the endpoint's provider. */
 @Injectable()
 export class Verifying {
   constructor(
@@ -30,9 +28,8 @@ export class Verifying {
   ) {}
 
   /**
-   * Verifies a request. A replayed request keeps a successful result (`earlier`), because its timestamp is too old by
-   * now. A failed one is verified again with the current secret. Throws 503 if the published key material is
-   * unavailable now.
+   * A replayed request keeps a successful result (`earlier`), because its timestamp is too old by now. A failed one is
+   * verified again. Throws 503 if the published key material is unavailable now.
    */
   async verify(
     endpoint: LiveEndpoint,
@@ -51,7 +48,6 @@ export class Verifying {
     return { verification, reason };
   }
 
-  /** Returns the published certificate or key set, for schemes that use one. */
   private async published(
     { scheme, environmentId, id }: LiveEndpoint,
     request: ReceivedRequest,

@@ -12,13 +12,10 @@ import { type Erased, ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** Numbers of items that an erasure would remove. */
 export interface EraseDryRun extends Erased {
-  /** True if there may be more messages and attempts. */
   isCapped: boolean;
 }
 
-/** Starts jobs over all events that were sent to an application. */
 @Injectable()
 export class ApplicationJobs {
   constructor(
@@ -30,10 +27,7 @@ export class ApplicationJobs {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Sends failed deliveries again, for every endpoint. Throws 404, 409 for an application without endpoints or with a
-   * live job, and 422.
-   */
+  /** For every endpoint. Throws 404, 409 for an application without endpoints or with a live job, and 422. */
   async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
     const window = windowOf(query, this.clock.nowMs());
@@ -54,7 +48,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Sends all events again. Throws the same errors as `recover`. */
+  /** Throws the same errors as `recover`. */
   async replay(
     { environmentId }: Tenant,
     application: string,
@@ -74,10 +68,7 @@ export class ApplicationJobs {
     });
   }
 
-  /**
-   * Erases the application and everything that was sent to it. A deleted application is found by its id. Throws 404,
-   * and 409 while it has a live job.
-   */
+  /** A deleted application is found by its id. Throws 404, and 409 while it has a live job. */
   async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
     const applicationId = await this.erasable(environmentId, application);
     const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];
@@ -94,7 +85,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Counts the items that an erasure would remove, without erasing. Throws 404. */
+  /** Throws 404. */
   async eraseDryRun({ environmentId }: Tenant, application: string): Promise<EraseDryRun> {
     const applicationId = await this.erasable(environmentId, application);
     const endpointIds = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);

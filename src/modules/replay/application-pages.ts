@@ -7,7 +7,6 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
 
-/** An event that was sent to an endpoint, and whether it can be sent again. */
 interface Sent {
   eventId: Id;
   expiresOn: string;
@@ -95,7 +94,6 @@ export class ApplicationPages implements PageSource {
   }
 }
 
-/** A page as read from the database. */
 interface Found {
   rows: Sent[];
   lastId: Id | null;

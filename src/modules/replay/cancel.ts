@@ -4,7 +4,6 @@ import { momentMs } from '#kernel/moment.js';
 import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import type { NamedTarget } from './named-targets.js';
 
-/** Cancels the deliveries that wait for a target. */
 @Injectable()
 export class Cancel {
   constructor(private readonly cancellations: Cancellations) {}

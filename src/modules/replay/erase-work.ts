@@ -6,10 +6,7 @@ import { ApplicationErasures } from '#modules/events/erasure.contract.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/**
- * Caches of applications are at most five seconds old. After this time, no process accepts events for an erased
- * application.
- */
+/** Caches are at most five seconds old: then no process accepts events for an erased application. */
 const ALL_KNOW_MS = 6_000;
 /** Allowance for differing clocks: ids from this long ago may have been created after the removal. */
 const CLOCKS_MS = 60_000;
@@ -17,9 +14,8 @@ const CLOCKS_MS = 60_000;
 const PENDING_REST_MS = 250;
 
 /**
- * Erases an application. First it counts and records the endpoints. Then it deletes the application with them, so that
- * no new events are accepted. Then it erases the events, newest first. Finally it erases events that processes with an
- * outdated cache still accepted.
+ * First counts and records the endpoints. Then deletes the application with them, so that no new events are accepted,
+ * and erases the events, newest first. Finally erases events that processes with an outdated cache still accepted.
  */
 @Injectable()
 export class EraseWork implements WorkSource {

@@ -14,7 +14,6 @@ import { EVENTS_MAX, type JobAction, type ReplayJob, subjectOfSelection } from '
 import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** The job that a caller requests. */
 export interface EventJobQuery {
   action: JobAction;
   filter: SelectionQuery;
@@ -22,7 +21,6 @@ export interface EventJobQuery {
   include_cancelled?: boolean;
 }
 
-/** Number of events that a job would examine, and its limit. */
 export interface SelectionEstimate extends SelectionCount {
   max: number;
 }
@@ -34,7 +32,6 @@ const STATES: Readonly<Record<JobAction, readonly string[] | null>> = {
   cancel: ['retrying'],
 };
 
-/** Starts jobs over a list of events. */
 @Injectable()
 export class EventJobs {
   constructor(
@@ -44,10 +41,7 @@ export class EventJobs {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Starts a job. Throws 409 for a filter that names a disabled target, or while a job for the same subject is live,
-   * and 422.
-   */
+  /** Throws 409 for a filter that names a disabled target or while a job for the subject is live, and 422. */
   async start(
     tenant: Tenant,
     { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,
@@ -81,7 +75,7 @@ export class EventJobs {
     });
   }
 
-  /** Counts the events without processing them. Throws 422. */
+  /** Throws 422. */
   dryRun(tenant: Tenant, { action, filter, limit = EVENTS_MAX }: EventJobQuery): Promise<SelectionEstimate> {
     windowOf(filter, this.clock.nowMs(), 'filter.');
     return this.estimate(tenant, action, filter, limit);

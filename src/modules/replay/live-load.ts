@@ -16,7 +16,6 @@ const BUSY_MIN = 0.7;
 const RATE_MIN = 200;
 const RATE_SHARE = 0.1;
 
-/** Returns pauses for replays, so that live events get most of the machine. */
 @Injectable()
 export class LiveLoad {
   private last: EventLoopUtilization = performance.eventLoopUtilization();
@@ -26,10 +25,7 @@ export class LiveLoad {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Returns the pause in milliseconds after the given number of deliveries was enqueued. Returns 0 while there is
-   * capacity.
-   */
+  /** Pause after `enqueued` deliveries. 0 while there is capacity. */
   async restMs(environmentId: number, enqueued: number): Promise<number> {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.last);
@@ -44,7 +40,7 @@ export class LiveLoad {
   }
 }
 
-/** Returns the pause in milliseconds on a busy machine, for the given rate of live events. */
+/** Pause on a busy machine. */
 export function restMs(enqueued: number, livePerSecond: number): number {
   return livePerSecond < LIVE_MIN ? 0 : (enqueued * 1000) / (RATE_MIN + RATE_SHARE * livePerSecond);
 }

@@ -5,10 +5,8 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type ApplicationEndpoint, Applications, EndpointConditions } from '#modules/applications/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 
-/** A destination, or an endpoint of an application, as the target of deliveries. */
 export interface NamedTarget {
   environmentId: number;
-  /** Id of the endpoint or destination itself. */
   id: Id;
   /** `null` for a destination. */
   applicationId: Id | null;
@@ -22,7 +20,6 @@ export interface NamedTarget {
   obstacle: string | null;
 }
 
-/** Finds targets for recoveries and cancellations, and checks whether they take deliveries. */
 @Injectable()
 export class NamedTargets {
   constructor(
@@ -31,7 +28,7 @@ export class NamedTargets {
     private readonly conditions: EndpointConditions,
   ) {}
 
-  /** Finds a destination by its `dst_` id. Throws 404. */
+  /** Throws 404. */
   async destination({ environmentId }: Tenant, text: string): Promise<NamedTarget> {
     const id = parseId('dst', text);
     const target = id && (await this.targets.ofListed(environmentId, id));
@@ -46,10 +43,7 @@ export class NamedTargets {
     };
   }
 
-  /**
-   * Finds destinations by their `dst_` ids, in the same order. An entry is null if the destination is not in this
-   * environment, or belongs to an application's endpoint.
-   */
+  /** In the same order. Null if it is not in this environment or belongs to an application's endpoint. */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
     return Promise.all(
       texts.map(async (text) => {
@@ -59,7 +53,7 @@ export class NamedTargets {
     );
   }
 
-  /** Finds an endpoint by the ids or uids of the application and the endpoint. Throws 404. */
+  /** Takes ids or uids. Throws 404. */
   async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
     const found = await this.applications.endpoint(environmentId, application, endpoint);
     const { id, applicationId, destinationId: targetId } = found;
@@ -91,10 +85,7 @@ export class NamedTargets {
     }
   }
 
-  /**
-   * Like `reasonAgainst`, for the application's endpoint with this id. Returns `null` for an inbound endpoint and for a
-   * deleted one.
-   */
+  /** Like `reasonAgainst`, by endpoint id. `null` for an inbound endpoint and for a deleted one. */
   async reasonAgainstEndpoint(environmentId: number, endpointId: Id): Promise<string | null> {
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);

@@ -11,7 +11,6 @@ import { ReplayPages, routesTo } from './replay-pages.js';
 import { type ReplayRange, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** The replay that a caller requests. */
 export interface RangeQuery {
   since?: string;
   until?: string;
@@ -20,7 +19,6 @@ export interface RangeQuery {
   cursor?: string;
 }
 
-/** Result of a dry run. */
 export interface DryRun {
   replayId: Id;
   scanned: number;
@@ -32,7 +30,6 @@ export interface DryRun {
   nextCursor: string | null;
 }
 
-/** A validated range. */
 interface Range {
   endpoint: EndpointSummary;
   window: ReplayRange;
@@ -44,7 +41,6 @@ interface Range {
 const DRY_RUN_MAX = 5_000;
 const COUNT_MAX = 2_000_000_000;
 
-/** Replays all events that an endpoint received in a time range. */
 @Injectable()
 export class RangeReplay {
   constructor(
@@ -57,10 +53,7 @@ export class RangeReplay {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Starts a replay. Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and
-   * 422.
-   */
+  /** Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and 422. */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined)
       throw badRequest('A real replay takes no cursor: it is one job over the whole time range.');
@@ -84,7 +77,7 @@ export class RangeReplay {
     });
   }
 
-  /** Counts the effects of a replay without enqueuing anything. Throws 404, 400 for a bad cursor, and 422. */
+  /** Enqueues nothing. Throws 404, 400 for a bad cursor, and 422. */
   async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
     const { cursor, ...filters } = query;
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);

@@ -29,10 +29,7 @@ export class RecoverPages implements PageSource {
   }
 }
 
-/**
- * Pages run backwards in time, but the events of a page are sent in order. If other endpoints share the target, their
- * deliveries are ignored.
- */
+/** Pages run backwards in time, but each is sent in order. Ignores other endpoints' deliveries. */
 function pageOf(
   own: readonly FailedRow[],
   rows: readonly FailedRow[],

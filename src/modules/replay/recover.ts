@@ -7,7 +7,6 @@ import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** Filter for the failed deliveries of a target to send again. */
 export interface RecoverQuery {
   since: string;
   until?: string;
@@ -15,7 +14,6 @@ export interface RecoverQuery {
   include_cancelled?: boolean;
 }
 
-/** Starts recoveries: jobs that send failed deliveries to a target again. */
 @Injectable()
 export class Recover {
   constructor(

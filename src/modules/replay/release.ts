@@ -9,14 +9,12 @@ import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { type ReplayRange, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
 
-/** Filter for the set-aside requests to release. */
 export interface ReleaseQuery {
   status: SetAsideRange['status'];
   since?: string;
   until?: string;
 }
 
-/** Result of a dry run. */
 export interface ReleaseDryRun {
   replayId: Id;
   scanned: number;
@@ -36,7 +34,7 @@ export class Release {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a release. Throws 404, 409 for an endpoint that is not active or has a live job, and 422. */
+  /** Throws 404, 409 for an endpoint that is not active or has a live job, and 422. */
   async start(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReplayJob> {
     const { endpoint, window, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active')
@@ -57,7 +55,7 @@ export class Release {
     });
   }
 
-  /** Counts the requests that a release would process, without releasing anything. Throws 404 and 422. */
+  /** Releases nothing. Throws 404 and 422. */
   async dryRun(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReleaseDryRun> {
     const { range } = await this.checked(tenant, endpointId, query);
     return { replayId: this.ids.next(), ...(await this.setAside.count(range, COUNT_MAX)) };

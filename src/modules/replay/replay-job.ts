@@ -29,22 +29,21 @@ export const EVENTS_MAX = 1_000_000;
 export const JOB_ACTIONS = ['replay', 'recover', 'cancel'] as const;
 export type JobAction = (typeof JOB_ACTIONS)[number];
 
-/** Action of a job over a list of events, and the filter that selects the events. */
 export interface JobSelection {
   action: JobAction;
-  /** Filter as the caller gave it. */
+  /** As the caller gave it. */
   query: SelectionQuery;
   /** Parsed filter. The job contains the range of ids. */
   filter: EventSelection;
-  /** Maximum number of events. The newest ones are taken first. */
+  /** The newest ones are taken first. */
   max: number;
   /** True if there may be more events than the estimate. */
   isCapped: boolean;
 }
 
 /**
- * Returns the id that allows only one live job over a list of events: per action group (sending or cancelling), and per
- * subject of the filter or for the whole environment. The id is a version 8 UUID, so it differs from all other ids.
+ * Allows one live job over a list of events per action group (sending or cancelling), and per subject of the filter or
+ * the whole environment. A version 8 UUID, so it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,
@@ -60,33 +59,23 @@ export function subjectOfSelection(
   return idFromBytes(bytes);
 }
 
-/** Numbers of items that an erasure has removed. */
 export interface Erased {
-  /** Number of endpoints of the application, which were deleted with it. */
   endpoints: number;
-  /** Number of messages whose payload, header values and channels were erased. */
+  /** Their payload, header values and channels were erased. */
   messages: number;
-  /** Number of waiting deliveries that were ended. */
   deliveries: number;
-  /** Number of attempts whose excerpt of the receiver's response was erased. */
+  /** Their excerpt of the receiver's response was erased. */
   attempts: number;
 }
 
-/** A replay job and its progress. */
 export interface ReplayJob {
   environmentId: number;
   id: Id;
   kind: JobKind;
   replayId: Id;
-  /**
-   * Subject that may have only one live job: an inbound endpoint, an application, an application's endpoint, or a
-   * destination.
-   */
+  /** An inbound endpoint, application, application's endpoint or destination. It may have only one live job. */
   endpointId: Id;
-  /**
-   * The application, or the application of the endpoint of a recovery. `null` for a destination and for an inbound
-   * endpoint.
-   */
+  /** Also the application of a recovery's endpoint. `null` for a destination and for an inbound endpoint. */
   applicationId: Id | null;
   /** For a recovery: the target of the failed deliveries. */
   targetId: Id | null;
@@ -95,9 +84,9 @@ export interface ReplayJob {
   state: JobState;
   since: Date | null;
   until: Date | null;
-  /** Only events in this state. `null` for all states. */
+  /** `null` for all states. */
   status: string | null;
-  /** Destinations that the caller named. `null` for all destinations of the routes. */
+  /** `null` for all destinations of the routes. */
   destinations: Id[] | null;
   destinationsUsed: Id[];
   stopRequested: boolean;
@@ -114,13 +103,12 @@ export interface ReplayJob {
   selection: JobSelection | null;
   /** For a cancellation: number of deliveries that it has ended so far, or marked to end. */
   cancelled: number;
-  /** For an erasure: numbers of items removed so far. */
+  /** For an erasure: removed so far. */
   erased: Erased | null;
   /** Value of `scanned` when another process resumed the job. */
   resumedFrom: number | null;
   error: string | null;
   failures: number;
-  /** Process that runs the job. */
   runner: Id | null;
   createdAt: Date;
   startedAt: Date | null;
@@ -128,7 +116,6 @@ export interface ReplayJob {
   finishedAt: Date | null;
 }
 
-/** Returns the system event for a job that has ended. */
 export function endOf(job: ReplayJob): Signal {
   const { environmentId, id, kind, state, error, scanned, replayed, enqueued, skipped, excluded, cancelled } = job;
   const counts = {
@@ -155,7 +142,6 @@ export function endOf(job: ReplayJob): Signal {
   return { environmentId, type: 'replay.completed', subject: id, details };
 }
 
-/** A job before a worker takes it. */
 export type NewReplayJob = Pick<
   ReplayJob,
   | 'environmentId'
@@ -178,10 +164,8 @@ export type NewReplayJob = Pick<
 > &
   Partial<Pick<ReplayJob, 'selection'>>;
 
-/** Subjects of jobs by the prefixes of their ids. */
 export const SUBJECTS = { ep: 'endpoint', dst: 'destination', app: 'application' } as const;
 
-/** Returns the id prefix of a job's subject. */
 export function subjectOf({
   kind,
   applicationId,

@@ -12,10 +12,7 @@ const COLUMNS = `
   resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
   page_at as "pageAt", finished_at as "finishedAt"`;
 
-/**
- * Inserts nothing while another job is live (index `replay_jobs_live_idx`), because an error would abort the caller's
- * transaction.
- */
+/** Inserts nothing while another is live (`replay_jobs_live_idx`): an error would abort the transaction. */
 const INSERT: Statement = {
   name: 'replay_jobs_insert',
   text: `
@@ -39,10 +36,7 @@ const FIND: Statement = {
   text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
 };
 
-/**
- * Locks the job. Waits for a concurrent page or stop instead of skipping locked rows: skipping would abandon a running
- * job.
- */
+/** Waits for a concurrent page or stop: skipping locked rows would abandon a running job. */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
 /** Selects jobs newest first. Uses the index `replay_jobs_pkey`, backwards. */
@@ -89,15 +83,11 @@ export const FORGOTTEN_IN_MS = `
   select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS} from replay_jobs
   where state in ('pending', 'running')`;
 
-/** Replay jobs. */
 @Injectable()
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Inserts a job in the commit of an idempotency key. Throws 409 while another job of the endpoint, destination or
-   * application is live.
-   */
+  /** In the commit of an idempotency key. Throws 409 while another job of the subject is live. */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId,
@@ -134,7 +124,7 @@ export class ReplayJobsStore {
     return row ?? null;
   }
 
-  /** Locks a job in the caller's transaction. Returns `null` if it is gone. */
+  /** In the caller's transaction. `null` if it is gone. */
   async lock(environmentId: number, id: Id): Promise<ReplayJob | null> {
     const [row] = await this.database.query<ReplayJob>(LOCK, [environmentId, id]);
     return row ?? null;
@@ -159,7 +149,6 @@ export class ReplayJobsStore {
     return row ?? null;
   }
 
-  /** Updates all columns that a page changes. */
   async update(job: ReplayJob): Promise<void> {
     await this.database.query(UPDATE, [
       job.environmentId,

@@ -11,7 +11,6 @@ import { ReplayJobsStore } from './replay-jobs.store.js';
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads and stops replay jobs. */
 @Injectable()
 export class ReplayJobs {
   constructor(
@@ -47,10 +46,7 @@ export class ReplayJobs {
     return job;
   }
 
-  /**
-   * Stops a job. Throws 404. A running job stops between two pages, and its runner records it. A job that has not
-   * started ends immediately.
-   */
+  /** A running job stops between two pages. A job that has not started ends immediately. Throws 404. */
   stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
     return this.database.transaction(async () => {
       const before = await this.store.lock(tenant.environmentId, id);

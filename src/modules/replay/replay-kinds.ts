@@ -9,7 +9,6 @@ import type { NextPage, PageSource, WorkSource } from './replay-pages.js';
 import { RequestsWork } from './requests-work.js';
 import { SelectedPages } from './selected-pages.js';
 
-/** The implementations of the job kinds. */
 @Injectable()
 export class ReplayKinds implements PageSource {
   private readonly sources: Readonly<Record<JobKind, PageSource | WorkSource>>;
@@ -26,14 +25,13 @@ export class ReplayKinds implements PageSource {
     this.sources = { range, recover, application, requests, erase, events };
   }
 
-  /** Returns the next page of a job that sends events. */
   next(job: ReplayJob): Promise<NextPage> {
     const source = this.sources[job.kind === 'recover' && subjectOf(job) === 'app' ? 'application' : job.kind];
     if (!('next' in source)) throw new Error(`A job of kind ${job.kind} has no pages.`);
     return source.next(job);
   }
 
-  /** Returns the work source of a job whose kind commits its own work, or `null` for a kind that sends events. */
+  /** `null` for a kind that sends events. */
   workOf({ kind, selection }: ReplayJob): WorkSource | null {
     if (selection?.action === 'cancel') return this.cancel;
     const source = this.sources[kind];

@@ -11,27 +11,22 @@ import type { Erased, ReplayJob } from './replay-job.js';
 
 const STEP_WITH_BODIES = 100;
 
-/** Result of a page of events. */
 export interface ReplayPage {
   /** Ordered oldest first. */
   deliveries: Redelivered[];
   scanned: number;
-  /** Number of events with at least one delivery. */
   replayed: number;
   /** Number of events that match no route or were cancelled. */
   skipped: number;
-  /**
-   * Number of events that cannot be sent again: quarantined, parked, dropped by a transform, with an erased payload, or
-   * with filters that exceed their time limit.
-   */
+  /** Cannot be sent again: quarantined, parked, dropped, erased, or with filters that exceed their time limit. */
   excluded: number;
-  /** Id of the oldest event of the page. `null` for an empty page. */
+  /** Oldest event of the page. `null` for an empty page. */
   lastId: Id | null;
   /** True if older events may follow. */
   isFull: boolean;
 }
 
-/** Next page of a job with its destinations, or a sentence with the reason why the job cannot continue. */
+/** `obstacle` is a sentence. */
 export type NextPage = { page: ReplayPage; destinations: readonly Id[] } | { obstacle: string };
 
 /** Provides the pages of one job kind. Called inside the transaction of the page. */
@@ -39,30 +34,25 @@ export interface PageSource {
   next(job: ReplayJob): Promise<NextPage>;
 }
 
-/** Result of one batch of work. */
 export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'> {
-  /** Number of deliveries that were created. */
   enqueued: number;
   /** Id from which the job continues. Unchanged if omitted. */
   fromId?: Id;
   beforeId?: Id;
   erased?: Erased;
-  /** Number of deliveries that were ended. */
   cancelled?: number;
   isOver: boolean;
-  /** Pause before the next batch. */
   restMs?: number;
 }
 
 /**
- * Does the work of a job kind that does not send pages. It commits its own work in batches of a few seconds. A batch
- * must be repeatable, because the process may crash before the progress is recorded.
+ * A job kind that does not send pages. It commits its own work in batches of a few seconds. A batch must be repeatable,
+ * because the process may crash before the progress is recorded.
  */
 export interface WorkSource {
   work(job: ReplayJob): Promise<WorkDone | { obstacle: string }>;
 }
 
-/** Determines what a replay sends: the events of a page, with the current routes. */
 @Injectable()
 export class ReplayPages {
   constructor(
@@ -71,7 +61,7 @@ export class ReplayPages {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Examines up to `limit` events, newest first. */
+  /** Newest first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
     const hasFilters = routes.some(({ filter }) => filter !== null);
     const page: ReplayPage = {
@@ -142,7 +132,6 @@ export class ReplayPages {
   }
 }
 
-/** Returns the routes that a replay uses: all, or only those to the named destinations. */
 export function routesTo(endpoint: EndpointSummary, destinations: readonly Id[] | null): LiveRoute[] {
   return endpoint.routes.filter(({ destinationId }) => destinations === null || destinations.includes(destinationId));
 }

@@ -7,13 +7,10 @@ import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
-/**
- * Maximum number of jobs that run here in addition to those of the queue. A job may also be old because it waits in the
- * queue.
- */
+/** In addition to the jobs of the queue. A job may also be old because it waits in the queue. */
 const RUNS_MAX = 2;
 
-/** Resumes abandoned jobs: their process crashed, or the queue lost them. */
+/** Their process crashed, or the queue lost them. */
 @Injectable()
 export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

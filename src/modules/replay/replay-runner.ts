@@ -12,10 +12,7 @@ import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayKinds } from './replay-kinds.js';
 import type { ReplayPage, WorkSource } from './replay-pages.js';
 
-/**
- * The next page starts when no more than this many deliveries of the last page are unclaimed, so that live events do
- * not queue behind a replay.
- */
+/** Maximum of unclaimed deliveries before the next page, so that live events do not queue behind a replay. */
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
@@ -25,7 +22,6 @@ const FAILURES_MAX = 10;
 /** Number of times after which a page that PostgreSQL rejects is given up. */
 const REFUSALS_MAX = 5;
 
-/** Result of a page. */
 type Step =
   | { kind: 'more'; fromId: Id; toId: Id; enqueued: number }
   | { kind: 'worked'; enqueued: number; restMs: number }
@@ -33,9 +29,8 @@ type Step =
   | { kind: 'elsewhere' };
 
 /**
- * Runs a job, one page per transaction. The deliveries of a page and the progress of the job are committed together, so
- * a crash neither repeats nor skips anything. If two processes have the same job, the second one leaves it to the
- * first.
+ * One page per transaction. The deliveries of a page and the progress of the job are committed together, so a crash
+ * neither repeats nor skips anything. If two processes have the same job, the second one leaves it to the first.
  */
 @Injectable()
 export class ReplayRunner {
@@ -113,7 +108,6 @@ export class ReplayRunner {
     });
   }
 
-  /** Returns the job, locked for this runner, or the step that ends the run instead. */
   private async taken(environmentId: number, id: Id): Promise<ReplayJob | Step> {
     const job = await this.jobs.lock(environmentId, id);
     if (job === null || !isLive(job)) return { kind: 'over' };
@@ -149,10 +143,7 @@ export class ReplayRunner {
     job.excluded += excluded;
   }
 
-  /**
-   * The queue may deliver a job again after this process was unresponsive. By then, another process may have resumed
-   * it.
-   */
+  /** The queue may deliver a job again after this process was unresponsive, when another may have resumed it. */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
     return (
       runner !== null &&

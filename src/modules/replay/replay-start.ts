@@ -4,12 +4,11 @@ import { Ids } from '#kernel/ids.js';
 import type { NewReplayJob, ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 
-/** Announces a new job to workers. */
 export abstract class ReplayAnnouncer {
   abstract announce(job: Pick<ReplayJob, 'environmentId' | 'id'>): void;
 }
 
-/** Starts jobs. A job is stored first and then announced to workers. */
+/** A job is stored first and then announced to workers. */
 @Injectable()
 export class ReplayStart {
   constructor(

@@ -54,10 +54,7 @@ const WORKER = [
   SelectedPages,
 ];
 
-/**
- * Replays of single events, dead letters, time ranges and failed deliveries, and cancellation of waiting deliveries.
- * Jobs run in the processes that make deliveries.
- */
+/** Replays and cancellation of deliveries. Jobs run in the processes that make deliveries. */
 @Module({})
 export class ReplayModule {
   static for(role: Config['role']): DynamicModule {

@@ -10,7 +10,6 @@ const COMPLAINT_EVERY_MS = 10_000;
 /** Seconds between polls of the queue without a notification. The reconciler finds lost jobs sooner. */
 const ASK_SECONDS = 20;
 
-/** Runs replay jobs, two at a time in each process. */
 @Processor(REPLAY_QUEUE, { concurrency: 2, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
 export class ReplayProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ReplayProcessor.name);

@@ -8,7 +8,6 @@ import { ReplayAnnouncer } from './replay-start.js';
 
 export const REPLAY_QUEUE = 'replays';
 
-/** A replay job to work on: its environment and id. */
 export interface ReplayWork {
   environmentId: number;
   id: string;

@@ -15,7 +15,6 @@ import {
 } from '#modules/ledger/redelivery.contract.js';
 import { NamedTargets } from './named-targets.js';
 
-/** Sends events again with the same id and body, marked as a replay. */
 @Injectable()
 export class ReplayService {
   constructor(
@@ -27,9 +26,9 @@ export class ReplayService {
   ) {}
 
   /**
-   * Sends one event again. Takes an `evt_` id or the `msg_` id of a send. `destinations` limits the replay to some of
-   * the original destinations. Throws 404. Throws 409 if the payload was erased, the event had no targets, or none of
-   * its targets takes deliveries now. Throws 422 for a destination to which the event was not sent.
+   * Takes an `evt_` id or the `msg_` id of a send. `destinations` limits the replay to some of the original ones.
+   * Throws 404, 409 (payload erased, no targets, or none takes deliveries now) and 422 for a destination to which the
+   * event was not sent.
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);

@@ -5,7 +5,6 @@ import { cursor, id, idempotencyKey, limit, since, until } from '#modules/agents
 
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Tools with which agents send events again. */
 @Injectable()
 export class ReplayTools extends AgentTools {
   override readonly tools = [

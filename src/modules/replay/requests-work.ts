@@ -9,7 +9,7 @@ const LOOKED_AT = 100;
 /** Duration of a batch. A batch ends after the request in progress, whose transform may take some seconds. */
 const STRETCH_MS = 2_000;
 
-/** Releases set-aside requests of an endpoint sequentially, oldest first, so that their order is preserved. */
+/** Sequentially, oldest first, so that their order is preserved. */
 @Injectable()
 export class RequestsWork implements WorkSource {
   constructor(

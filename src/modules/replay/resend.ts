@@ -8,7 +8,6 @@ import { SentEvents } from '#modules/events/sent.contract.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { ReplayService } from './replay.service.js';
 
-/** Sends one message of an application again, to one of its endpoints. */
 @Injectable()
 export class Resend {
   constructor(
@@ -19,8 +18,8 @@ export class Resend {
   ) {}
 
   /**
-   * Returns the event of the message at the endpoint. Throws 404 if the message does not belong to the application or
-   * was not sent to the endpoint. Throws 409 if its payload was erased, or the endpoint takes no deliveries.
+   * Throws 404 if the message does not belong to the application or was not sent to the endpoint, and 409 if its
+   * payload was erased or the endpoint takes no deliveries.
    */
   async message(tenant: Tenant, application: string, message: string, endpoint: string): Promise<Id> {
     const { environmentId } = tenant;

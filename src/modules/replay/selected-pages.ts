@@ -48,7 +48,7 @@ export class SelectedPages implements PageSource {
     };
   }
 
-  /** Returns the events whose targets take deliveries. Each target is checked once. */
+  /** Each target is checked once. */
   private async taken(environmentId: number, rows: readonly SendableRow[]): Promise<SendableRow[]> {
     const obstacles = new Map<string, string | null>();
     const taken: SendableRow[] = [];

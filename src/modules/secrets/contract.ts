@@ -1,6 +1,5 @@
 import type { Id } from '#kernel/ids.js';
 
-/** A resource that uses secrets: a destination with secret headers, or an endpoint with code. */
 export interface SecretUser {
   kind: 'destination' | 'endpoint';
   id: Id;
@@ -8,10 +7,7 @@ export interface SecretUser {
 
 /** Values of named secrets. They never leave the service in a response, a log or a metric. */
 export abstract class Secrets {
-  /**
-   * Returns the values by name, on every node at most five seconds old. Names that do not exist are missing from the
-   * result.
-   */
+  /** On every node at most five seconds old. Names that do not exist are missing from the result. */
   abstract resolve(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 
   /** Returns the current values inside the caller's transaction, for checks that must still hold when it commits. */
@@ -21,11 +17,9 @@ export abstract class Secrets {
 /** Records which resources use which secrets. A secret in use cannot be deleted. */
 export abstract class SecretUses {
   /**
-   * Records that `user` uses exactly these secrets from now on. An empty list releases all secrets, which is required
-   * when a user is deleted. Runs in the caller's transaction, which must be open. Until that transaction ends, the
-   * secrets can be neither deleted nor changed.
-   *
-   * Returns the names that do not exist. If there are any, nothing is recorded, and the caller throws 422.
+   * `user` uses exactly these secrets from now on. An empty list releases all, which is required when a user is
+   * deleted. Runs in the caller's transaction, which must be open. Until it ends, the secrets can be neither deleted
+   * nor changed. Returns the names that do not exist. If there are any, nothing is recorded, and the caller throws 422.
    */
   abstract replace(environmentId: number, user: SecretUser, names: readonly string[]): Promise<readonly string[]>;
 }

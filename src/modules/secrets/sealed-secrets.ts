@@ -9,10 +9,7 @@ import { type SealedSecret, SecretsStore } from './secrets.store.js';
 /** 16 MB of memory with values of at most 16 KB. */
 const ENTRIES_MAX = 1_000;
 
-/**
- * Decrypts and caches secret values by environment and name. A change evicts them on every node. No other code decrypts
- * secrets.
- */
+/** Secret values by environment and name. A change evicts them on every node. No other code decrypts secrets. */
 @Injectable()
 export class SealedSecrets extends Secrets {
   private readonly cache: Cache<string | null>;
@@ -42,7 +39,6 @@ export class SealedSecrets extends Secrets {
     return new Map(rows.map((row) => [row.name, this.open(row)]));
   }
 
-  /** Returns the encrypted value for storage. */
   seal(place: Pick<SealedSecret, 'environmentId' | 'id'>, value: string): Buffer {
     return this.vault.seal(value, contextOf(place));
   }

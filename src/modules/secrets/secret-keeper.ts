@@ -11,14 +11,13 @@ import type { SecretEntity } from './secrets.entities.js';
 import { type SecretView, USERS_SHOWN_MAX } from './secrets.service.js';
 import { SecretsStore } from './secrets.store.js';
 
-/** A secret to create. */
 export interface NewSecret {
   name: string;
   value: string;
   description: string | null;
 }
 
-/** Changes to a secret. Omitted fields keep their values; a null description is removed. */
+/** Omitted fields keep their values; a null description is removed. */
 export interface SecretChanges {
   value?: string;
   description?: string | null;
@@ -26,7 +25,6 @@ export interface SecretChanges {
 
 const SECRETS_MAX = 1_000;
 
-/** Creates, changes and deletes secrets. */
 @Injectable()
 export class SecretKeeper {
   constructor(

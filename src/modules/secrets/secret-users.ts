@@ -3,7 +3,6 @@ import type { SecretUser } from '#modules/secrets/contract.js';
 
 const PREFIX: Readonly<Record<SecretUser['kind'], IdPrefix>> = { destination: 'dst', endpoint: 'ep' };
 
-/** Returns a user with its public id. */
 export function showUser({ kind, id }: SecretUser): SecretUser {
   return { kind, id: showId(PREFIX[kind], id) };
 }

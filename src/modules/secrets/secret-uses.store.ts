@@ -37,10 +37,7 @@ const USERS: Statement = {
     order by user_kind, user_id limit $3::int`,
 };
 
-/**
- * Stores which resources use which secrets. The foreign key of the table makes a delete and a new use mutually
- * exclusive.
- */
+/** The foreign key of the table makes a delete and a new use mutually exclusive. */
 @Injectable()
 export class SecretUsesStore extends SecretUses {
   constructor(private readonly database: Database) {
@@ -63,7 +60,7 @@ export class SecretUsesStore extends SecretUses {
     return [];
   }
 
-  /** Returns the first `usersMax` users of a secret, by kind and age. */
+  /** By kind and age. */
   users(environmentId: number, secretId: Id, usersMax: number): Promise<SecretUser[]> {
     return this.database.query<SecretUser>(USERS, [environmentId, secretId, usersMax]);
   }

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** A named secret. The value is encrypted. */
+/** The value is encrypted. */
 @Entity('secrets')
 @Unique('secrets_environment_id_name_key', ['environmentId', 'name'])
 export class SecretEntity {

@@ -7,7 +7,7 @@ import { SecretsController } from './secrets.controller.js';
 import { SecretsService } from './secrets.service.js';
 import { SecretsStore } from './secrets.store.js';
 
-/** Named secrets. Values are write-only for the API and are decrypted only for use. */
+/** Values are write-only for the API and are decrypted only for use. */
 @Module({
   controllers: [SecretsController],
   providers: [

@@ -8,26 +8,22 @@ import { SecretUsesStore } from './secret-uses.store.js';
 import type { SecretEntity } from './secrets.entities.js';
 import { SecretsStore } from './secrets.store.js';
 
-/** Page of the list. */
 export interface SecretQuery {
   cursor?: string;
   limit?: number;
 }
 
-/** One page of a list. */
 export interface SecretRows {
   rows: SecretEntity[];
   nextCursor: string | null;
 }
 
-/** A secret with the resources that use it. */
 export interface SecretView {
   row: SecretEntity;
   users: SecretUser[];
 }
 
 const LIMIT_DEFAULT = 50;
-/** Maximum number of users shown. */
 export const USERS_SHOWN_MAX = 100;
 
 /** Reads secrets without their values in the caller's environment, newest first. */
@@ -48,7 +44,6 @@ export class SecretsService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404 if it does not exist. */
   async find(tenant: Tenant, id: Id): Promise<SecretView> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw notFound('secret');

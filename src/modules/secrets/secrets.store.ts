@@ -6,10 +6,8 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { SecretEntity } from './secrets.entities.js';
 
-/** A secret's encrypted value, with the columns needed for decryption. */
 export type SealedSecret = Pick<SecretEntity, 'environmentId' | 'id' | 'name' | 'value'>;
 
-/** State of an environment's secrets that is checked before one is added. */
 export interface Occupancy {
   count: number;
   isTaken: boolean;
@@ -71,14 +69,14 @@ export class SecretsStore {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Returns secrets, newest first. Index secrets_pkey, backwards. */
+  /** Newest first. Index secrets_pkey, backwards. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<SecretEntity[]> {
     const where: FindOptionsWhere<SecretEntity> = { environmentId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Returns the encrypted values of the secrets that exist. */
+  /** Names without a secret are missing. */
   values(environmentId: number, names: readonly string[]): Promise<SealedSecret[]> {
     return this.database.query<SealedSecret>(VALUES, [environmentId, names]);
   }
@@ -90,7 +88,6 @@ export class SecretsStore {
     });
   }
 
-  /** Returns the row after the changes. */
   update(
     row: SecretEntity,
     changes: Partial<Pick<SecretEntity, 'description' | 'value' | 'version'>>,

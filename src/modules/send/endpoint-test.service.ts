@@ -13,7 +13,7 @@ import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.j
 import { Ledger } from '#modules/ledger/accept.contract.js';
 import { TEST_TYPE, TEST_WAIT_MS, testPayload } from './test-event.service.js';
 
-/** A test of an endpoint. `application` and `endpoint` are ids or uids. */
+/** `application` and `endpoint` are ids or uids. */
 export interface EndpointTest {
   application: string;
   endpoint: string;
@@ -26,7 +26,6 @@ export interface EndpointTestCall extends EndpointTest {
   answer: (messageId: Id) => StoredAnswer;
 }
 
-/** Finds endpoints to test, and checks that they accept deliveries. */
 @Injectable()
 export class TestedEndpoints {
   constructor(
@@ -57,10 +56,7 @@ export class TestedEndpoints {
   }
 }
 
-/**
- * Sends a test event to one endpoint of an application, regardless of its subscriptions, and waits for the first
- * attempt.
- */
+/** Sends a test event, regardless of the endpoint's subscriptions, and waits for the first attempt. */
 @Injectable()
 export class EndpointTestService {
   constructor(

@@ -14,7 +14,6 @@ import { type Caller, type FannedOut, Ledger } from '#modules/ledger/accept.cont
 import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
 import { type MessageContent, messageContent } from './message.js';
 
-/** A validated fan-out request. */
 export interface FanOutRequest {
   /** An `app_` id, or the caller's uid. */
   application: string;
@@ -31,10 +30,7 @@ export interface FanOutRequest {
 
 const ACCEPTED_STATUS = 202;
 
-/**
- * Accepts a message for every endpoint of an application that subscribes to it: for all of them in one commit, or for
- * none.
- */
+/** Accepts a message for all endpoints that subscribe to it in one commit, or for none. */
 @Injectable()
 export class FanOutService {
   constructor(
@@ -49,8 +45,8 @@ export class FanOutService {
   ) {}
 
   /**
-   * Returns the message's id and the response text. Throws 404 for an unknown `app_` id, 413 for a payload over 1 MB,
-   * and 422 for invalid input, including a payload that violates the enforced schema of its type.
+   * Throws 404 for an unknown `app_` id, 413 for a payload over 1 MB, and 422 for invalid input, including a payload
+   * that violates the enforced schema of its type.
    */
   async emit(tenant: Tenant, request: FanOutRequest): Promise<{ id: Id; body: string }> {
     const { environmentId } = tenant;
@@ -140,12 +136,12 @@ export class FanOutService {
   }
 }
 
-/** Returns the response as text, because an idempotency key repeats it byte for byte. */
+/** Text, because an idempotency key repeats it byte for byte. */
 function emittedBody(id: Id, fanout: number): string {
   return `{"message_id":"${showId('msg', id)}","fanout":${fanout}}`;
 }
 
-/** Returns a function that parses payload and headers for filters. The result is cached for all endpoints. */
+/** Parses payload and headers for filters once for all endpoints. */
 function viewOf({ payload, headers }: MessageContent): () => RequestView {
   let view: RequestView | null = null;
   const request = { method: 'POST', path: '', query: '', url: '', ip: '' };

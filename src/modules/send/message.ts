@@ -5,17 +5,14 @@ import { ApiError, invalid } from '#kernel/errors.js';
 
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 
-/** The content of a message: the payload, character for character, and headers with names in lower case. */
+/** The payload is kept character for character. Header names are in lower case. */
 export interface MessageContent {
   payload: string;
   payloadBytes: number;
   headers: Record<string, string> | null;
 }
 
-/**
- * Extracts the content of a send request. Throws 413 for a payload over 1 MB, and 422 if the payload is missing or if
- * headers cannot be forwarded.
- */
+/** Throws 413 for a payload over 1 MB, 422 without a payload or for headers that cannot be forwarded. */
 export function messageContent(bodyText: string, headers: Record<string, string> | undefined): MessageContent {
   const span = findMemberRange(bodyText, 'payload');
   if (!span) throw invalid([{ path: 'payload', message: 'is required' }]);

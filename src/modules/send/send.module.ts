@@ -15,7 +15,6 @@ import { SendTools } from './send.tools.js';
 import { TestEventController } from './test-event.controller.js';
 import { TestEventService } from './test-event.service.js';
 
-/** Sending: from a request to a committed event. */
 @Module({
   imports: [ApplicationsModule, AuthModule, DestinationsModule, EventTypesModule, EventsModule, LedgerModule],
   controllers: [EndpointTestController, FanOutController, SendController, TestEventController],

@@ -43,8 +43,8 @@ export class SendService {
   ) {}
 
   /**
-   * Returns the accepted event's id. Throws 413 for a payload over 1 MB. Throws 422 for an invalid target or header,
-   * for a payload that violates the enforced schema of its type, and for a refusal by an extension's policy.
+   * Throws 413 for a payload over 1 MB, and 422 for an invalid target or header, a payload that violates the enforced
+   * schema of its type, and a refusal by an extension's policy.
    */
   async send(tenant: Tenant, request: SendRequest): Promise<Id> {
     const content = messageContent(request.bodyText, request.headers);
@@ -122,7 +122,7 @@ function sendable(target: Target | null): Target {
 
 const accepted = (id: Id): StoredAnswer => ({ status: ACCEPTED_STATUS, body: acceptedBody(id) });
 
-/** Returns the response as text, because an idempotency key repeats it byte for byte. */
+/** Text, because an idempotency key repeats it byte for byte. */
 export function acceptedBody(id: Id): string {
   return `{"message_id":"${showId('msg', id)}"}`;
 }

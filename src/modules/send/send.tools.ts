@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { AgentTools, apiPath, writeTool } from '#modules/agents/contract.js';
 import { id, idempotencyKey } from '#modules/agents/tool-arguments.contract.js';
 
-/** Agent tools to send webhooks. */
 @Injectable()
 export class SendTools extends AgentTools {
   override readonly tools = [

@@ -14,7 +14,6 @@ export const TEST_WAIT_MS = 20_000;
 
 export const TEST_TYPE = 'posthorn.test';
 
-/** Sends a test event and waits for its first attempt. */
 @Injectable()
 export class TestEventService {
   constructor(
@@ -26,9 +25,8 @@ export class TestEventService {
   ) {}
 
   /**
-   * Sends a test event. Throws 404 for a destination that is not in this environment, and 422 for a disabled one.
-   * `answer` is stored for the idempotency key in the commit of the event. If the process dies, a repeated request
-   * returns it and sends no second event.
+   * Throws 404, and 422 for a disabled destination. `answer` is stored for the idempotency key in the commit of the
+   * event. If the process dies, a repeated request returns it and sends no second event.
    */
   async run(
     tenant: Tenant,
@@ -56,7 +54,6 @@ export class TestEventService {
   }
 }
 
-/** Returns the payload of a test event, with a message for the person who reads it. */
 export function testPayload(
   type: string,
   at: Date,

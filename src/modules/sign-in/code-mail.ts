@@ -10,7 +10,6 @@ export class CodeMail {
     private readonly config: Config,
   ) {}
 
-  /** Whether this installation can send mail at all, and has a sender name for it. */
   get isPossible(): boolean {
     return this.mail.isPossible;
   }

@@ -1,21 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 
-/** A code that can still be tried. */
 export interface PendingCode {
   email: string;
   code_hash: Buffer;
 }
 
-/** Maximum numbers of codes per address within one hour. */
+/** Per address within one hour. */
 export interface CodeLimits {
-  /** Requests from a single network. */
   perNetwork: number;
   /** Requests from all networks in which the address never signed in. Limits the mail that strangers can trigger. */
   fromStrangers: number;
 }
 
-/** A code to store. */
 export interface NewCode {
   ticketHash: Buffer;
   email: string;
@@ -67,7 +64,7 @@ const PURGE: Statement = {
   text: `delete from sign_in_codes where expires_at < now() - interval '1 day'`,
 };
 
-/** Stores one-time codes. Only hashes of codes and tickets are stored. */
+/** Stores only hashes of codes and tickets. */
 @Injectable()
 export class CodesStore {
   constructor(private readonly database: Database) {}
@@ -88,7 +85,7 @@ export class CodesStore {
     });
   }
 
-  /** Returns the code of a ticket and counts one attempt. Returns null if no attempt is left. */
+  /** Counts one attempt. Returns null if no attempt is left. */
   async try(ticketHash: Buffer, triesMax: number): Promise<PendingCode | null> {
     return (await this.database.query<PendingCode>(TRY, [ticketHash, triesMax]))[0] ?? null;
   }

@@ -7,14 +7,12 @@ import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
 /**
- * Each network has its own codes, so that a stranger cannot use up another person's codes. Codes that strangers can
- * trigger for one address are also limited over all networks. A network in which the member has signed in before does
- * not count as a stranger's.
+ * Per network, so that a stranger cannot use up another person's codes. Codes that strangers can trigger for one
+ * address are also limited over all networks. A network in which the member has signed in before is not a stranger's.
  */
 const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;
 
-/** A new code, and the ticket of the browser that requested it. */
 export interface MadeCode {
   ticket: string;
   /** Six digits; null if the address has reached its limit. */
@@ -22,9 +20,9 @@ export interface MadeCode {
 }
 
 /**
- * One-time sign-in codes: six digits, valid for ten minutes, and only in the browser that requested them. The browser
- * holds a ticket of 256 random bits that is required together with the code. A ticket allows five attempts. A stranger
- * can therefore neither guess another person's code nor use up that person's attempts.
+ * Six digits, valid for ten minutes, only in the browser that requested them: it holds a ticket of 256 random bits that
+ * is required as well. A ticket allows five attempts. So a stranger can neither guess another person's code nor use up
+ * that person's attempts.
  */
 @Injectable()
 export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -62,10 +60,7 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     return { ticket, code: isMade ? code : null };
   }
 
-  /**
-   * Returns whether a code is right, and the address that it was mailed to. Returns null if no attempt is left. A right
-   * code can be checked again until it is used.
-   */
+  /** `email` is null if no attempt is left. A right code can be checked again until it is used. */
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };
@@ -75,7 +70,7 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     };
   }
 
-  /** Marks a code as used. Returns false if another request was faster. */
+  /** Returns false if another request was faster. */
   use(ticket: string): Promise<boolean> {
     return this.store.use(sha256(ticket));
   }

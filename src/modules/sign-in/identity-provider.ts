@@ -10,19 +10,17 @@ import { ProviderAway, ProviderFetch } from './provider-fetch.js';
 const DOCUMENT_KEPT_MS = 3_600_000;
 const GROUPS_MAX = 1_000;
 
-/** State of one sign-in until the provider's response arrives. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** The person as identified by the provider. */
 export interface ProvidedPerson {
   /** In lower case. */
   email: string;
   name: string;
-  /** Role derived from the person's groups; null if none of them has a role. */
+  /** From the person's groups; null if none of them has a role. */
   role: Scope | null;
 }
 
@@ -30,8 +28,8 @@ export interface ProvidedPerson {
 export class NotProvided extends Error {}
 
 /**
- * The organization's identity provider: OpenID Connect with authorization code, PKCE, state and nonce. Its metadata is
- * fetched once per hour, its keys on every sign-in. A rotated or withdrawn key therefore takes effect immediately.
+ * OpenID Connect with authorization code, PKCE, state and nonce. The metadata is fetched once per hour, the keys on
+ * every sign-in, so a rotated or withdrawn key takes effect immediately.
  */
 @Injectable()
 export class IdentityProvider {
@@ -60,7 +58,7 @@ export class IdentityProvider {
     return { url, pending };
   }
 
-  /** Returns the person after the redirect back, from its query. Throws `ProviderAway` and `NotProvided`. */
+  /** Throws `ProviderAway` and `NotProvided`. */
   async complete(
     provider: OidcProvider,
     query: string,
@@ -96,10 +94,7 @@ export class IdentityProvider {
     return `${this.config.baseUrl}/signin/oidc/callback`;
   }
 
-  /**
-   * Returns a client for one sign-in, without keys. Signatures are verified even though the token comes from the
-   * provider itself.
-   */
+  /** Without keys. Signatures are verified even though the token comes from the provider itself. */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
       await client();
@@ -150,9 +145,8 @@ function client(): Promise<typeof import('openid-client')> {
 }
 
 /**
- * Returns the provider's metadata, limited to the permitted signing algorithms for tokens and user info: those
- * registered for the client, or the provider's algorithms with a public key. Throws for a provider whose signatures
- * cannot be verified.
+ * Limits the signing algorithms for tokens and user info to those registered for the client, or to the provider's with
+ * a public key. Throws for a provider whose signatures cannot be verified.
  */
 export function pinned(
   server: ServerMetadata,
@@ -175,7 +169,7 @@ export function pinned(
   };
 }
 
-/** Merges the claims of the ID token and the user info. A verified flag counts only for the address next to it. */
+/** A verified flag counts only for the address next to it. */
 export function joined(
   claims: Readonly<Record<string, unknown>>,
   more: Readonly<Record<string, unknown>>,
@@ -212,7 +206,6 @@ export function personOf(
   };
 }
 
-/** Returns the highest role of all groups. */
 function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
   const groups = (Array.isArray(claim) ? claim.slice(0, GROUPS_MAX) : [claim]).filter(
     (group): group is string => typeof group === 'string',
@@ -227,10 +220,7 @@ function awayIn(error: unknown): ProviderAway | null {
   return null;
 }
 
-/**
- * Returns the error shown to the person: the provider's own error, or a sentence that does not reveal how a forged
- * response was detected. The cause is for the log.
- */
+/** The provider's own error, or a sentence that does not reveal how a forged response was detected. */
 function refusalOf(error: unknown): NotProvided {
   const said =
     error instanceof Error && 'error' in error && typeof error.error === 'string' && /^[a-z_]{1,60}$/.test(error.error)

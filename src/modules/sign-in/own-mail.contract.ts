@@ -1,17 +1,15 @@
-/** One plain-text mail from Posthorn itself. */
 export interface OwnMessage {
-  /** A single address. */
   to: string;
   /** A single line, without text from outside the service. */
   subject: string;
   text: string;
-  /** Name of the mail for the log, used if sending fails: `A sign-in code`. */
+  /** Name for the log if sending fails: `A sign-in code`. */
   what: string;
 }
 
 /**
- * Sends mails from Posthorn itself. They go directly to the transport and are not stored: an email stored for an
- * organization could be read with any key of that organization. Sending is not retried.
+ * Mails from Posthorn itself go directly to the transport and are not stored: an email stored for an organization could
+ * be read with any of its keys. Sending is not retried.
  */
 export abstract class OwnMail {
   /** Whether this installation can send mail at all, and has a sender name for it. */

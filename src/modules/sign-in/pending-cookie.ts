@@ -9,7 +9,6 @@ import type { PendingSignIn } from './identity-provider.js';
 const LIFETIME_SECONDS = 600;
 const PLACE = 'sign-in:oidc';
 
-/** A sign-in in progress at the provider, with the destination after sign-in. */
 export type PendingInBrowser = PendingSignIn & { returnTo: string | null };
 
 /** A sign-in with an address that the provider has verified, for which the person must still choose an organization. */
@@ -19,8 +18,8 @@ export interface VouchedInBrowser {
 }
 
 /**
- * Stores a sign-in in progress in the browser that started it, encrypted, for ten minutes: first as started, then as
- * verified. No other browser can complete it, so a link cannot sign a person in as someone else.
+ * A sign-in in progress, encrypted in the browser that started it, for ten minutes: first as started, then as verified.
+ * No other browser can complete it, so a link cannot sign a person in as someone else.
  */
 @Injectable()
 export class PendingCookie {
@@ -33,14 +32,12 @@ export class PendingCookie {
     private readonly keyring: Keyring,
   ) {}
 
-  /** Returns the `Set-Cookie` header. */
   set(pending: PendingInBrowser | VouchedInBrowser): string {
     const untilMs = this.clock.nowMs() + LIFETIME_SECONDS * 1000;
     const sealed = this.vault.seal(JSON.stringify({ ...pending, untilMs }), PLACE).toString('base64url');
     return this.cookie.set(sealed, LIFETIME_SECONDS);
   }
 
-  /** Returns the `Set-Cookie` header that deletes the cookie. */
   get clear(): string {
     return this.cookie.clear;
   }
@@ -64,10 +61,7 @@ export class PendingCookie {
     }
   }
 
-  /**
-   * Created on first use: with PORT=0 the address is known only once the service listens, and the keyring is loaded by
-   * then.
-   */
+  /** On first use: with PORT=0 the address is known only once the service listens. The keyring is loaded then. */
   private get cookie(): HostCookie {
     return (this.ownCookie ??= hostCookie('posthorn_oidc', {
       baseUrl: this.config.baseUrl,

@@ -3,14 +3,12 @@ import { type AuditActor, AuditTrail } from '#kernel/audit.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Provisioned } from '#modules/auth/members.contract.js';
 
-/** Client of a sign-in attempt. */
 export interface SignInClient {
   ip: string;
   userAgent: string | undefined;
   requestId: string;
 }
 
-/** A sign-in, a sign-out, or a failed sign-in. */
 export interface SignInEntry {
   action: 'sign-in.succeeded' | 'sign-in.failed' | 'sign-out';
   organizationId: Id | null;
@@ -18,7 +16,7 @@ export interface SignInEntry {
   /** Method and subject of the sign-in. It never contains an entered key or code. */
   what: Readonly<Record<string, unknown>>;
   environmentId?: number;
-  /** `ses_…` id of the session that ended. */
+  /** `ses_…` id. */
   session?: string;
 }
 

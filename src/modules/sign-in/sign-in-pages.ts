@@ -3,16 +3,12 @@ import type { Page } from '#http/pages/page.js';
 import type { Membership } from '#modules/auth/members.contract.js';
 import type { SignedIn } from '#modules/auth/sessions.contract.js';
 
-/** Options shown on the sign-in page. */
 export interface SignInOffer {
   basePath: string;
-  /** Destination after sign-in, or null for the default. */
+  /** Null for the default. */
   returnTo: string | null;
-  /** Error message of the previous attempt. */
   fault: string | null;
-  /** Whether codes can be mailed. */
   mailsCodes: boolean;
-  /** Whether an identity provider is configured. */
   hasProvider: boolean;
 }
 
@@ -48,7 +44,7 @@ ${
   };
 }
 
-/** Returns the page after a code was requested. It is the same whether or not the address belongs to a member. */
+/** The same whether or not the address belongs to a member. */
 export function codePage(
   { basePath, returnTo, fault }: Pick<SignInOffer, 'basePath' | 'returnTo' | 'fault'>,
   ticket: string,
@@ -65,10 +61,7 @@ export function codePage(
   };
 }
 
-/**
- * Returns the page on which a member of several organizations chooses one. The form is sent to `action`, below the
- * service's path, with the fields that prove the person's identity.
- */
+/** `action` is below the service's path, and the form contains the fields that prove the person's identity. */
 export function organizationPage(
   { basePath, returnTo }: Pick<SignInOffer, 'basePath' | 'returnTo'>,
   action: string,
@@ -112,7 +105,6 @@ export function signedOutPage(basePath: string): Page {
   };
 }
 
-/** Returns the path of the sign-in page, with the destination after sign-in. */
 export function signInPath(basePath: string, returnTo: string | null): string {
   return `${basePath}/signin${returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`;
 }

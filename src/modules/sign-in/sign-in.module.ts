@@ -14,7 +14,6 @@ import { SignInController } from './sign-in.controller.js';
 import { SignInService } from './sign-in.service.js';
 import { SignInAudit } from './sign-in-audit.js';
 
-/** Sign-in pages: with an API key, with a mailed code, or through the organization's identity provider. */
 @Module({
   imports: [AuthModule, DomainsModule],
   controllers: [OidcController, SignInController],

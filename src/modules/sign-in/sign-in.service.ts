@@ -18,15 +18,12 @@ import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from '.
 /** Value of Retry-After after the limit of codes is reached. */
 const NO_MORE_CODES_SECONDS = 600;
 
-/** Result of checking a code. */
 export type CodeOutcome =
   { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
-/** The result of a sign-in through the identity provider. */
 export type ProviderOutcome =
   { kind: 'refused' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
-/** An entered code, with the ticket of the browser and the chosen membership. */
 export interface GivenCode {
   ticket: string;
   code: string;
@@ -47,7 +44,7 @@ export class SignInService {
     private readonly config: Config,
   ) {}
 
-  /** Returns the sign-in methods of this installation other than the API key. */
+  /** Other than the API key. */
   ways(): { mailsCodes: boolean; hasProvider: boolean } {
     return { mailsCodes: this.mail.isPossible, hasProvider: this.config.oidc !== null };
   }
@@ -79,9 +76,8 @@ export class SignInService {
   }
 
   /**
-   * Mails a code to a member. Returns a ticket whether or not the address belongs to a member, and takes the same time
-   * for both. Returns null for an invalid address, or if mail cannot be sent. Throws 429 if the address has reached its
-   * limit, whether or not it belongs to a member.
+   * Returns a ticket, and takes the same time, whether or not the address belongs to a member. Null for an invalid
+   * address, or if mail cannot be sent. Throws 429 if the address has reached its limit, member or not.
    */
   async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
     const email = addressOf(given);
@@ -121,9 +117,8 @@ export class SignInService {
   }
 
   /**
-   * Signs in a person identified by the provider: a member, whose role follows their groups, or a new person whose
-   * group has a role. A member of several organizations that use the provider must choose one. Throws 503 if
-   * OIDC_DOMAINS is missing.
+   * Signs in a member, whose role follows their groups, or a new person whose group has a role. A member of several
+   * organizations that use the provider must choose one. Throws 503 if OIDC_DOMAINS is missing.
    */
   async byProvider(
     person: ProvidedPerson,
@@ -162,7 +157,7 @@ export class SignInService {
     });
   }
 
-  /** Ends the session and returns the `Set-Cookie` header that deletes the cookie. */
+  /** Returns the `Set-Cookie` header that deletes the cookie. */
   end(cookieHeader: string | undefined, who: SignedIn | null, client: SignInClient): Promise<string> {
     return this.database.transaction(async () => {
       if (who !== null) {
@@ -215,10 +210,7 @@ export class SignInService {
     });
   }
 
-  /**
-   * Writes a failed sign-in to the log of each organization with this member, or to the operator's log for an unknown
-   * address.
-   */
+  /** In the log of each organization with this member, or in the operator's log for an unknown address. */
   private async failed(
     how: SignInWay,
     email: string | null,

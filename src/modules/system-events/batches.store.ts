@@ -3,27 +3,21 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { SystemEventType } from './contract.js';
 
-/**
- * Window in which signals of one type in one environment are collected into one event. A storm produces one event per
- * minute.
- */
+/** Signals of one type in one environment become one event per window, even in a storm. */
 export const WINDOW_MS = 60_000;
-/** Lease of a batch. After this time without progress, the process that took the batch is considered dead. */
+/** After this time without progress, the process that took the batch is considered dead. */
 const LEASE_MS = 60_000;
 const GROUPS_MAX = 500;
 const CLAIM_MAX = 100;
 
-/** Signals that become one event. */
 export interface Batch {
   environmentId: number;
   type: SystemEventType;
-  /** Id of the event. */
   id: Id;
-  /** Destination of the event, or null if none is set. */
+  /** Null if none is set. */
   destinationId: Id | null;
   /** In days since the epoch. Fixed for the batch, because it is part of the event's key. */
   expiresOnDay: number;
-  /** Number of failed notification attempts. */
   failures: number;
 }
 
@@ -56,8 +50,8 @@ const READY: Statement = {
 };
 
 /**
- * Opens a window (system_tellings_pkey) and marks waiting signals (system_signals_waiting_idx). In a single statement,
- * so that one of two concurrent processes gets all of them. Signals that are being folded wait for the next window.
+ * Opens a window (system_tellings_pkey) and marks waiting signals (system_signals_waiting_idx). A single statement, so
+ * that one of two processes gets all of them. Signals that are being folded wait for the next window.
  */
 const BEGIN: Statement = {
   name: 'system_batches_begin',
@@ -92,10 +86,7 @@ const CLAIM: Statement = {
     returning ${COLUMNS}`,
 };
 
-/**
- * Query for the due-work poller: waiting signals of any type, and unfinished batches (system_signals_pkey,
- * system_tellings_batch_idx).
- */
+/** For the due-work poller (system_signals_pkey, system_tellings_batch_idx). */
 export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings where batch is not null order by claimed_until limit 1))`;
 
@@ -119,10 +110,7 @@ const DUE_AGAIN: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/**
- * system_tellings_pkey and system_signals_batch_idx. Resets a window that had no signals, so that the next signal is
- * ready immediately.
- */
+/** system_tellings_pkey, system_signals_batch_idx. After a window without signals, the next is ready at once. */
 const END: Statement = {
   name: 'system_batches_end',
   text: `
@@ -133,12 +121,11 @@ const END: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** Stores batches: one at a time for each type of an environment. */
+/** One batch at a time for each type of an environment. */
 @Injectable()
 export class BatchesStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns types with waiting signals whose window allows sending. */
   ready(): Promise<{ environmentId: number; type: SystemEventType }[]> {
     return this.database.query(READY);
   }
@@ -148,7 +135,6 @@ export class BatchesStore {
     return (await this.database.query(BEGIN, [environmentId, type, id, destinationId, expiresOnDay])).length > 0;
   }
 
-  /** Returns batches without a valid lease. */
   claim(): Promise<Batch[]> {
     return this.database.query(CLAIM);
   }
@@ -162,7 +148,6 @@ export class BatchesStore {
     await this.database.query(DUE_AGAIN, [environmentId, type, id, inMs]);
   }
 
-  /** Ends the batch after its event was sent, and deletes its signals. */
   async end({ environmentId, type, id }: Batch): Promise<void> {
     await this.database.query(END, [environmentId, type, id]);
   }

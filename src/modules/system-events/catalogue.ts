@@ -2,12 +2,11 @@ import { SYSTEM_EVENT_TYPES, type SystemEventType } from './contract.js';
 
 type Schema = Record<string, unknown>;
 
-/** Description of one event type. */
 export interface CatalogueEntry {
   description: string;
   /** JSON Schema (2020-12) of `data`. */
   schema: Schema;
-  /** Example of a complete event as it is sent. */
+  /** A complete event as it is sent. */
   example: { type: SystemEventType; timestamp: string; data: Record<string, unknown> };
 }
 
@@ -25,10 +24,7 @@ const WHOSE: Schema = {
   ],
 };
 
-/**
- * Subject of a job: an inbound endpoint, an application's endpoint, a destination, an application, or a filtered list
- * of events.
- */
+/** An inbound endpoint, an application's endpoint, a destination, an application, or a filtered list of events. */
 const REPLAYED: Schema = {
   oneOf: [
     {
@@ -58,7 +54,6 @@ const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const [FIRST_AT, LAST_AT] = ['2026-11-21T09:30:00.120Z', '2026-11-21T09:30:41.007Z'];
 
-/** Builds an entry with the fields that every event has in addition to its items. */
 function entry(
   type: SystemEventType,
   description: string,
@@ -94,7 +89,7 @@ function entry(
   return [type, { description, schema, example: { type, timestamp: '2026-11-21T09:30:41.530Z', data } }];
 }
 
-/** The most recent recipient of one email. `count` is the number of recipients. */
+/** `count` is the number of recipients. */
 const RECIPIENT = {
   properties: {
     email: id('evt'),
@@ -228,7 +223,6 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
 ]);
 
-/** All types with their descriptions, in the order of their names. */
 export const CATALOGUE: readonly (CatalogueEntry & { type: SystemEventType })[] = SYSTEM_EVENT_TYPES.map((type) => {
   const found = ENTRIES.get(type);
   if (!found) throw new Error(`The catalogue has no ${type}.`);

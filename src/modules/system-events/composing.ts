@@ -4,11 +4,10 @@ import { DeadLetters } from '#modules/events/dead-letters.contract.js';
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
-/** Maximum number of items in one event. Its count covers all of them. */
+/** The event's count covers all items. */
 const ITEMS_MAX = 100;
 const EXAMPLES_MAX = 10;
 
-/** Builds the event of a batch. */
 @Injectable()
 export class Composing {
   constructor(

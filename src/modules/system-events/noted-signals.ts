@@ -7,7 +7,6 @@ import {
 } from '#modules/system-events/contract.js';
 import { SignalsStore } from './signals.store.js';
 
-/** Stores signals as rows, and holds the listeners of this process. */
 @Injectable()
 export class NotedSignals extends SystemEvents {
   private readonly listeners = new Map<SystemEventType | '*', SystemEventListener[]>();
@@ -24,7 +23,6 @@ export class NotedSignals extends SystemEvents {
     this.listeners.set(type, [...(this.listeners.get(type) ?? []), listener]);
   }
 
-  /** Returns the listeners for events of this type. */
   listenersOf(type: SystemEventType): readonly SystemEventListener[] {
     return [...(this.listeners.get(type) ?? []), ...(this.listeners.get('*') ?? [])];
   }

@@ -10,7 +10,7 @@ import { WaitingSignals } from './waiting-signals.js';
 
 const REST_MS = 1_000;
 
-/** Background job that sends system events. Runs in every process that delivers. */
+/** Runs in every process that delivers. */
 @Injectable()
 export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;

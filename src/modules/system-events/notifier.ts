@@ -15,9 +15,9 @@ const PAUSE_MS_MAX = 60_000;
 class ListenerFailed extends Error {}
 
 /**
- * Sends events for recorded signals in this order: it marks signals as a batch with the id of its event, accepts the
- * event with that id, calls the listeners, and deletes the signals. After a crash, the remaining steps are repeated.
- * The event is accepted only once because its id already exists. Listeners may be called twice.
+ * Marks signals as a batch with the id of its event, accepts the event, calls the listeners, and deletes the signals.
+ * After a crash, the remaining steps are repeated. The event is accepted only once because its id already exists.
+ * Listeners may be called twice.
  */
 @Injectable()
 export class Notifier {
@@ -31,9 +31,7 @@ export class Notifier {
     private readonly ids: Ids,
   ) {}
 
-  /**
-   * Processes all batches that are ready and returns them. A failed batch is retried and does not delay other batches.
-   */
+  /** A failed batch is retried and does not delay other batches. */
   async notifyReady(): Promise<Batch[]> {
     const notified: Batch[] = [];
     for (const { environmentId, type } of await this.batches.ready()) {
@@ -78,9 +76,7 @@ export class Notifier {
       throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
   }
 
-  /**
-   * Returns whether to give up on the batch, so that a broken listener does not block the following events of its type.
-   */
+  /** Gives up so that a broken listener does not block the following events of its type. */
   private async givesUp(batch: Batch, error: Error): Promise<boolean> {
     const event = `${batch.type} ${showId('evt', batch.id)}`;
     if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {

@@ -3,7 +3,7 @@ import { SystemEvents } from '#modules/system-events/contract.js';
 import { NotedSignals } from './noted-signals.js';
 import { SignalsStore } from './signals.store.js';
 
-/** Records signals. Global, because every context can record signals. It depends on no other context. */
+/** Global, because every context can record signals. It depends on no other context. */
 @Global()
 @Module({
   providers: [NotedSignals, SignalsStore, { provide: SystemEvents, useExisting: NotedSignals }],

@@ -36,9 +36,8 @@ const DROP: Statement = {
 };
 
 /**
- * Merges waiting signals of the same subject into one, by system_signals_waiting_idx. However long sending takes, the
- * table has only a few rows per subject. A single statement, so that no count is lost or doubled if a process is
- * killed.
+ * Merges waiting signals of one subject, by system_signals_waiting_idx, so the table has few rows per subject however
+ * long sending takes. A single statement, so that no count is lost or doubled if a process is killed.
  */
 const FOLD: Statement = {
   name: 'system_signals_fold',
@@ -67,7 +66,6 @@ const WAITING: Statement = {
     from system_signals`,
 };
 
-/** Stores waiting signals. */
 @Injectable()
 export class SignalsStore {
   constructor(private readonly database: Database) {}
@@ -76,7 +74,6 @@ export class SignalsStore {
     await this.database.query(INSERT, [environmentId, type, subject, JSON.stringify(storableJson(details)), count]);
   }
 
-  /** Returns the subjects of signals that were recorded without details. */
   unknown(): Promise<{ environmentId: number; subjects: string[] }[]> {
     return this.database.query(UNKNOWN);
   }

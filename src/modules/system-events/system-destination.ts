@@ -9,7 +9,6 @@ import type { SystemEvent } from './contract.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Resolves the destination of an environment's system events, and accepts them like any other event. */
 @Injectable()
 export class SystemDestination {
   constructor(
@@ -22,10 +21,7 @@ export class SystemDestination {
     destinations.attach((environmentId, id) => this.exists(environmentId, id));
   }
 
-  /**
-   * Returns the destination and the expiry of an event with this id. A destination that was deleted after it was set
-   * counts as none.
-   */
+  /** A destination that was deleted after it was set counts as none. */
   async aim(environmentId: number, eventId: Id): Promise<Pick<Batch, 'destinationId' | 'expiresOnDay'>> {
     const { systemDestinationId: id } = await this.environments.get(environmentId);
     const destinationId = id !== null && (await this.exists(environmentId, id)) ? id : null;

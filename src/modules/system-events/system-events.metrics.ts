@@ -4,7 +4,6 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import type { SystemEventType } from './contract.js';
 import { SignalsStore } from './signals.store.js';
 
-/** Metrics of system events for operators. */
 @Injectable()
 export class SystemEventsMetrics {
   private readonly notifications: Counter<'type'>;

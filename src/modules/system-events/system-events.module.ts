@@ -13,7 +13,6 @@ import { SystemEventsController } from './system-events.controller.js';
 import { SystemEventsMetrics } from './system-events.metrics.js';
 import { WaitingSignals } from './waiting-signals.js';
 
-/** System events: collects signals from the other contexts and sends events about them. */
 @Module({
   imports: [AuthModule, DestinationsModule, EventsModule, LedgerModule, SignalsModule],
   controllers: [SystemEventsController],

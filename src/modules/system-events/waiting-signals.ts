@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DestinationNames, shownTarget } from '#modules/destinations/contract.js';
 import { SignalsStore } from './signals.store.js';
 
-/** Maintains waiting signals: adds missing details and merges signals of the same subject. */
 @Injectable()
 export class WaitingSignals {
   constructor(
@@ -16,8 +15,8 @@ export class WaitingSignals {
   }
 
   /**
-   * The job that folds metrics records dead letters with only an id; their owner is resolved here. Dead letters of
-   * inbound endpoints are dropped, because the targets of their routes are already reported.
+   * The job that folds metrics records dead letters with only an id. Those of inbound endpoints are dropped, because
+   * the targets of their routes are already reported.
    */
   private async describe(): Promise<void> {
     for (const { environmentId, subjects } of await this.store.unknown()) {
