@@ -14,7 +14,8 @@ const PUT: Statement = {
   name: 'blobs_put',
   text: `
     insert into blob_chunks (environment_id, id, ordinal, expires_on, blob_bytes, content)
-    select $1::int, $2::uuid, $4::int + n, date '1970-01-01' + $3::int, $5::int, substring($6::bytea from n * ${CHUNK_BYTES} + 1 for ${CHUNK_BYTES})
+    select $1::int, $2::uuid, $4::int + n, date '1970-01-01' + $3::int, $5::int, substring($6::bytea
+      from n * ${CHUNK_BYTES} + 1 for ${CHUNK_BYTES})
     from generate_series(0, $7::int - 1) n
     on conflict do nothing`,
 };
@@ -32,8 +33,10 @@ const PUT_SMALL: Statement = {
 const FIRST_CHUNKS: Statement = {
   name: 'blobs_first_chunks',
   text: `
-    select i.n::int - 1 as place, c.blob_bytes, c.content from unnest($1::int[], $2::uuid[], $3::date[]) with ordinality as i(environment_id, id, expires_on, n)
-    join blob_chunks c on c.environment_id = i.environment_id and c.id = i.id and c.ordinal = 0 and c.expires_on = i.expires_on`,
+    select i.n::int - 1 as place, c.blob_bytes, c.content from unnest($1::int[], $2::uuid[],
+      $3::date[]) with ordinality as i(environment_id, id, expires_on, n)
+    join blob_chunks c on c.environment_id = i.environment_id and c.id = i.id and c.ordinal = 0
+      and c.expires_on = i.expires_on`,
 };
 
 /** Uses the primary key of each partition. */

@@ -28,14 +28,16 @@ const RESERVE = {
     on conflict (environment_id, route, key) do update
       set fingerprint = excluded.fingerprint, status = null, body = null, sealed_body = null,
           locked_until = excluded.locked_until, held_until = null, expires_at = excluded.expires_at
-      where k.expires_at <= clock_timestamp() or (k.status is null and greatest(k.locked_until, k.held_until) <= clock_timestamp())
+      where k.expires_at <= clock_timestamp() or (k.status is null and greatest(k.locked_until,
+        k.held_until) <= clock_timestamp())
     returning locked_until::text as fence`,
 };
 
 const READ = {
   name: 'idempotency_read',
   text: `
-    select fingerprint, status, body, sealed_body, coalesce(greatest(locked_until, held_until) > clock_timestamp(), false) as running
+    select fingerprint, status, body, sealed_body, coalesce(greatest(locked_until, held_until) > clock_timestamp(),
+      false) as running
     from idempotency_keys where environment_id = $1 and route = $2 and key = $3`,
 };
 
@@ -51,7 +53,8 @@ const RENEW = {
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
-    update idempotency_keys set status = $5::smallint, body = null, sealed_body = $6, locked_until = null, held_until = null
+    update idempotency_keys set status = $5::smallint, body = null, sealed_body = $6, locked_until = null,
+      held_until = null
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz
     returning 1`,
 };
@@ -72,7 +75,8 @@ const PURGE = {
   name: 'idempotency_purge',
   text: `
     with expired as (
-      select ctid from idempotency_keys where expires_at <= clock_timestamp() order by expires_at limit $1 for update skip locked
+      select ctid from idempotency_keys where expires_at <= clock_timestamp() order by expires_at limit $1
+        for update skip locked
     )
     delete from idempotency_keys where ctid = any (array(select ctid from expired)) returning 1`,
 };

@@ -27,7 +27,8 @@ const LOCK: Statement = { name: 'seen_clock.lock', text: 'select 1 from seen_clo
 const WRITE: Statement = {
   name: 'seen_clock.write',
   text: `
-    update seen_clock set seen_at = to_timestamp($1::float8 / 1000), leapt_from = to_timestamp($2::float8 / 1000), waited_ms = $3::float8
+    update seen_clock set seen_at = to_timestamp($1::float8 / 1000), leapt_from = to_timestamp($2::float8 / 1000),
+      waited_ms = $3::float8
     where id = 1 returning ${COLUMNS}`,
 };
 const CONFIRM: Statement = {
@@ -35,7 +36,8 @@ const CONFIRM: Statement = {
   text: `
     update seen_clock s set seen_at = clock_timestamp(), leapt_from = null, waited_ms = 0
     from (select leapt_from from seen_clock where id = 1 for update) before
-    where s.id = 1 and before.leapt_from is not null returning ${MS('before.leapt_from')} as leapt_from_ms, ${MS('s.seen_at')} as seen_ms`,
+    where s.id = 1 and before.leapt_from is not null returning ${MS('before.leapt_from')} as leapt_from_ms,
+      ${MS('s.seen_at')} as seen_ms`,
 };
 
 @Injectable()

@@ -25,8 +25,10 @@ const ADD: Statement = {
     insert into oauth_clients (id, name, uri, redirect_uris, network, created_at, grant_types)
     values ($1, $2, $3, $4::text[], $5, now(), $8::text[])
     returning created_at as "createdAt",
-      1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null and network = $5 limit $6) of_network) as "ofNetwork",
-      1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null limit $7) unapproved) as "inAll"`,
+      1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null and network = $5
+        limit $6) of_network) as "ofNetwork",
+      1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null
+        limit $7) unapproved) as "inAll"`,
 };
 
 /** Clients not shown to a user within a day go first, oldest first. Index `oauth_clients_network_idx`. */
@@ -50,12 +52,14 @@ const THIN: Statement = {
   name: 'oauth_clients.thin',
   text: `
     with ranked as (
-      select id, created_at, shown_at > now() - interval '24 hours' as is_shown, row_number() over (partition by ${SITE} order by created_at desc, id) as place
+      select id, created_at, shown_at > now() - interval '24 hours' as is_shown,
+        row_number() over (partition by ${SITE} order by created_at desc, id) as place
       from oauth_clients where approved_at is null
     ), surplus as (
       select id from ranked order by is_shown desc nulls last, place, created_at desc, id offset $1
     )
-    delete from oauth_clients where approved_at is null and id in (select c.id from oauth_clients c join surplus s on s.id = c.id for update of c skip locked)`,
+    delete from oauth_clients where approved_at is null and id in (select c.id from oauth_clients c join surplus s
+      on s.id = c.id for update of c skip locked)`,
 };
 
 /** Uses the index `oauth_clients_pkey`. Repeated calls write at most once an hour. */
@@ -81,7 +85,8 @@ const PURGE: Statement = {
   name: 'oauth_clients.purge',
   text: `
     delete from oauth_clients
-    where approved_at is null and created_at < now() - interval '24 hours' and (shown_at is null or shown_at < now() - interval '24 hours')`,
+    where approved_at is null and created_at < now() - interval '24 hours' and (shown_at is null
+      or shown_at < now() - interval '24 hours')`,
 };
 
 /** Registered clients, which belong to the whole installation. */

@@ -24,7 +24,8 @@ export interface TakenCode extends GrantedCode {
 const ADD: Statement = {
   name: 'oauth_codes.add',
   text: `
-    insert into oauth_codes (environment_id, hash, client_id, client_name, redirect_uri, code_challenge, lifetime_seconds, granted_by, granter_member_id, granter_key_id, created_at, expires_at)
+    insert into oauth_codes (environment_id, hash, client_id, client_name, redirect_uri, code_challenge,
+      lifetime_seconds, granted_by, granter_member_id, granter_key_id, created_at, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $10, $11, now(), now() + make_interval(secs => $9))`,
 };
 
@@ -33,8 +34,10 @@ const TAKE: Statement = {
   name: 'oauth_codes.take',
   text: `
     with before as (select * from oauth_codes where hash = $1 for update)
-    update oauth_codes c set used_at = coalesce(c.used_at, now()) from before b where c.environment_id = b.environment_id and c.hash = b.hash
-    returning c.environment_id as "environmentId", c.client_id as "clientId", c.client_name as "clientName", c.redirect_uri as "redirectUri",
+    update oauth_codes c set used_at = coalesce(c.used_at, now()) from before b
+      where c.environment_id = b.environment_id and c.hash = b.hash
+    returning c.environment_id as "environmentId", c.client_id as "clientId", c.client_name as "clientName",
+      c.redirect_uri as "redirectUri",
       c.code_challenge as "codeChallenge", c.lifetime_seconds as "lifetimeSeconds", c.granted_by as "grantedBy",
       jsonb_build_object('memberId', c.granter_member_id, 'keyId', c.granter_key_id) as granter,
       c.expires_at <= now() as "isExpired", b.used_at is not null as "wasUsed", c.key_id as "keyId"`,

@@ -40,7 +40,8 @@ export interface PolledDevice {
 const ADD: Statement = {
   name: 'oauth_devices.add',
   text: `
-    insert into oauth_devices (hash, user_code_hash, client_id, client_name, address, requested_scope, device_name, state, interval_seconds, created_at, expires_at)
+    insert into oauth_devices (hash, user_code_hash, client_id, client_name, address, requested_scope, device_name,
+      state, interval_seconds, created_at, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7, 'pending', $8, now(), now() + make_interval(secs => $9))
     on conflict (user_code_hash) do nothing returning 1`,
 };
@@ -49,7 +50,8 @@ const ADD: Statement = {
 const WAITING: Statement = {
   name: 'oauth_devices.waiting',
   text: `
-    select client_id as "clientId", client_name as "clientName", address, requested_scope as "requestedScope", device_name as "deviceName", created_at as "createdAt"
+    select client_id as "clientId", client_name as "clientName", address, requested_scope as "requestedScope",
+      device_name as "deviceName", created_at as "createdAt"
     from oauth_devices
     where user_code_hash = $1 and state = 'pending' and expires_at > now()`,
 };
@@ -59,7 +61,8 @@ const DECIDE: Statement = {
   name: 'oauth_devices.decide',
   text: `
     update oauth_devices set state = case when $2::int is null then 'denied' else 'approved' end,
-      granted_environment_id = $2, scope = $3, lifetime_seconds = $4, granted_by = $5, granter_member_id = $6, granter_key_id = $7
+      granted_environment_id = $2, scope = $3, lifetime_seconds = $4, granted_by = $5, granter_member_id = $6,
+        granter_key_id = $7
     where user_code_hash = $1 and state = 'pending' and expires_at > now() returning client_id as "clientId"`,
 };
 
@@ -71,15 +74,18 @@ const POLL: Statement = {
   name: 'oauth_devices.poll',
   text: `
     with before as (
-      select *, polled_at is not null and polled_at > now() - make_interval(secs => interval_seconds) as is_too_soon, expires_at <= now() as is_expired
+      select *, polled_at is not null and polled_at > now() - make_interval(secs => interval_seconds) as is_too_soon,
+        expires_at <= now() as is_expired
       from oauth_devices where hash = $1 and client_id = $2 for update
     )
     update oauth_devices d set polled_at = now(),
       interval_seconds = d.interval_seconds + case when b.is_too_soon then 5 else 0 end,
       state = case when b.state = 'approved' and not b.is_expired and not b.is_too_soon then 'used' else b.state end
     from before b where d.hash = b.hash
-    returning b.state, d.client_id as "clientId", d.client_name as "clientName", d.device_name as "deviceName", b.is_expired as "isExpired", b.is_too_soon as "isTooSoon",
-      d.granted_environment_id as "environmentId", d.scope, d.lifetime_seconds as "lifetimeSeconds", d.granted_by as "grantedBy",
+    returning b.state, d.client_id as "clientId", d.client_name as "clientName", d.device_name as "deviceName",
+      b.is_expired as "isExpired", b.is_too_soon as "isTooSoon",
+      d.granted_environment_id as "environmentId", d.scope, d.lifetime_seconds as "lifetimeSeconds",
+        d.granted_by as "grantedBy",
       jsonb_build_object('memberId', d.granter_member_id, 'keyId', d.granter_key_id) as granter`,
 };
 

@@ -34,7 +34,8 @@ const SUBSCRIBERS: Statement = {
   // Index application_endpoints_pkey, backwards, up to the limit.
   text: `
     select id, hears, n = ${LOOKED_MAX} as "isLast" from (
-      select id, event_types = '{}' or event_types && $3::text[] as hears, row_number() over (order by id desc) as n from (
+      select id, event_types = '{}' or event_types && $3::text[] as hears, row_number() over (order by id desc) as n
+        from (
         select id, event_types from application_endpoints
         where environment_id = $1::int and ($2::uuid is null or id < $2::uuid) order by id desc limit ${LOOKED_MAX}
       ) newest

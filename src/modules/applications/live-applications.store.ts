@@ -35,7 +35,8 @@ const ENDPOINT_OF: Statement = {
   text: `
     select ${KEYS} from application_endpoints where environment_id = $1 and id = $3 and application_id = $2
     union all
-    select ${KEYS} from application_endpoints where environment_id = $1 and application_id = $2 and $3::uuid is null and uid = $4`,
+    select ${KEYS} from application_endpoints where environment_id = $1 and application_id = $2 and $3::uuid is null
+      and uid = $4`,
 };
 
 /** application_endpoints_destination_id_idx. */

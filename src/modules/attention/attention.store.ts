@@ -54,7 +54,8 @@ export interface FailedJob {
 const DISABLED: Statement = {
   name: 'attention_disabled',
   text: `
-    select id, name, owner_id as "ownerId", coalesce(disabled_at, updated_at) as since, disabled_reason as reason, 1 as count
+    select id, name, owner_id as "ownerId", coalesce(disabled_at, updated_at) as since, disabled_reason as reason,
+      1 as count
     from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
 };
 
@@ -62,16 +63,20 @@ const DISABLED: Statement = {
 const DISABLED_SUBSCRIPTIONS: Statement = {
   name: 'attention_disabled_subscriptions',
   text: `
-    select id, description as name, application_id as "ownerId", updated_at as since, disabled_reason as reason, 1 as count
-    from application_endpoints where environment_id = $1 and status = 'disabled' and destination_id <> id order by updated_at limit $2`,
+    select id, description as name, application_id as "ownerId", updated_at as since, disabled_reason as reason,
+      1 as count
+    from application_endpoints where environment_id = $1 and status = 'disabled' and destination_id <> id
+      order by updated_at limit $2`,
 };
 
 /** circuits_shut_idx, and destinations_pkey for each circuit. Ad-hoc URLs are omitted because they have no name. */
 const OPEN_CIRCUITS: Statement = {
   name: 'attention_open_circuits',
   text: `
-    select d.id, d.name, d.owner_id as "ownerId", coalesce(c.opened_at, c.changed_at) as since, null as reason, c.consecutive_failures as count
-    from circuits c join destinations d on d.environment_id = c.environment_id and d.id = c.target_id and d.status = 'active'
+    select d.id, d.name, d.owner_id as "ownerId", coalesce(c.opened_at, c.changed_at) as since, null as reason,
+      c.consecutive_failures as count
+    from circuits c join destinations d on d.environment_id = c.environment_id and d.id = c.target_id
+      and d.status = 'active'
     where c.environment_id = $1 and c.state <> 'closed' order by coalesce(c.opened_at, c.changed_at) limit $2`,
 };
 
@@ -84,16 +89,19 @@ const DEAD_LETTERS: Statement = {
   name: 'attention_dead_letters',
   text: `
     with any_of_late as (
-      select 1 from rollups where environment_id = $1 and key_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff' and resolution = '1h'
+      select 1 from rollups where environment_id = $1 and key_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+        and resolution = '1h'
         and start >= date_trunc('hour', now(), 'UTC') - interval '1 hour' and dlq > 0 limit 1
     ), growing as (
       select key_id, sum(dlq) as dlq, min(start) as since from rollups
-      where environment_id = $1 and resolution = '1h' and start >= date_trunc('hour', now(), 'UTC') - interval '23 hours' and is_failing and dlq > 0
+      where environment_id = $1 and resolution = '1h' and start >= date_trunc('hour', now(),
+        'UTC') - interval '23 hours' and is_failing and dlq > 0
         and exists (select from any_of_late)
       group by key_id having max(start) >= date_trunc('hour', now(), 'UTC') - interval '1 hour'
     )
     select d.id, d.name, d.owner_id as "ownerId", g.since, null as reason, g.dlq::float8 as count
-    from growing g join destinations d on d.environment_id = $1 and d.id = g.key_id order by g.dlq desc, d.id desc limit $2`,
+    from growing g join destinations d on d.environment_id = $1 and d.id = g.key_id order by g.dlq desc, d.id desc
+      limit $2`,
 };
 
 /**
@@ -103,12 +111,14 @@ const UNVERIFIED: Statement = {
   name: 'attention_unverified',
   text: `
     with late as (
-      select id, target_id from events where environment_id = $1 and disposition = 'quarantined' and id >= $3 order by id desc limit $4
+      select id, target_id from events where environment_id = $1 and disposition = 'quarantined' and id >= $3
+        order by id desc limit $4
     ), received as (
       select target_id, count(*)::int as count, (array_agg(id order by id))[1] as first_id from late group by target_id
     )
     select e.id, e.name, r.count, r.first_id as "firstId"
-    from received r join endpoints e on e.environment_id = $1 and e.id = r.target_id order by r.count desc, e.id desc limit $2`,
+    from received r join endpoints e on e.environment_id = $1 and e.id = r.target_id order by r.count desc, e.id desc
+      limit $2`,
 };
 
 /** The head of due_deliveries_due_at_idx, over all environments: the oldest due deliveries without a claim. */

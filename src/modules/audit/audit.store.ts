@@ -50,7 +50,8 @@ const COLUMNS =
 const INSERT: Statement = {
   name: 'audit.insert',
   text: `
-    insert into audit_log (organization_id, id, on_day, at, environment_id, actor_kind, actor_id, actor_name, actor_source,
+    insert into audit_log (organization_id, id, on_day, at, environment_id, actor_kind, actor_id, actor_name,
+      actor_source,
       action, resource_type, resource_id, ip, user_agent, request_id, before, after, actor_session)
     values ($1::uuid, $2::uuid, (now() at time zone 'utc')::date, now(), $3::int, $4, $5,
       case $4 when 'key' then (select name from api_keys where environment_id = $3 and id = $6::uuid)
@@ -80,8 +81,10 @@ const AFTER: Statement = {
 const MONTHS: Statement = {
   name: 'audit.months',
   text: `
-    select to_char(month, 'YYYY-MM-DD') as first_day, to_char(month + interval '1 month', 'YYYY-MM-DD') as next_day, 'audit_log_' || to_char(month, 'YYYYMM') as name
-    from generate_series(date_trunc('month', now() at time zone 'utc') - interval '1 month', date_trunc('month', now() at time zone 'utc') + interval '2 months', interval '1 month') month
+    select to_char(month, 'YYYY-MM-DD') as first_day, to_char(month + interval '1 month', 'YYYY-MM-DD') as next_day,
+      'audit_log_' || to_char(month, 'YYYYMM') as name
+    from generate_series(date_trunc('month', now() at time zone 'utc') - interval '1 month', date_trunc('month',
+      now() at time zone 'utc') + interval '2 months', interval '1 month') month
     where to_regclass('audit_log_' || to_char(month, 'YYYYMM')) is null`,
 };
 
@@ -90,7 +93,8 @@ const EXPIRED: Statement = {
   text: `
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'audit_log'::regclass and c.relname ~ '^audit_log_[0-9]{6}$'
-      and to_date(right(c.relname, 6), 'YYYYMM') + interval '1 month' < (now() at time zone 'utc') - make_interval(days => $1::int)`,
+      and to_date(right(c.relname, 6), 'YYYYMM') + interval '1 month' < (now() at time zone 'utc') -
+        make_interval(days => $1::int)`,
 };
 
 const LOCK: Statement = {

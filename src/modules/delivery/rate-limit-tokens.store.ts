@@ -11,11 +11,13 @@ const DRAW: Statement = {
   name: 'permits_draw',
   text: `
     with known as (
-      insert into target_permits (environment_id, target_id, tokens, updated_at) values ($1, $2, $4::float8, clock_timestamp())
+      insert into target_permits (environment_id, target_id, tokens, updated_at) values ($1, $2, $4::float8,
+        clock_timestamp())
       on conflict (environment_id, target_id) do nothing
     ), grown as (
       select environment_id, target_id,
-             least($4::float8, tokens + greatest(extract(epoch from clock_timestamp() - updated_at), 0) * $3::float8) as tokens
+             least($4::float8, tokens + greatest(extract(epoch from clock_timestamp() - updated_at),
+               0) * $3::float8) as tokens
       from target_permits where environment_id = $1 and target_id = $2 for update
     )
     update target_permits p set tokens = g.tokens - floor(least(g.tokens, $5::float8)), updated_at = clock_timestamp()

@@ -43,7 +43,8 @@ const TROUBLED: Statement = {
   text: `
     select ${COLUMNS} from circuits where state <> 'closed'
     union all
-    (select ${COLUMNS} from circuits where state = 'closed' and changed_at > now() - interval '1 minute' order by changed_at desc limit 2000)`,
+    (select ${COLUMNS} from circuits where state = 'closed' and changed_at > now() - interval '1 minute'
+      order by changed_at desc limit 2000)`,
 };
 
 const FIND_THESE: Statement = {
@@ -51,7 +52,8 @@ const FIND_THESE: Statement = {
   // Uses the index `circuits_pkey`.
   text: `
     select ${COLUMNS}, c.xmin::text as version
-    from unnest($1::int[], $2::uuid[]) as k(environment_id, target_id) join circuits c using (environment_id, target_id)`,
+    from unnest($1::int[], $2::uuid[]) as k(environment_id, target_id) join circuits c using (environment_id,
+      target_id)`,
 };
 
 /**
@@ -62,12 +64,14 @@ const COUNT: Statement = {
   name: 'circuits.count',
   text: `
     with k as (
-      select * from unnest($1::int[], $2::uuid[], $3::text[], $4::int[]) as k(environment_id, target_id, version, failures)
+      select * from unnest($1::int[], $2::uuid[], $3::text[], $4::int[]) as k(environment_id, target_id, version,
+        failures)
     ), found as (
       select c.environment_id, c.target_id, k.failures from k join circuits c using (environment_id, target_id)
       where c.xmin::text = k.version order by 1, 2 for update of c skip locked
     ), cleared as (
-      delete from circuits c using found f where c.environment_id = f.environment_id and c.target_id = f.target_id and f.failures = 0
+      delete from circuits c using found f where c.environment_id = f.environment_id and c.target_id = f.target_id
+        and f.failures = 0
     ), counted as (
       update circuits c set consecutive_failures = f.failures, changed_at = now() from found f
       where c.environment_id = f.environment_id and c.target_id = f.target_id and f.failures > 0
@@ -87,7 +91,8 @@ const FORGET: Statement = {
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
       where changed_at < now() - interval '2 days'
-        and (state = 'closed' or not exists (select from destinations d where d.environment_id = c.environment_id and d.id = c.target_id))
+        and (state = 'closed' or not exists (select from destinations d where d.environment_id = c.environment_id
+          and d.id = c.target_id))
       order by changed_at limit ${FORGOTTEN_AT_ONCE} for update skip locked)
     returning 1`,
 };
@@ -117,7 +122,8 @@ const SAVE: Statement = {
   name: 'circuits.save',
   // Uses the index `circuits_pkey`.
   text: `
-    update circuits set changed_at = now(), state = $3, consecutive_failures = $4::int, opened_at = $5::timestamptz, probe_at = $6::timestamptz, probes = $7::int
+    update circuits set changed_at = now(), state = $3, consecutive_failures = $4::int, opened_at = $5::timestamptz,
+      probe_at = $6::timestamptz, probes = $7::int
     where environment_id = $1::int and target_id = $2::uuid`,
 };
 

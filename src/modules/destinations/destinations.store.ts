@@ -67,13 +67,16 @@ const REMOVE_OWNED: Statement = {
   // Uses the indexes `destinations_owner_id_idx`, `target_permits_pkey` and `circuits_pkey`.
   text: `
     with removed as (
-      delete from destinations where environment_id = $1::int and owner_id = $2::uuid returning environment_id, id, headers
+      delete from destinations where environment_id = $1::int and owner_id = $2::uuid returning environment_id, id,
+        headers
     ), permits as (
       delete from target_permits p using removed r where p.environment_id = r.environment_id and p.target_id = r.id
     ), circuits as (
-      delete from circuits c using removed r where c.environment_id = r.environment_id and c.target_id = r.id returning c.target_id
+      delete from circuits c using removed r where c.environment_id = r.environment_id and c.target_id = r.id
+        returning c.target_id
     )
-    select r.id, r.headers, c.target_id is not null as "hadCircuit" from removed r left join circuits c on c.target_id = r.id order by r.id`,
+    select r.id, r.headers, c.target_id is not null as "hadCircuit" from removed r left join circuits c
+      on c.target_id = r.id order by r.id`,
 };
 
 const RETRY_SCHEDULES: Statement = {

@@ -78,13 +78,15 @@ const CLAIM_DUE: Statement = {
       ) d where place <= $3::int order by place, next_check_at limit $2::int
     )
     update domains d set claimed_until = now() + $1::float8 * interval '1 second'
-    from turn where d.environment_id = turn.environment_id and d.id = turn.id and (d.claimed_until is null or d.claimed_until < now())
+    from turn where d.environment_id = turn.environment_id and d.id = turn.id and (d.claimed_until is null
+      or d.claimed_until < now())
     returning d.environment_id as "environmentId", d.id`,
 };
 
 /** For the DueWorkPoller. Uses domains_next_check_at_idx. Skips domains that another process is checking. */
 export const CHECK_IN_MS = `
-  select extract(epoch from next_check_at - now()) * 1000 from domains where claimed_until is null or claimed_until < now() order by next_check_at limit 1`;
+  select extract(epoch from next_check_at - now()) * 1000 from domains where claimed_until is null
+    or claimed_until < now() order by next_check_at limit 1`;
 
 const RELEASE: Statement = {
   name: 'domains.release',

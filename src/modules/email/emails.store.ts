@@ -136,13 +136,19 @@ const RETENTION_DAYS_MAX = 365;
 const INSERT: Statement = {
   name: 'emails_insert',
   text: `
-    insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host, is_captured,
+    insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id,
+      return_path_host, is_captured,
                         tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, version)
-    select environment_id, id, expires_on, sender, string_to_array(to_list, E'\\n'), string_to_array(cc, E'\\n'), string_to_array(bcc, E'\\n'), string_to_array(reply_to, E'\\n'),
-           subject, message_id, return_path_host, is_captured, tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, 1
-    from unnest($1::int[], $2::uuid[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::boolean[],
-                $13::jsonb[], $14::jsonb[], $15::int[], $16::jsonb[], $17::jsonb[], $18::text[], $19::boolean[], $20::timestamptz[])
-      as i(environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host, is_captured,
+    select environment_id, id, expires_on, sender, string_to_array(to_list, E'\\n'), string_to_array(cc, E'\\n'),
+      string_to_array(bcc, E'\\n'), string_to_array(reply_to, E'\\n'),
+           subject, message_id, return_path_host, is_captured, tags, attachments, size_bytes, recipients, timeline,
+             status, is_owed, scheduled_at, 1
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+      $9::text[], $10::text[], $11::text[], $12::boolean[],
+                $13::jsonb[], $14::jsonb[], $15::int[], $16::jsonb[], $17::jsonb[], $18::text[], $19::boolean[],
+                  $20::timestamptz[])
+      as i(environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host,
+        is_captured,
            tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at)
     on conflict do nothing`,
 };
@@ -179,10 +185,13 @@ const STATE: Statement = {
 const CHANGE: Statement = {
   name: 'emails_change',
   text: `
-    update emails e set recipients = i.recipients, timeline = i.timeline, status = i.status, is_owed = i.is_owed, version = e.version + 1
-    from unnest($1::int[], $2::uuid[], $3::date[], $4::int[], $5::jsonb[], $6::jsonb[], $7::text[], $8::boolean[]) with ordinality
+    update emails e set recipients = i.recipients, timeline = i.timeline, status = i.status, is_owed = i.is_owed,
+      version = e.version + 1
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::int[], $5::jsonb[], $6::jsonb[], $7::text[],
+      $8::boolean[]) with ordinality
       as i(environment_id, id, expires_on, version, recipients, timeline, status, is_owed, n)
-    where e.environment_id = i.environment_id and e.id = i.id and e.expires_on = i.expires_on and e.version = i.version and e.erased_at is null
+    where e.environment_id = i.environment_id and e.id = i.id and e.expires_on = i.expires_on
+      and e.version = i.version and e.erased_at is null
     returning i.n::int - 1 as place`,
 };
 
@@ -199,9 +208,12 @@ const TAKEN_AS: Statement = {
 const ERASE: Statement = {
   name: 'emails_erase',
   text: `
-    update emails set sender = '', to_list = '{}', cc = '{}', bcc = '{}', reply_to = '{}', subject = '', message_id = '', tags = '[]', attachments = '[]',
-      recipients = coalesce((select jsonb_agg(r || '{"address": "", "detail": null}' order by n) from jsonb_array_elements(recipients) with ordinality as x(r, n)), '[]'),
-      timeline = coalesce((select jsonb_agg(t || '{"recipient": "", "detail": null}' order by n) from jsonb_array_elements(timeline) with ordinality as x(t, n)), '[]'),
+    update emails set sender = '', to_list = '{}', cc = '{}', bcc = '{}', reply_to = '{}', subject = '',
+      message_id = '', tags = '[]', attachments = '[]',
+      recipients = coalesce((select jsonb_agg(r || '{"address": "", "detail": null}' order by n)
+        from jsonb_array_elements(recipients) with ordinality as x(r, n)), '[]'),
+      timeline = coalesce((select jsonb_agg(t || '{"recipient": "", "detail": null}' order by n)
+        from jsonb_array_elements(timeline) with ordinality as x(t, n)), '[]'),
       version = version + 1, erased_at = now()
     where environment_id = $1 and id = $2 and erased_at is null returning 1 as erased`,
 };
@@ -245,7 +257,8 @@ const LIST: Statement = {
   name: 'emails_list',
   text: `
     select * from (
-      (select ${ROW} from emails e where e.environment_id = $1 and ${RANGE('e.id')} and ${ACCEPTED} order by e.id desc limit $4) union all (${SCHEDULED})
+      (select ${ROW} from emails e where e.environment_id = $1 and ${RANGE('e.id')} and ${ACCEPTED} order by e.id desc
+        limit $4) union all (${SCHEDULED})
     ) e order by id desc limit $4`,
 };
 
@@ -269,9 +282,11 @@ function candidates(status: EmailStatus): string {
 const listOf = (status: EmailStatus): Statement => ({
   name: `emails_list_${status}`,
   text: `
-    with unused as (select $5::uuid), c as materialized (select * from (${candidates(status)}) c(id, expires_on) order by id desc limit $4)
+    with unused as (select $5::uuid), c as materialized (select * from (${candidates(status)}) c(id, expires_on)
+      order by id desc limit $4)
     select c.id as candidate, e.* from c left join lateral (
-      select ${ROW} from emails e where e.environment_id = $1 and e.id = c.id and e.expires_on = c.expires_on and ${ACCEPTED} offset 0
+      select ${ROW} from emails e where e.environment_id = $1 and e.id = c.id and e.expires_on = c.expires_on
+        and ${ACCEPTED} offset 0
     ) e on e.status = '${status}'
     order by c.id desc`,
 });
@@ -292,13 +307,16 @@ const foundOf = (status: ShownStatus | null): Statement => {
   return {
     name: `emails_found_${status ?? 'any'}`,
     text: `
-      with unused as (select $5::uuid), c as materialized (select * from (${among}) c(id, expires_on) order by id desc limit $4)
+      with unused as (select $5::uuid), c as materialized (select * from (${among}) c(id, expires_on) order by id desc
+        limit $4)
       select c.id as candidate, e.* from c left join lateral (
         (select ${ROW} from emails e
-         where e.environment_id = $1 and e.id = c.id and e.expires_on = c.expires_on and ${TRAITS('e.tags', 'e.recipients')} and ${ACCEPTED} offset 0)
+         where e.environment_id = $1 and e.id = c.id and e.expires_on = c.expires_on
+           and ${TRAITS('e.tags', 'e.recipients')} and ${ACCEPTED} offset 0)
         union all
         (select s.id, s.sender, s.to_list, s.subject, 'scheduled', s.due_at from scheduled_emails s
-         where c.expires_on is null and s.environment_id = $1 and s.id = c.id and ${TRAITS(`(s.draft->'tags')`, `(s.draft->'to' || (s.draft->'cc') || (s.draft->'bcc'))`)} offset 0)
+         where c.expires_on is null and s.environment_id = $1 and s.id = c.id
+           and ${TRAITS(`(s.draft->'tags')`, `(s.draft->'to' || (s.draft->'cc') || (s.draft->'bcc'))`)} offset 0)
       ) e on ${status === null ? 'true' : `e.status = '${status}'`}
       order by c.id desc`,
   };
@@ -309,9 +327,12 @@ const FOUND = new Map([null, ...SHOWN_STATUSES].map((status) => [status, foundOf
 const FIND: Statement = {
   name: 'emails_find',
   text: `
-    select e.id, e.expires_on::text as "expiresOn", e.sender, e.to_list as "to", e.cc, e.bcc, e.reply_to as "replyTo", e.subject, e.message_id as "messageId",
-           e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.tags, e.attachments, e.size_bytes as "sizeBytes",
-           e.recipients, e.timeline, e.is_owed as "isOwed", e.scheduled_at as "scheduledAt", e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
+    select e.id, e.expires_on::text as "expiresOn", e.sender, e.to_list as "to", e.cc, e.bcc, e.reply_to as "replyTo",
+      e.subject, e.message_id as "messageId",
+           e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.tags, e.attachments,
+             e.size_bytes as "sizeBytes",
+           e.recipients, e.timeline, e.is_owed as "isOwed", e.scheduled_at as "scheduledAt",
+             e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
     from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
 };
 
@@ -331,7 +352,8 @@ const orphansOf = (day: string): Statement => ({
     select e.* from environments n cross join lateral (
       select e.environment_id as "environmentId", e.id from emails e
       where e.environment_id = n.id and e.expires_on = date '${day}' and e.id >= $1 and e.id < $2
-        and (select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = date '${day}') is null limit $3
+        and (select true from events v where v.environment_id = e.environment_id and v.id = e.id
+          and v.expires_on = date '${day}') is null limit $3
     ) e limit $3`,
 });
 
@@ -340,7 +362,8 @@ const ENVIRONMENT_OF_DAY: Statement = {
   name: 'emails_environment_of_day',
   text: `
     select n.id as "environmentId" from environments n cross join lateral (
-      select from emails e where e.environment_id = n.id and e.id = $1 and e.expires_on = ($2::date[])[n.retention_days] limit 1
+      select from emails e where e.environment_id = n.id and e.id = $1
+        and e.expires_on = ($2::date[])[n.retention_days] limit 1
     ) e limit 1`,
 };
 

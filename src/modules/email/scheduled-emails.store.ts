@@ -21,7 +21,8 @@ const PAUSE_SECONDS_MAX = 300;
 const ADD: Statement = {
   name: 'scheduled_emails_add',
   text: `
-    insert into scheduled_emails (environment_id, id, due_at, try_at, tries, message_id, is_captured, sender, to_list, subject, draft, files)
+    insert into scheduled_emails (environment_id, id, due_at, try_at, tries, message_id, is_captured, sender, to_list,
+      subject, draft, files)
     values ($1, $2, $3::timestamptz, $3::timestamptz, 0, $4, $5, $6, $7, $8, $9::jsonb, $10)`,
 };
 
@@ -36,14 +37,17 @@ const DUE: Statement = {
   text: `
     with recursive scheduling as (
       (select environment_id from scheduled_emails
-       where exists (select from scheduled_emails where due_at <= now() and try_at <= now()) order by environment_id limit 1)
+       where exists (select from scheduled_emails where due_at <= now() and try_at <= now()) order by environment_id
+         limit 1)
       union all
-      select (select s.environment_id from scheduled_emails s where s.environment_id > g.environment_id order by s.environment_id limit 1)
+      select (select s.environment_id from scheduled_emails s where s.environment_id > g.environment_id
+        order by s.environment_id limit 1)
       from scheduling g where g.environment_id is not null
     )
     select d.environment_id as "environmentId", d.id from scheduling g cross join lateral (
       select o.*, row_number() over (order by o.try_at) as place from (
-        select s.environment_id, s.id, s.try_at from scheduled_emails s where s.environment_id = g.environment_id and s.try_at <= now() order by s.try_at limit $1::int
+        select s.environment_id, s.id, s.try_at from scheduled_emails s where s.environment_id = g.environment_id
+          and s.try_at <= now() order by s.try_at limit $1::int
       ) o
     ) d
     where g.environment_id is not null order by d.place, random() limit $2::int`,
@@ -57,7 +61,8 @@ export const SCHEDULED_IN_MS =
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
   text: `
-    select environment_id as "environmentId", id, message_id as "messageId", is_captured as "isCaptured", due_at as "dueAt", draft, files
+    select environment_id as "environmentId", id, message_id as "messageId", is_captured as "isCaptured",
+      due_at as "dueAt", draft, files
     from scheduled_emails where environment_id = $1 and id = $2 and try_at <= now() for update skip locked`,
 };
 
@@ -71,7 +76,8 @@ const REMOVE: Statement = {
 const POSTPONE: Statement = {
   name: 'scheduled_emails_postpone',
   text: `
-    update scheduled_emails set tries = tries + 1, try_at = now() + least(power(2, least(tries, 20)), ${PAUSE_SECONDS_MAX}) * interval '1 second'
+    update scheduled_emails set tries = tries + 1, try_at = now() + least(power(2, least(tries, 20)),
+      ${PAUSE_SECONDS_MAX}) * interval '1 second'
     where environment_id = $1 and id = $2`,
 };
 

@@ -46,8 +46,10 @@ const ADD: Statement = {
   text: `
     insert into suppressions as s (environment_id, id, address, email, origin, source_id, created_at, expires_at)
       values ($1, $2, $3, $4, $5, $6, now(), now() + $7::int * interval '1 day')
-    on conflict (environment_id, address) do update set origin = excluded.origin, source_id = excluded.source_id, expires_at = excluded.expires_at,
-        id = case when s.expires_at <= now() then excluded.id else s.id end, email = case when s.expires_at <= now() then excluded.email else s.email end,
+    on conflict (environment_id, address) do update set origin = excluded.origin, source_id = excluded.source_id,
+      expires_at = excluded.expires_at,
+        id = case when s.expires_at <= now() then excluded.id else s.id end, email = case when s.expires_at <= now()
+          then excluded.email else s.email end,
         created_at = case when s.expires_at <= now() then excluded.created_at else s.created_at end
       where s.expires_at <= now() or (excluded.origin = 'complaint' and s.origin <> 'complaint')
     returning ${COLUMNS}`,
@@ -66,7 +68,8 @@ const PAGE: Statement = {
   name: 'suppressions_page',
   text: `
     select ${COLUMNS} from suppressions
-    where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or origin = $3) and ${HOLDS} order by id desc limit $4`,
+    where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or origin = $3) and ${HOLDS}
+      order by id desc limit $4`,
 };
 
 /** Index: suppressions_pkey or suppressions_address_idx. */

@@ -79,7 +79,8 @@ const CATALOG: Statement = {
     select name, version, description, "group", enforce, "hasSchema", sum <= $2 as "isComplete",
       case when sum <= $2 then schema end as schema, case when sum <= $2 then example end as example
     from (
-      select name, version, description, group_name as "group", enforce, schema, example, schema is not null as "hasSchema",
+      select name, version, description, group_name as "group", enforce, schema, example,
+        schema is not null as "hasSchema",
         sum(bytes) over (order by group_name nulls last, name) as sum
       from event_types where environment_id = $1::int and not archived
     ) as types

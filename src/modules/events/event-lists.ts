@@ -159,10 +159,12 @@ const OF_APPLICATION = `
 /** Indexes: due_deliveries_pkey and deliveries_pkey, for one event at a time. */
 const ROUTED = `
   and (e.target_id = $8 or (
-    select true from due_deliveries o where o.environment_id = e.environment_id and o.event_id = e.id and o.target_id = $8 limit 1
+    select true from due_deliveries o where o.environment_id = e.environment_id and o.event_id = e.id
+      and o.target_id = $8 limit 1
   ) or (
     select true from deliveries s
-    where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and s.target_id = $8 limit 1
+    where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on
+      and s.target_id = $8 limit 1
   ))`;
 
 const ENDED_SO = `and (select coalesce(t.error, t.status / 100 || 'xx') from (${LAST_ATTEMPT}) t) = $11`;
@@ -179,7 +181,8 @@ function inStatus(state: State): string {
 function fromDispositions(disposition: Disposition, conditions: string): string {
   return `
     select ${COLUMNS}, e.disposition as status from events e
-    where e.environment_id = $1 and e.disposition = '${disposition}' and ${STATUS} = e.disposition and e.id < $2 and e.id >= $3 ${conditions}
+    where e.environment_id = $1 and e.disposition = '${disposition}' and ${STATUS} = e.disposition and e.id < $2
+      and e.id >= $3 ${conditions}
     order by e.id desc limit $4`;
 }
 
@@ -187,7 +190,8 @@ function fromDispositions(disposition: Disposition, conditions: string): string 
 function fromEvents(conditions: string, status?: State): string {
   return `
     select ${COLUMNS}, ${STATUS} as status from events e
-    where e.environment_id = $1 and e.id < $2 and e.id >= $3 ${conditions} ${inStatus(status)} order by e.id desc limit $4`;
+    where e.environment_id = $1 and e.id < $2 and e.id >= $3 ${conditions} ${inStatus(status)} order by e.id desc
+      limit $4`;
 }
 
 /** An event can have several deliveries of one status; the last one represents it. */
@@ -226,7 +230,8 @@ function eventsOf(rows: string, conditions: string, status: State): string {
       order by d.event_id desc
     ) c cross join lateral (
       select ${COLUMNS}, ${STATUS} as status from events e
-      where e.environment_id = $1 and e.id = c.event_id and e.expires_on = c.expires_on ${conditions} ${inStatus(status)}
+      where e.environment_id = $1 and e.id = c.event_id
+        and e.expires_on = c.expires_on ${conditions} ${inStatus(status)}
       offset 0
     ) e
     order by c.event_id desc limit $4`;
@@ -262,10 +267,12 @@ function fromMessages(conditions: string, status: State, ofType: string): string
       select m.id, m.expires_on, greatest(m.fanout, 1) as events from messages m
       where m.environment_id = $1 and m.application_id = $9 and m.id < $2 and m.id >= $3 ${ofType} order by m.id desc
     ) c cross join lateral (
-      select n.id from events n where n.environment_id = $1 and n.expires_on = c.expires_on and n.id >= c.id order by n.id limit c.events
+      select n.id from events n where n.environment_id = $1 and n.expires_on = c.expires_on and n.id >= c.id
+        order by n.id limit c.events
     ) n cross join lateral (
       select ${COLUMNS}, ${STATUS} as status from events e
-      where e.environment_id = $1 and e.id = n.id and e.expires_on = c.expires_on and e.message_id = c.id and e.id < $2 ${conditions.replace(OF_APPLICATION, '')} ${inStatus(status)}
+      where e.environment_id = $1 and e.id = n.id and e.expires_on = c.expires_on and e.message_id = c.id
+        and e.id < $2 ${conditions.replace(OF_APPLICATION, '')} ${inStatus(status)}
       offset 0
     ) e
     order by c.id desc, n.id desc limit $4`;

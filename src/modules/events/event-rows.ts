@@ -59,7 +59,8 @@ export const LAST_ATTEMPT = `
     where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
   ) d left join lateral (
     select l.status, l.error, l.started_at from attempts l
-    where l.environment_id = e.environment_id and l.event_id = e.id and l.expires_on = e.expires_on and l.ordinal = d.ordinal
+    where l.environment_id = e.environment_id and l.event_id = e.id and l.expires_on = e.expires_on
+      and l.ordinal = d.ordinal
     order by l.number desc limit 1
   ) a on true
   order by d.place, a.started_at desc nulls last limit 1`;

@@ -60,11 +60,14 @@ export interface DeliveryRow {
 const find = (isOnDay: boolean): Statement => ({
   name: `events_find${isOnDay ? '_on' : ''}`,
   text: `
-    select ${COLUMNS}, ${STATUS} as status, coalesce(e.headers, m.headers) as headers, coalesce(e.payload, m.payload) as payload, e.body,
-           e.payload_bytes as "payloadBytes", m.application_id as "applicationId", coalesce(e.erased_at, m.erased_at) as "erasedAt", r.note
+    select ${COLUMNS}, ${STATUS} as status, coalesce(e.headers, m.headers) as headers, coalesce(e.payload,
+      m.payload) as payload, e.body,
+           e.payload_bytes as "payloadBytes", m.application_id as "applicationId", coalesce(e.erased_at,
+             m.erased_at) as "erasedAt", r.note
     from events e
     left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
-    left join requests r on e.direction = 'inbound' and r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
+    left join requests r on e.direction = 'inbound' and r.environment_id = e.environment_id and r.id = e.id
+      and r.expires_on = e.expires_on
     where e.environment_id = $1 and e.id = $2${isOnDay ? ` and e.expires_on = date '1970-01-01' + $3::int` : ''}`,
 });
 
@@ -85,7 +88,8 @@ const DELIVERIES: Statement = {
 const ATTEMPTS: Statement = {
   name: 'events_attempts',
   text: `
-    select ordinal, number, status, error, duration_ms as "durationMs", started_at as "startedAt", response_excerpt as excerpt
+    select ordinal, number, status, error, duration_ms as "durationMs", started_at as "startedAt",
+      response_excerpt as excerpt
     from attempts where environment_id = $1 and event_id = $2 and expires_on = $3::date
     order by started_at, ordinal, number`,
 };
@@ -105,7 +109,8 @@ const PROGRESS: Statement = {
   text: `
     select e.id,
            (select count(*)::int from attempts a
-            where a.environment_id = e.environment_id and a.event_id = e.id and a.expires_on = e.expires_on) as "attemptCount",
+            where a.environment_id = e.environment_id and a.event_id = e.id
+              and a.expires_on = e.expires_on) as "attemptCount",
            (select min(o.due_at) from due_deliveries o
             where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded) as "nextAttemptAt",
            t.started_at as "lastAt", t.status as "lastStatus", t.error as "lastError"

@@ -24,7 +24,8 @@ const FIND: Statement = {
   name: 'messages_find',
   text: `
     select id, event_type as "eventType", coalesce(channels, '[]') as channels, fanout, payload_bytes as "payloadBytes",
-           application_id as "applicationId", headers, case when payload_bytes <= ${PAYLOAD_SHOWN_BYTES_MAX} then payload end as payload,
+           application_id as "applicationId", headers, case when payload_bytes <= ${PAYLOAD_SHOWN_BYTES_MAX}
+             then payload end as payload,
            erased_at as "erasedAt"
     from messages where environment_id = $1 and id = $2`,
 };

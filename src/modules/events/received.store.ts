@@ -28,7 +28,8 @@ const PAGE_WITH_REQUESTS: Statement = {
     select p.*, r.method, r.url, r.path, r.query, r.headers, r.ip, r.verification
     from (
       select ${COLUMNS}, e.environment_id, e.expires_on,
-             coalesce(substring(e.body from 1 for ${SEEN_BYTES}), convert_to(left(e.payload, ${SEEN_BYTES}), 'UTF8')) as body
+             coalesce(substring(e.body from 1 for ${SEEN_BYTES}), convert_to(left(e.payload, ${SEEN_BYTES}),
+               'UTF8')) as body
       from events e where ${RANGE} order by e.id desc limit $6
     ) p join requests r on r.environment_id = p.environment_id and r.id = p.id and r.expires_on = p.expires_on
     order by p.id desc`,
@@ -48,7 +49,8 @@ const WAITING: Statement = {
   text: `
     select count(*)::int as count from (
       select 1 from due_deliveries
-      where environment_id = $1 and event_id >= $2 and event_id <= $3 and replayed and claimed_by is null and not parked limit $4
+      where environment_id = $1 and event_id >= $2 and event_id <= $3 and replayed and claimed_by is null
+        and not parked limit $4
     ) waiting`,
 };
 

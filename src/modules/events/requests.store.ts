@@ -16,7 +16,8 @@ const PAGE: Statement = {
   name: 'requests_page',
   text: `
     select ${COLUMNS} from requests r ${EVENT}
-    where r.environment_id = $1 and r.endpoint_id = $2 and r.id < $3 and r.id >= $4 and ($5::text is null or r.method = $5)
+    where r.environment_id = $1 and r.endpoint_id = $2 and r.id < $3 and r.id >= $4 and ($5::text is null
+      or r.method = $5)
     order by r.id desc limit $6`,
 };
 
@@ -36,8 +37,10 @@ const PAGE_DUPLICATES: Statement = {
 const PAGE_SET_ASIDE: Statement = {
   name: 'requests_page_set_aside',
   text: `
-    select ${COLUMNS} from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
-    where e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4 and ($5::text is null or r.method = $5)
+    select ${COLUMNS} from events e join requests r on r.environment_id = e.environment_id and r.id = e.id
+      and r.expires_on = e.expires_on
+    where e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4 and ($5::text is null
+      or r.method = $5)
       and e.disposition = $7 order by e.id desc limit $6`,
 };
 
@@ -51,7 +54,8 @@ const FIND: Statement = {
     select ${COLUMNS}, r.endpoint_id as "endpointId", r.url, r.query, r.headers, r.ip, r.answer,
            coalesce(r.body, e.body, convert_to(e.payload, 'UTF8'), '') as body,
            case when r.duplicate_of is null then e.erased_at when r.body is null then coalesce(
-             (select f.erased_at from events f where f.environment_id = r.environment_id and f.id = r.duplicate_of), now()) end as "erasedAt"
+             (select f.erased_at from events f where f.environment_id = r.environment_id and f.id = r.duplicate_of),
+               now()) end as "erasedAt"
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
 

@@ -17,7 +17,8 @@ const PAGE: Statement = { name: 'set_aside_page', text: `${SET_ASIDE} order by e
 const COUNT: Statement = {
   name: 'set_aside_count',
   text: `
-    select count(*)::int as scanned, count(*) filter (where "isErased")::int as excluded from (${SET_ASIDE} limit $6) counted`,
+    select count(*)::int as scanned, count(*) filter (where "isErased")::int as excluded from (${SET_ASIDE}
+      limit $6) counted`,
 };
 
 /** Keeps the first release. events_pkey, requests_pkey, due_deliveries_pkey, deliveries_pkey of each partition. */
@@ -30,10 +31,12 @@ const NOTE: Statement = {
     ), noted as (
       update requests r set released_at = now()
       where r.environment_id = $1 and r.id = any ($2::uuid[]) and r.released_at is null and (select true from made)
-        and (select e.disposition from events e where e.environment_id = $1 and e.id = r.id and e.expires_on = r.expires_on) in ('quarantined', 'parked')
+        and (select e.disposition from events e where e.environment_id = $1 and e.id = r.id
+          and e.expires_on = r.expires_on) in ('quarantined', 'parked')
     )
     select (select count(*)::int from due_deliveries d where d.environment_id = $1 and d.event_id = m.id)
-           + (select count(*)::int from deliveries d where d.environment_id = $1 and d.event_id = m.id and d.expires_on = m.expires_on) as deliveries
+           + (select count(*)::int from deliveries d where d.environment_id = $1 and d.event_id = m.id
+             and d.expires_on = m.expires_on) as deliveries
     from made m`,
 };
 

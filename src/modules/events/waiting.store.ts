@@ -19,7 +19,8 @@ const WAITING: Statement = {
     ), own as (
       select due_at from retries where endpoint_id is not distinct from $3::uuid
     )
-    select ((select count(*) from own) + (select count(*) from parked where attempts = 0 and endpoint_id is not distinct from $3::uuid))::int as count,
+    select ((select count(*) from own) + (select count(*) from parked where attempts = 0
+      and endpoint_id is not distinct from $3::uuid))::int as count,
            greatest((select count(*) from retries), (select count(*) from parked)) >= $4 as "isCapped",
            (select min(due_at) from own) as "nextAttemptAt"`,
 };

@@ -81,10 +81,13 @@ const COLUMNS = `
 const insert = (name: string, room: string): Statement => ({
   name,
   text: `
-    insert into mail_reports (id, environment_id, email_id, source, recipient, envelope_from, received_from, digest, raw, size_bytes,
+    insert into mail_reports (id, environment_id, email_id, source, recipient, envelope_from, received_from, digest,
+      raw, size_bytes,
                               received_at, expires_at, state, due_at, failures)
-    select $1::uuid, $2::int, $3::uuid, $4::text, $5::text, $6::text, $7::text, $8::bytea, $9::bytea, length($9::bytea), now(),
-           now() + least(${KEPT_DAYS}, coalesce((select retention_days from environments where id = $2::int), ${KEPT_DAYS})) * interval '1 day', 'waiting', now(), 0
+    select $1::uuid, $2::int, $3::uuid, $4::text, $5::text, $6::text, $7::text, $8::bytea, $9::bytea,
+      length($9::bytea), now(),
+           now() + least(${KEPT_DAYS}, coalesce((select retention_days from environments where id = $2::int),
+             ${KEPT_DAYS})) * interval '1 day', 'waiting', now(), 0
     where ${room}
     on conflict (digest) do nothing returning 1 as kept`,
 });
@@ -113,16 +116,19 @@ const CLAIM: Statement = {
   name: 'mail_reports_claim',
   text: `
     with due as (
-      select id, environment_id, due_at from mail_reports where state = 'waiting' and due_at <= now() order by due_at limit 5000
+      select id, environment_id, due_at from mail_reports where state = 'waiting' and due_at <= now() order by due_at
+        limit 5000
     ), turn as (
       select id from (
         select *, row_number() over (partition by environment_id order by due_at) as place from due
       ) d where place <= $3::int order by place, due_at limit $2::int
     ), mine as (
-      select id from mail_reports where id in (select id from turn) and state = 'waiting' and due_at <= now() for update skip locked
+      select id from mail_reports where id in (select id from turn) and state = 'waiting' and due_at <= now()
+        for update skip locked
     )
     update mail_reports r set due_at = now() + $1::float8 * interval '1 second' from mine where r.id = mine.id
-    returning r.id, r.environment_id as "environmentId", r.email_id as "emailId", r.source, r.recipient, r.envelope_from as "envelopeFrom", r.failures`,
+    returning r.id, r.environment_id as "environmentId", r.email_id as "emailId", r.source, r.recipient,
+      r.envelope_from as "envelopeFrom", r.failures`,
 };
 
 /** Time until the next report is due, for the DueWorkPoller. Uses mail_reports_due_at_idx. */

@@ -18,7 +18,8 @@ export interface Admitted {
 const EVENTS = `
   insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
                       payload_bytes, payload)
-  select environment_id, id, expires_on, target_id, url, 'outbound', event_type, headers, traceparent, payload_bytes, payload
+  select environment_id, id, expires_on, target_id, url, 'outbound', event_type, headers, traceparent, payload_bytes,
+    payload
   from i`;
 
 const PULLED = `

@@ -29,9 +29,11 @@ const cancel = (which: string, wait: boolean): string => `
   ), gone as (
     delete from due_deliveries d using picked p where ${isOpen('p')} and p.claimed_by is null returning d.*
   ), marked as (
-    update due_deliveries d set withdrawn = $3 from picked p where ${isOpen('p')} and p.claimed_by is not null returning d.target_id
+    update due_deliveries d set withdrawn = $3 from picked p where ${isOpen('p')} and p.claimed_by is not null
+      returning d.target_id
   ), ${endedDeliveries('$3')}
-  select (select count(*)::int from picked) as picked, (select event_id from picked order by event_id desc limit 1) as last,
+  select (select count(*)::int from picked) as picked, (select event_id from picked order by event_id desc
+    limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
 /** Event type by events_pkey of one partition. A scalar subquery, or the planner may hash all events. */

@@ -9,16 +9,19 @@ const ANSWER_OF: Statement = {
   name: 'repeats_answer_of',
   text: `
     select status, body from idempotency_keys
-    where environment_id = $1 and route = $2 and key = $3 and expires_at > now() and status is not null and body is not null`,
+    where environment_id = $1 and route = $2 and key = $3 and expires_at > now() and status is not null
+      and body is not null`,
 };
 
 /** Inserts only. */
 const KEEP: Statement = {
   name: 'repeats_keep',
   text: `
-    insert into requests (environment_id, id, expires_on, endpoint_id, duplicate_of, method, url, path, query, headers, body, size_bytes,
+    insert into requests (environment_id, id, expires_on, endpoint_id, duplicate_of, method, url, path, query,
+      headers, body, size_bytes,
                           ip, verification, dedupe_id, note, answer)
-    select * from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[],
+    select * from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::uuid[], $6::text[], $7::text[],
+      $8::text[], $9::text[], $10::jsonb[],
                          $11::bytea[], $12::int[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[])`,
 };
 

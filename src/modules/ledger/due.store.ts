@@ -20,12 +20,15 @@ const claim = (picked: string): string => `
     where ${isOpen('p')}
     returning d.*
   )
-  select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used, c.first_attempt_at,
+  select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used,
+    c.first_attempt_at,
          c.replayed, c.withdrawn, e.direction, case when e.direction = 'outbound' then e.url end as url, e.event_type,
          coalesce(e.headers, m.headers) as headers, coalesce(e.traceparent, m.traceparent) as traceparent, e.message_id,
-         e.erased_at is not null or m.erased_at is not null as erased, case when e.dropped is not true then e.body end as body,
+         e.erased_at is not null or m.erased_at is not null as erased, case when e.dropped is not true then e.body
+           end as body,
          case when e.message_id is null then case when e.dropped is not true then e.payload end
-              when row_number() over (partition by e.message_id order by c.due_at, c.event_id) = 1 then m.payload end as payload
+              when row_number() over (partition by e.message_id order by c.due_at, c.event_id) = 1 then m.payload
+                end as payload
   from claimed c
   left join events e on e.environment_id = c.environment_id and e.id = c.event_id and e.expires_on = c.expires_on
   left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
@@ -43,7 +46,8 @@ const CLAIM_DUE: Statement = {
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
-    select ${KEY} from due_deliveries where claimed_by is null and not parked and due_at <= now() and environment_id <> all ($3::int[])
+    select ${KEY} from due_deliveries where claimed_by is null and not parked and due_at <= now()
+      and environment_id <> all ($3::int[])
     order by due_at limit $2 for update skip locked`),
 };
 
@@ -59,8 +63,10 @@ const WAITING_DESTINATIONS: Statement = {
       where claimed_by is null and (environment_id, target_id) > ($1::int, $2::uuid)
       order by environment_id, target_id limit 1000
     )
-    select t.environment_id as "environmentId", t.target_id as "targetId", coalesce(e.direction = 'outbound' and e.url is not null, false) as "isAddress"
-    from t left join events e on e.environment_id = t.environment_id and e.id = t.event_id and e.expires_on = t.expires_on
+    select t.environment_id as "environmentId", t.target_id as "targetId", coalesce(e.direction = 'outbound'
+      and e.url is not null, false) as "isAddress"
+    from t left join events e on e.environment_id = t.environment_id and e.id = t.event_id
+      and e.expires_on = t.expires_on
     order by t.environment_id, t.target_id`,
 };
 
@@ -79,7 +85,8 @@ const CLAIM_THESE: Statement = {
 export const [DUE, PARKED] = ['due', 'parked'];
 /** Indexes: the first entries of due_deliveries_due_at_idx and due_deliveries_parked_idx. */
 export const DUE_IN_MS = `
-  select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked order by due_at limit 1`;
+  select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked
+    order by due_at limit 1`;
 export const PARKED_IN_MS = `
   select 0 from due_deliveries where claimed_by is null and parked order by environment_id, target_id limit 1`;
 
@@ -98,7 +105,8 @@ const RELEASE: Statement = {
   name: 'due_release',
   text: `
     with k as (
-      select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[]) as k(environment_id, event_id, ordinal, claimed_by)
+      select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[]) as k(environment_id, event_id, ordinal,
+        claimed_by)
     ), gone as (
       delete from due_deliveries d using k where ${CLAIM_HOLDS} and d.withdrawn is not null returning d.*
     ), ${endedDeliveries('withdrawn')}
@@ -165,7 +173,8 @@ const BACKLOG: Statement = {
              select extract(epoch from now() - min(d.due_at)) * 1000 from due_deliveries d
              join workers w on w.id = d.claimed_by and w.alive_until < now()
            ) end)::float8 as oldest_due_age_ms,
-           greatest((select reltuples from pg_class where oid = 'due_deliveries'::regclass), 0)::float8 as open_estimate`,
+           greatest((select reltuples from pg_class where oid = 'due_deliveries'::regclass),
+             0)::float8 as open_estimate`,
 };
 
 /** An old snapshot, held by a backup or a forgotten session, makes every claim scan dead index entries. */

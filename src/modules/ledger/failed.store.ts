@@ -23,7 +23,8 @@ const PAGE: Statement = {
     with picked as (
       select failed.* from ${FAILED} order by event_id desc limit $6
     )
-    select p.event_id as "eventId", p.expires_on::text as "expiresOn", p.target_id as "targetId", p.endpoint_id as "endpointId",
+    select p.event_id as "eventId", p.expires_on::text as "expiresOn", p.target_id as "targetId",
+      p.endpoint_id as "endpointId",
            p.reason,
            e.id is null or e.erased_at is not null or m.erased_at is not null or ${isDropped('e')} as "isGone"
     from picked p

@@ -34,7 +34,8 @@ const EVENTS = `
 
 const UNMATCHED = `
     union all
-    select environment_id, id, expires_on, application_id, null, 'outbound', event_type, null, null, payload_bytes, null, id, 'ignored'
+    select environment_id, id, expires_on, application_id, null, 'outbound', event_type, null, null, payload_bytes,
+      null, id, 'ignored'
     from m where fanout = 0`;
 
 const SETTLED_AT_ONCE = `
@@ -52,7 +53,8 @@ const SETTLED_AT_ONCE = `
 
 const REFUSED_INCREMENTS = `
     union all
-    select ${FAILED_INCREMENT} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission in ('refuse', 'undecided')) r`;
+    select ${FAILED_INCREMENT} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id
+      from d where admission in ('refuse', 'undecided')) r`;
 
 /**
  * Inserts the rows of `m` (messages) and `d` (their events). The message stores the payload of its events. Without a
@@ -72,7 +74,8 @@ const inserts = (isPlain: boolean): string => `
   )`;
 
 const due = (claimant: string): string => `
-  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
+  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at,
+    claimed_by, parked,
                               attempts, attempts_used, first_attempt_at, replayed, superseded)
   select environment_id, event_id, 0, expires_on, target_id, nullif(endpoint_id, target_id), now(),
          case when admission = 'run' then ${claimant}::uuid end, admission = 'park', 0, 0, null, false, false
@@ -82,7 +85,8 @@ const due = (claimant: string): string => `
 const fanOut = (isPlain: boolean): Statement => ({
   name: `ledger_fan_out${isPlain ? '_plain' : ''}`,
   text: `
-    with m as (select * from ${MESSAGES} as m(${MESSAGE_COLUMNS})), d as (select * from ${EVENTS}), ${inserts(isPlain)} ${due('$22')}`,
+    with m as (select * from ${MESSAGES} as m(${MESSAGE_COLUMNS})), d as (select * from ${EVENTS}),
+      ${inserts(isPlain)} ${due('$22')}`,
 });
 
 const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];

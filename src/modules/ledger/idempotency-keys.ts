@@ -13,8 +13,10 @@ export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body,
  * is the lifetime in milliseconds: a parameter, or a column of `input`.
  */
 export const takeKeys = (ttl: string): string => `
-  insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)
-  select environment_id, route, key, fingerprint, answer_status, answer_body, fence::timestamptz, now() + ${ttl} * interval '1 millisecond'
+  insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until,
+    expires_at)
+  select environment_id, route, key, fingerprint, answer_status, answer_body, fence::timestamptz,
+    now() + ${ttl} * interval '1 millisecond'
   from input where key is not null order by key, environment_id, route
   on conflict (environment_id, route, key) do update
     set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,

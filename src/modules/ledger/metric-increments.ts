@@ -5,7 +5,8 @@ import { EPOCH } from '#kernel/database/cluster-epochs.js';
 /** SQL that makes the rows of `source` available to pull, in the order of this transaction. */
 export const pullItems = (source: string): string => `
   insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, endpoint_id, replayed)
-  select environment_id, target_id, ${EPOCH}, pg_current_xact_id()::text::bigint, event_id, ordinal, expires_on, endpoint_id, replayed
+  select environment_id, target_id, ${EPOCH}, pg_current_xact_id()::text::bigint, event_id, ordinal, expires_on,
+    endpoint_id, replayed
   from ${source}`;
 
 /** Bits of a metric entry. An entry with a duration also counts as an attempt. */

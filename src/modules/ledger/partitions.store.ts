@@ -51,7 +51,8 @@ const EXPIRE: Statement = {
 const OPEN_DAYS: Statement = {
   name: 'partitions_open_days',
   text: `
-    select distinct expires_on - date '1970-01-01' as day from due_deliveries where expires_on < (now() at time zone 'UTC')::date`,
+    select distinct expires_on - date '1970-01-01' as day from due_deliveries
+      where expires_on < (now() at time zone 'UTC')::date`,
 };
 
 const MAKING = `select pg_advisory_xact_lock(hashtext('posthorn partitions'))`;

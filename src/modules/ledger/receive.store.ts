@@ -74,9 +74,11 @@ const inserts = (isPulled: boolean): string => `
   )`;
 
 const due = (isPulled: boolean): string => `
-  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
+  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at,
+    claimed_by, parked,
                               attempts, attempts_used, first_attempt_at, replayed, superseded)
-  select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, now(), case when admission = 'run' then $32::uuid end,
+  select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, now(), case when admission = 'run'
+    then $32::uuid end,
          admission = 'park', 0, 0, null, false, false
   from d ${isPulled ? `where admission <> 'pull'` : ''}`;
 

@@ -56,7 +56,8 @@ function record({ isRetrying, isPulled, isTold }: Shape): Statement {
     ), ended as (
       delete from due_deliveries d using r where ${HELD} ${isRetrying ? `and ${ENDS}` : ''} returning ${ROW}, ${result}
     ), ${isRetrying ? waiting(result) : ''} settled as (
-      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason,
+        attempts,
                               replayed, superseded, settled_at)
       select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id,
              case status when 'retrying' then 'failed' else status end,
@@ -64,10 +65,12 @@ function record({ isRetrying, isPulled, isTold }: Shape): Statement {
              coalesce(number, attempts), replayed, superseded, now()
       from ended
     ), logged as (
-      insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status, error,
+      insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status,
+        error,
                             response_excerpt${isTold ? ', exchange' : ''})
       select * from (${rows(`${ATTEMPT}${isTold ? ', exchange' : ''}`, isRetrying)}) attempt where number is not null
-    ), ${isPulled ? `offered as (${pullItems(`ended where pulled and status = 'delivered'`)}),` : ''} counted as (${metricIncrements(rows(MEASURE, isRetrying))}
+    ), ${isPulled ? `offered as (${pullItems(`ended where pulled and status = 'delivered'`)}),` : ''} counted as
+      (${metricIncrements(rows(MEASURE, isRetrying))}
     )
     ${rows('event_id, ordinal', isRetrying)}`;
   return { name, text };

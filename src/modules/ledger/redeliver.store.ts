@@ -39,9 +39,11 @@ const renew = (picked: string): string => `
       and d.claimed_by is null
     returning d.*
   ), ended as (
-    insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+    insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason,
+      attempts,
                             replayed, superseded, settled_at)
-    select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'failed', 'superseded', attempts, replayed,
+    select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'failed', 'superseded', attempts,
+      replayed,
            true, now()
     from waiting returning 1
   ), numbered as (
@@ -52,7 +54,8 @@ const renew = (picked: string): string => `
        where d.environment_id = p.environment_id and d.event_id = p.event_id)
     ) as ordinal from picked p
   ), made as (
-    insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by,
+    insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at,
+      claimed_by,
                                 parked, attempts, attempts_used, first_attempt_at, replayed, superseded)
     select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id,
            now() + position * interval '1 microsecond', null, false, 0, 0, null, true, false
@@ -94,7 +97,8 @@ const OF_EVENT: Statement = {
       where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded
       union
       select s.event_id, s.expires_on, s.target_id, s.endpoint_id, 0 from deliveries s
-      where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
+      where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on
+        and not s.superseded
     ) d
     where e.environment_id = $1 and e.id = $2 and not ${isDropped('e')}`,
 };
@@ -115,8 +119,10 @@ const OF_EVENTS: Statement = {
       where not $4::boolean and o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded
       union
       select s.event_id, s.expires_on, s.target_id, s.endpoint_id, 0 from deliveries s
-      where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
-        and (not $4::boolean or s.status in ('dlq', 'failed') and ($5::boolean or s.reason is distinct from 'cancelled'))
+      where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on
+        and not s.superseded
+        and (not $4::boolean or s.status in ('dlq', 'failed') and ($5::boolean or s.reason is distinct
+          from 'cancelled'))
     ) d
     where $6::uuid is null or d.target_id = $6
     order by p.position`,
@@ -127,7 +133,8 @@ const TO: Statement = {
   name: 'redeliver_to',
   text: renew(`
     select $1::int as environment_id, event_id, expires_on, target_id, endpoint_id, position::int
-    from unnest($2::uuid[], $3::date[], $4::uuid[], $5::uuid[]) with ordinality as p(event_id, expires_on, target_id, endpoint_id, position)`),
+    from unnest($2::uuid[], $3::date[], $4::uuid[], $5::uuid[]) with ordinality as p(event_id, expires_on, target_id,
+      endpoint_id, position)`),
 };
 
 /**
@@ -150,7 +157,8 @@ const DEAD_LETTERS: Statement = {
     select ${SENDABLE}, ${isDropped('e')} as "isDropped"
     from (
       select environment_id, event_id, expires_on, target_id, endpoint_id, ordinal from deliveries
-      where environment_id = $1 and status = 'dlq' and not superseded and event_id >= $2 and (event_id > $2 or ordinal > $3)
+      where environment_id = $1 and status = 'dlq' and not superseded and event_id >= $2 and (event_id > $2
+        or ordinal > $3)
         and ($4::uuid is null or target_id = $4) and ($5::uuid is null or endpoint_id = $5)
       order by event_id, ordinal limit ${DEAD_LETTERS_STEP} for update
     ) d left join events e on e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on

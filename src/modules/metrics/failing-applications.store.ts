@@ -25,23 +25,29 @@ const FAILING: Statement = {
   text: `
     with sums as (
       select ae.application_id, ae.id, r.* from application_endpoints ae cross join lateral (
-        select sum(delivered) as delivered, sum(failed) as failed, sum(dlq) as dlq, sum(retried) as retried, sum(failed + dlq + retried) as failures
-        from rollups where environment_id = ae.environment_id and key_id = ae.id and resolution = '1h' and start >= date_trunc('hour', $2::timestamptz, 'UTC')
+        select sum(delivered) as delivered, sum(failed) as failed, sum(dlq) as dlq, sum(retried) as retried,
+          sum(failed + dlq + retried) as failures
+        from rollups where environment_id = ae.environment_id and key_id = ae.id and resolution = '1h'
+          and start >= date_trunc('hour', $2::timestamptz, 'UTC')
       ) r where ae.environment_id = $1 and r.failures is not null
     ), worst as (
-      select application_id, sum(delivered) as delivered, sum(failed) as failed, sum(dlq) as dlq, sum(retried) as retried, sum(failures) as failures,
+      select application_id, sum(delivered) as delivered, sum(failed) as failed, sum(dlq) as dlq,
+        sum(retried) as retried, sum(failures) as failures,
              array_agg(id order by failures desc, id) filter (where failures > 0) as endpoint_ids
       from sums group by application_id having sum(failures) > 0 order by sum(failures) desc, application_id limit $3
     )
-    select a.id, a.uid, a.name, w.delivered::float8, w.failed::float8, w.dlq::float8, w.retried::float8, w.endpoint_ids[1:10] as "endpointIds",
+    select a.id, a.uid, a.name, w.delivered::float8, w.failed::float8, w.dlq::float8, w.retried::float8,
+      w.endpoint_ids[1:10] as "endpointIds",
            cardinality(w.endpoint_ids) as "failingEndpoints", (
              select min(first.start) from unnest(w.endpoint_ids) e(id) cross join lateral (
                select start from rollups
-               where environment_id = $1 and key_id = e.id and resolution = '1m' and start >= date_trunc('hour', $2::timestamptz, 'UTC') and failed + dlq + retried > 0
+               where environment_id = $1 and key_id = e.id and resolution = '1m' and start >= date_trunc('hour',
+                 $2::timestamptz, 'UTC') and failed + dlq + retried > 0
                order by start limit 1
              ) first
            ) as "oldestFailureAt"
-    from worst w join applications a on a.environment_id = $1 and a.id = w.application_id order by w.failures desc, a.id`,
+    from worst w join applications a on a.environment_id = $1 and a.id = w.application_id order by w.failures desc,
+      a.id`,
 };
 
 @Injectable()

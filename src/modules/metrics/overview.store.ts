@@ -33,7 +33,8 @@ const OPEN: Statement = {
   text: `
     select (select count(*)::int from (select 1 from due_deliveries where environment_id = $1 limit $2) open) as count,
            (select min(due_at) from (
-             select environment_id, due_at from due_deliveries where claimed_by is null and not parked order by due_at limit $3
+             select environment_id, due_at from due_deliveries where claimed_by is null and not parked order by due_at
+               limit $3
            ) oldest where environment_id = $1 and due_at <= now()) as "oldestDueAt"`,
 };
 
@@ -47,11 +48,13 @@ const OPEN_OF_APPLICATION: Statement = {
     select count(*)::int as count from (
       select 1 from application_endpoints a cross join lateral (
         (select endpoint_id from due_deliveries d
-         where d.environment_id = a.environment_id and d.target_id = a.destination_id and d.claimed_by is null and d.attempts > 0
+         where d.environment_id = a.environment_id and d.target_id = a.destination_id and d.claimed_by is null
+           and d.attempts > 0
            and d.endpoint_id is not distinct from nullif(a.id, a.destination_id) order by d.due_at limit $3)
         union all
         (select endpoint_id from due_deliveries d
-         where d.environment_id = a.environment_id and d.target_id = a.destination_id and d.claimed_by is null and d.parked and d.attempts = 0
+         where d.environment_id = a.environment_id and d.target_id = a.destination_id and d.claimed_by is null
+           and d.parked and d.attempts = 0
            and d.endpoint_id is not distinct from nullif(a.id, a.destination_id) order by d.due_at limit $3)
       ) waiting where a.environment_id = $1 and a.application_id = $2 limit $3
     ) open`,
@@ -66,15 +69,19 @@ const FAILING: Statement = {
   text: `
     with failing as (
       select key_id, sum(failed + dlq) as ended, sum(failed + dlq + retried) as failures from rollups
-      where environment_id = $1 and resolution = $2 and start >= to_timestamp($3::float8 / 1000) and is_failing group by key_id
+      where environment_id = $1 and resolution = $2 and start >= to_timestamp($3::float8 / 1000) and is_failing
+        group by key_id
     ), worst as (
-      select d.id, d.name, d.owner_id, f.ended, f.failures from failing f join destinations d on d.environment_id = $1 and d.id = f.key_id
+      select d.id, d.name, d.owner_id, f.ended, f.failures from failing f join destinations d on d.environment_id = $1
+        and d.id = f.key_id
       order by f.ended desc, f.failures desc, d.id desc limit $4
     )
     select w.id, w.name, w.owner_id as "ownerId", r.* from worst w cross join lateral (
-      select sum(received)::float8 as received, sum(delivered)::float8 as delivered, sum(failed)::float8 as failed, sum(retried)::float8 as retried,
+      select sum(received)::float8 as received, sum(delivered)::float8 as delivered, sum(failed)::float8 as failed,
+        sum(retried)::float8 as retried,
              sum(dlq)::float8 as dlq, sum(attempts)::float8 as attempts
-      from rollups where environment_id = $1 and key_id = w.id and resolution = $2 and start >= to_timestamp($3::float8 / 1000)
+      from rollups where environment_id = $1 and key_id = w.id and resolution = $2
+        and start >= to_timestamp($3::float8 / 1000)
     ) r order by w.ended desc, w.failures desc, w.id desc`,
 };
 

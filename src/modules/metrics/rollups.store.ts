@@ -63,7 +63,8 @@ const FOLD: Statement = {
       )) returning *
     ), entries as (
       select environment_id, added_at, e.* from (
-        select * from parts where id % greatest(1, ${REST_AFTER.entries} / greatest(1, cardinality(whats))) <> 0 or ${RESTED}
+        select * from parts where id % greatest(1, ${REST_AFTER.entries} / greatest(1, cardinality(whats))) <> 0
+          or ${RESTED}
       ) p, unnest(key_ids, other_ids, ats, whats, durations_ms) e(key_id, other_id, at, what, ms)
     ), samples as (
       select environment_id, key_id, is_whole, minute, ${COUNTS}, bucket, (bucket is not null)::int as n, added_at
@@ -71,23 +72,31 @@ const FOLD: Statement = {
         select environment_id, k.key_id, k.is_first and what & ${COUNTED_ELSEWHERE} = 0 as is_whole,
                date_trunc('minute', coalesce(at, added_at), 'UTC') as minute, what, added_at,
                case when ms is not null then width_bucket(greatest(ms, 0), $2::int[]) end as bucket
-        from entries, lateral (values (entries.key_id, true), (entries.other_id, false)) k(key_id, is_first) where k.key_id is not null or k.is_first
+        from entries, lateral (values (entries.key_id, true), (entries.other_id, false)) k(key_id, is_first)
+          where k.key_id is not null or k.is_first
       ) e
       union all
-      select environment_id, key_id, false, minute, received, delivered, failed, retried, dlq, null, 0, added_at from parts where key_id is not null
+      select environment_id, key_id, false, minute, received, delivered, failed, retried, dlq, null, 0, added_at
+        from parts where key_id is not null
       union all
-      select environment_id, key_id, false, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1, added_at from parts, unnest(latencies_ms) ms
+      select environment_id, key_id, false, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1,
+        added_at from parts, unnest(latencies_ms) ms
     ), of_keys as (
-      select environment_id, key_id, is_whole, minute, bucket, ${SUMS}, row_number() over () as place from samples group by environment_id, key_id, is_whole, minute, bucket
+      select environment_id, key_id, is_whole, minute, bucket, ${SUMS}, row_number() over () as place from samples
+        group by environment_id, key_id, is_whole, minute, bucket
     ), minutes as (
-      select environment_id, key_id, minute, bucket, received, delivered, failed, retried, dlq, n from of_keys where key_id is not null and (place % ${REST_AFTER.sums} <> 0 or ${RESTED})
+      select environment_id, key_id, minute, bucket, received, delivered, failed, retried, dlq, n from of_keys
+        where key_id is not null and (place % ${REST_AFTER.sums} <> 0 or ${RESTED})
       union all
-      select environment_id, '${WHOLE}', minute, bucket, received, delivered, failed, retried, dlq, n from of_keys where is_whole
+      select environment_id, '${WHOLE}', minute, bucket, received, delivered, failed, retried, dlq, n from of_keys
+        where is_whole
       union all
-      select o.environment_id, a.application_id, o.minute, o.bucket, o.received, o.delivered, o.failed, o.retried, o.dlq, o.n
+      select o.environment_id, a.application_id, o.minute, o.bucket, o.received, o.delivered, o.failed, o.retried,
+        o.dlq, o.n
       from of_keys o join application_endpoints a on a.environment_id = o.environment_id and a.id = o.key_id
     ), windows as (
-      select environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') as start, bucket, ${SUMS}, ${GAP} as gap
+      select environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') as start, bucket, ${SUMS},
+        ${GAP} as gap
       from minutes cross join (values ('1m', 'minute'), ('1h', 'hour'), ('1d', 'day')) r(resolution, unit)
       group by ${WINDOW}, bucket
     ), folded as (
@@ -95,12 +104,15 @@ const FOLD: Statement = {
       select ${WINDOW}, received, delivered, failed, retried, dlq, n, failed + retried + dlq > 0, histogram
       from (
         select ${WINDOW}, ${SUMS}, row_number() over (order by ${WINDOW}) as place,
-               ('{' || coalesce(string_agg(repeat('0,', gap) || n, ',' order by bucket) filter (where bucket is not null), '') || '}')::int[] as histogram
+               ('{' || coalesce(string_agg(repeat('0,', gap) || n, ','
+                 order by bucket) filter (where bucket is not null), '') || '}')::int[] as histogram
         from windows group by ${WINDOW}
       ) w where place % ${REST_AFTER.rollups} <> 0 or ${RESTED} order by ${WINDOW}
       on conflict (${WINDOW}) do update set
-        received = r.received + excluded.received, delivered = r.delivered + excluded.delivered, failed = r.failed + excluded.failed,
-        retried = r.retried + excluded.retried, dlq = r.dlq + excluded.dlq, attempts = r.attempts + excluded.attempts, is_failing = r.is_failing or excluded.is_failing,
+        received = r.received + excluded.received, delivered = r.delivered + excluded.delivered,
+          failed = r.failed + excluded.failed,
+        retried = r.retried + excluded.retried, dlq = r.dlq + excluded.dlq, attempts = r.attempts + excluded.attempts,
+          is_failing = r.is_failing or excluded.is_failing,
         histogram = array(
           select least(coalesce(old, 0)::bigint + coalesce(new, 0), 2147483647)::int
           from unnest(r.histogram, excluded.histogram) with ordinality as h(old, new, bucket) order by bucket)
@@ -144,7 +156,8 @@ const SUM: Statement = {
   name: 'rollups_sum',
   text: `
     select coalesce(sum(received), 0)::float8 as received, coalesce(sum(delivered), 0)::float8 as delivered,
-           coalesce(sum(failed), 0)::float8 as failed, coalesce(sum(retried), 0)::float8 as retried, coalesce(sum(dlq), 0)::float8 as dlq,
+           coalesce(sum(failed), 0)::float8 as failed, coalesce(sum(retried), 0)::float8 as retried,
+             coalesce(sum(dlq), 0)::float8 as dlq,
            coalesce(sum(attempts), 0)::float8 as attempts
     from rollups
     where environment_id = $1 and key_id = $2 and resolution = $3

@@ -53,8 +53,10 @@ export interface NewPortalSession {
 const INSERT: Statement = {
   name: 'portal_sessions.insert',
   text: `
-    insert into portal_sessions (environment_id, id, application_id, hash, kind, permissions, theme, locale, return_url, opened_by, key_id, member_id, created_at, expires_at)
-    values ($1::int, $2::uuid, $3::uuid, $4::bytea, $5, $6::text[], $7::jsonb, $8, $9, $10, $11::uuid, $12::uuid, now(), now() + make_interval(secs => $13::float8))
+    insert into portal_sessions (environment_id, id, application_id, hash, kind, permissions, theme, locale,
+      return_url, opened_by, key_id, member_id, created_at, expires_at)
+    values ($1::int, $2::uuid, $3::uuid, $4::bytea, $5, $6::text[], $7::jsonb, $8, $9, $10, $11::uuid, $12::uuid,
+      now(), now() + make_interval(secs => $13::float8))
     returning expires_at`,
 };
 
@@ -68,7 +70,8 @@ const BY_HASH: Statement = {
   // Indexes portal_sessions_hash_key, environments_pkey, organizations_pkey, applications_pkey, api_keys_pkey,
   // members_pkey.
   text: `
-    select p.id, p.environment_id, e.mode, e.organization_id, o.name as organization_name, e.portal_origins, p.application_id, a.name as application_name,
+    select p.id, p.environment_id, e.mode, e.organization_id, o.name as organization_name, e.portal_origins,
+      p.application_id, a.name as application_name,
       p.kind, p.permissions, p.theme, p.locale, p.return_url, p.expires_at
     from portal_sessions p
     join environments e on e.id = p.environment_id
@@ -110,7 +113,8 @@ const REVOKE: Statement = {
   // Index portal_sessions_pkey.
   text: `
     update portal_sessions set revoked_at = now()
-    where environment_id = $1::int and application_id = $2::uuid and ($3::uuid is null or id = $3) and revoked_at is null and expires_at > now()
+    where environment_id = $1::int and application_id = $2::uuid and ($3::uuid is null or id = $3)
+      and revoked_at is null and expires_at > now()
     returning hash, id`,
 };
 

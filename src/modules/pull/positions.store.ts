@@ -47,21 +47,27 @@ const LIST: Statement = {
         where d.id < $3 or $4::uuid is null
         union all (
           select p.key_id, p.epoch, p.xid, p.event_id, p.ordinal, p.committed_at from pull_positions p
-          where p.environment_id = $1 and p.target_id = d.id and p.key_id <> d.id and (d.id < $3 or $4::uuid is null or $4 = d.id or p.key_id < $4)
+          where p.environment_id = $1 and p.target_id = d.id and p.key_id <> d.id and (d.id < $3 or $4::uuid is null
+            or $4 = d.id or p.key_id < $4)
           order by p.key_id desc limit $5)
       ) r
       order by d.id desc, r.key_id <> d.id, r.key_id desc limit $5
     )
-    select r.target_id as "targetId", r.key_id as "keyId", r.name, r.status, r.event_id as "committedThrough", r.committed_at as "committedAt",
-           w.looked > case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end or w.waiting > ${COUNTED_MAX} as "isCapped",
+    select r.target_id as "targetId", r.key_id as "keyId", r.name, r.status, r.event_id as "committedThrough",
+      r.committed_at as "committedAt",
+           w.looked > case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end
+             or w.waiting > ${COUNTED_MAX} as "isCapped",
            least(w.waiting, ${COUNTED_MAX}) as waiting, w.oldest
     from readers r cross join lateral (
-      select count(*)::int as looked, (count(*) filter (where is_own))::int as waiting, (array_agg(event_id order by n) filter (where is_own))[1] as oldest
+      select count(*)::int as looked, (count(*) filter (where is_own))::int as waiting, (array_agg(event_id
+        order by n) filter (where is_own))[1] as oldest
       from (
-        select i.event_id, r.key_id = r.target_id or i.endpoint_id = r.key_id as is_own, row_number() over () as n from (
+        select i.event_id, r.key_id = r.target_id or i.endpoint_id = r.key_id as is_own, row_number() over () as n
+          from (
           select p.event_id, p.endpoint_id from pull_items p
           where p.environment_id = $1 and p.target_id = r.target_id
-            and (p.epoch, p.xid, p.event_id, p.ordinal) > (coalesce(r.epoch, 0), coalesce(r.xid, 0), coalesce(r.event_id, '${NIL}'), coalesce(r.ordinal, 0::smallint))
+            and (p.epoch, p.xid, p.event_id, p.ordinal) > (coalesce(r.epoch, 0), coalesce(r.xid, 0),
+              coalesce(r.event_id, '${NIL}'), coalesce(r.ordinal, 0::smallint))
             and (p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})
           order by p.epoch, p.xid, p.event_id, p.ordinal
           limit case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end + 1

@@ -61,20 +61,24 @@ const LOOK: Statement = {
     with passed as materialized (
       select *, row_number() over (order by ${KEY})::int as n from (
         select p.epoch, p.xid, p.event_id, p.ordinal, p.expires_on, p.endpoint_id, p.replayed from pull_items p
-        where p.environment_id = $1 and p.target_id = $2 and (p.epoch, p.xid, p.event_id, p.ordinal) > ($3, $4, $5, $6) and ${IS_SETTLED}
+        where p.environment_id = $1 and p.target_id = $2 and (p.epoch, p.xid, p.event_id, p.ordinal) > ($3, $4, $5,
+          $6) and ${IS_SETTLED}
         order by p.epoch, p.xid, p.event_id, p.ordinal limit $7
       ) ahead
     ), own as (
       select * from passed where $8::uuid is null or endpoint_id = $8 order by n limit $9
     ), page as (
-      select o.n, concat_ws('.', o.epoch, o.xid, o.event_id, o.ordinal) as position, o.event_id as "eventId", o.replayed, e.direction, e.url,
-             e.event_type as "eventType", coalesce(e.headers, m.headers) as headers, coalesce(e.payload, m.payload) as payload, e.body,
+      select o.n, concat_ws('.', o.epoch, o.xid, o.event_id, o.ordinal) as position, o.event_id as "eventId",
+        o.replayed, e.direction, e.url,
+             e.event_type as "eventType", coalesce(e.headers, m.headers) as headers, coalesce(e.payload,
+               m.payload) as payload, e.body,
              e.message_id as "messageId", coalesce(e.erased_at, m.erased_at) as "erasedAt", d.settled_at as "settledAt",
              row_number() over (order by o.n) as rank, sum(coalesce(e.payload_bytes, 0)) over (order by o.n) as bytes
       from own o
       left join events e on e.environment_id = $1 and e.id = o.event_id and e.expires_on = o.expires_on
       left join messages m on m.environment_id = $1 and m.id = e.message_id and m.expires_on = o.expires_on
-      left join deliveries d on d.environment_id = $1 and d.event_id = o.event_id and d.ordinal = o.ordinal and d.expires_on = o.expires_on
+      left join deliveries d on d.environment_id = $1 and d.event_id = o.event_id and d.ordinal = o.ordinal
+        and d.expires_on = o.expires_on
     )
     select ${EPOCH} as epoch, l.n as passed, l.last, page.*
     from (select) one left join (select n, concat_ws('.', ${KEY}) as last from passed order by n desc limit 1) l on true
@@ -110,8 +114,10 @@ const COMMITTED: Statement = {
  * skip the events accepted until the database reaches it again.
  */
 const GIVEN = `
-  select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH} then 'before' else 'current' end as standing
-  from (select $1::int as epoch, $2::bigint as xid, $3::uuid as event_id, $4::smallint as ordinal, $5::int as given_in) p`;
+  select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}
+    then 'before' else 'current' end as standing
+  from (select $1::int as epoch, $2::bigint as xid, $3::uuid as event_id, $4::smallint as ordinal,
+    $5::int as given_in) p`;
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
@@ -127,8 +133,10 @@ const COMMIT: Statement = {
       select $6::int, $7::uuid, $8::uuid, ${KEY}, now() from given
       where standing = 'current' and not exists (select from before where (${KEY}) >= ($1, $2, $3, $4))
       on conflict (environment_id, key_id, target_id) do update
-        set epoch = excluded.epoch, xid = excluded.xid, event_id = excluded.event_id, ordinal = excluded.ordinal, committed_at = now()
-        where (known.epoch, known.xid, known.event_id, known.ordinal) < (excluded.epoch, excluded.xid, excluded.event_id, excluded.ordinal)
+        set epoch = excluded.epoch, xid = excluded.xid, event_id = excluded.event_id, ordinal = excluded.ordinal,
+          committed_at = now()
+        where (known.epoch, known.xid, known.event_id, known.ordinal) < (excluded.epoch, excluded.xid,
+          excluded.event_id, excluded.ordinal)
     )
     select (select standing from given) as standing, concat_ws('.', ${KEY}) as through
     from (select ${KEY} from given union all select ${KEY} from before) known

@@ -17,9 +17,11 @@ const INSERT: Statement = {
   name: 'replay_jobs_insert',
   text: `
     insert into replay_jobs (environment_id, id, replay_id, endpoint_id, state, since, until, status, destinations,
-      destinations_used, stop_requested, before_id, from_id, total_estimate, scanned, replayed, enqueued, skipped, excluded,
+      destinations_used, stop_requested, before_id, from_id, total_estimate, scanned, replayed, enqueued, skipped,
+        excluded,
       failures, created_at, kind, application_id, target_id, include_cancelled, selection)
-    values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8::uuid[], $9::uuid[], false, $10, $11, $12, 0, 0, 0, 0, 0, 0, $13, $14, $15, $16, $17, $18::jsonb)
+    values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8::uuid[], $9::uuid[], false, $10, $11, $12, 0, 0, 0, 0, 0, 0,
+      $13, $14, $15, $16, $17, $18::jsonb)
     on conflict (environment_id, endpoint_id) where state in ('pending', 'running') do nothing
     returning ${COLUMNS}`,
 };
@@ -65,7 +67,8 @@ const UPDATE: Statement = {
   text: `
     update replay_jobs
     set state = $3, before_id = $4, scanned = $5, replayed = $6, enqueued = $7, skipped = $8, excluded = $9,
-        resumed_from = $10, error = $11, failures = $12, runner = $13, started_at = $14, page_at = $15, finished_at = $16,
+        resumed_from = $10, error = $11, failures = $12, runner = $13, started_at = $14, page_at = $15,
+          finished_at = $16,
         destinations_used = $17::uuid[], from_id = $18, erased = $19::jsonb, cancelled = $20
     where environment_id = $1 and id = $2`,
 };
@@ -75,12 +78,14 @@ const FORGOTTEN: Statement = {
   name: 'replay_jobs_forgotten',
   text: `
     select environment_id as "environmentId", id from replay_jobs
-    where state in ('pending', 'running') and coalesce(page_at, started_at, created_at) < $1 order by created_at limit 100`,
+    where state in ('pending', 'running') and coalesce(page_at, started_at, created_at) < $1 order by created_at
+      limit 100`,
 };
 
 /** For the due-work poller: reads the jobs in the index `replay_jobs_open_idx`, which are few. */
 export const FORGOTTEN_IN_MS = `
-  select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS} from replay_jobs
+  select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS}
+    from replay_jobs
   where state in ('pending', 'running')`;
 
 @Injectable()

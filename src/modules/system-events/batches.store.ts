@@ -45,7 +45,8 @@ const READY: Statement = {
     select s.environment_id as "environmentId", s.type
     from (select distinct environment_id, type from system_signals where batch is null and details is not null) s
     left join system_tellings t on t.environment_id = s.environment_id and t.type = s.type
-    where t.type is null or (t.batch is null and t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond')
+    where t.type is null or (t.batch is null
+      and t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond')
     limit ${GROUPS_MAX}`,
 };
 
@@ -57,8 +58,10 @@ const BEGIN: Statement = {
   name: 'system_batches_begin',
   text: `
     with opened as (
-      insert into system_tellings as t (environment_id, type, opened_at, batch, destination_id, expires_on, claimed_until, failures)
-      values ($1, $2, clock_timestamp(), $3, $4, date '1970-01-01' + $5::int, clock_timestamp() + ${LEASE_MS} * interval '1 millisecond', 0)
+      insert into system_tellings as t (environment_id, type, opened_at, batch, destination_id, expires_on,
+        claimed_until, failures)
+      values ($1, $2, clock_timestamp(), $3, $4, date '1970-01-01' + $5::int,
+        clock_timestamp() + ${LEASE_MS} * interval '1 millisecond', 0)
       on conflict (environment_id, type) do update
         set opened_at = excluded.opened_at, batch = excluded.batch, destination_id = excluded.destination_id,
             expires_on = excluded.expires_on, claimed_until = excluded.claimed_until, failures = 0
@@ -80,7 +83,8 @@ const CLAIM: Statement = {
     update system_tellings t set claimed_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
     from (
       select environment_id, type from system_tellings
-      where batch is not null and claimed_until <= clock_timestamp() order by claimed_until limit ${CLAIM_MAX} for update skip locked
+      where batch is not null and claimed_until <= clock_timestamp() order by claimed_until limit ${CLAIM_MAX}
+        for update skip locked
     ) due
     where t.environment_id = due.environment_id and t.type = due.type
     returning ${COLUMNS}`,
@@ -88,7 +92,8 @@ const CLAIM: Statement = {
 
 /** For the due-work poller (system_signals_pkey, system_tellings_batch_idx). */
 export const SIGNALS_IN_MS = `
-  select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings where batch is not null order by claimed_until limit 1))`;
+  select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings
+    where batch is not null order by claimed_until limit 1))`;
 
 /** system_signals_batch_idx. Most frequent subjects first. */
 const READ: Statement = {
@@ -106,7 +111,8 @@ const DUE_AGAIN: Statement = {
   name: 'system_batches_due_again',
   // Index system_tellings_pkey.
   text: `
-    update system_tellings set failures = failures + 1, claimed_until = clock_timestamp() + $4 * interval '1 millisecond'
+    update system_tellings set failures = failures + 1,
+      claimed_until = clock_timestamp() + $4 * interval '1 millisecond'
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 

@@ -52,7 +52,8 @@ const FOLD: Statement = {
       )) returning *
     ), folded as (
       insert into system_signals (environment_id, type, subject, details, count, first_at, last_at)
-      select environment_id, type, subject, (array_agg(details order by id desc))[1], sum(count), min(first_at), max(last_at)
+      select environment_id, type, subject, (array_agg(details order by id desc))[1], sum(count), min(first_at),
+        max(last_at)
       from gone group by environment_id, type, subject
     )
     select count(*)::int as folded from gone`,
@@ -62,7 +63,8 @@ const FOLD: Statement = {
 const WAITING: Statement = {
   name: 'system_signals_waiting',
   text: `
-    select count(*)::int as waiting, coalesce(extract(epoch from clock_timestamp() - min(first_at)), 0)::float8 as "oldestAgeSeconds"
+    select count(*)::int as waiting, coalesce(extract(epoch from clock_timestamp() - min(first_at)),
+      0)::float8 as "oldestAgeSeconds"
     from system_signals`,
 };
 

@@ -26,7 +26,8 @@ const KEY: Statement = {
   text: `
     select k.scope, k.expires_at as "expiresAt"
     from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id
-    where k.environment_id = $1::int and k.id = $2::uuid and k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) and o.removed_at is null
+    where k.environment_id = $1::int and k.id = $2::uuid and k.revoked_at is null and (k.expires_at is null
+      or k.expires_at > now()) and o.removed_at is null
     for share of k, o`,
 };
 
@@ -35,7 +36,8 @@ const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
       union
-      select k.environment_id, k.id from api_keys k join granted g on k.environment_id = g.environment_id and k.granter_key_id = g.id
+      select k.environment_id, k.id from api_keys k join granted g on k.environment_id = g.environment_id
+        and k.granter_key_id = g.id
     )`;
 
 const REVOKE_OF_KEY: Statement = {
@@ -51,9 +53,11 @@ const REVOKE_OF_GRANT: Statement = {
   // Uses the indexes `api_keys_pkey`, `api_keys_first_key_idx` and `api_keys_granter_key_idx`.
   text: `
     with recursive granted as (
-      select environment_id, id from api_keys where environment_id = $1::int and (id = $2::uuid or first_key_id = $2::uuid)
+      select environment_id, id from api_keys where environment_id = $1::int and (id = $2::uuid
+        or first_key_id = $2::uuid)
       union
-      select k.environment_id, k.id from api_keys k join granted g on k.environment_id = g.environment_id and k.granter_key_id = g.id
+      select k.environment_id, k.id from api_keys k join granted g on k.environment_id = g.environment_id
+        and k.granter_key_id = g.id
     )
     update api_keys k set revoked_at = now() from granted g
     where k.environment_id = g.environment_id and k.id = g.id and k.revoked_at is null
@@ -76,7 +80,8 @@ const REVOKE_OF_MEMBER: Statement = {
       select k.environment_id, k.id from api_keys k join environments e on e.id = k.environment_id
       where e.organization_id = $1::uuid and k.granter_member_id = $2::uuid and k.scope = any($3::text[])
       union
-      select k.environment_id, k.id from api_keys k join granted g on k.environment_id = g.environment_id and k.granter_key_id = g.id
+      select k.environment_id, k.id from api_keys k join granted g on k.environment_id = g.environment_id
+        and k.granter_key_id = g.id
     )
     update api_keys k set revoked_at = now() from granted g
     where k.environment_id = g.environment_id and k.id = g.id and k.revoked_at is null

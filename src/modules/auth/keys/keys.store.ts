@@ -36,7 +36,8 @@ const BY_HASH: Statement = {
   name: 'keys.by_hash',
   // Uses the index `api_keys_hash_key`.
   text: `
-    select k.id, k.environment_id, e.organization_id, e.mode, k.scope, k.hash, k.last_used_at, k.expires_at, k.revoked_at
+    select k.id, k.environment_id, e.organization_id, e.mode, k.scope, k.hash, k.last_used_at, k.expires_at,
+      k.revoked_at
     from api_keys k join environments e on e.id = k.environment_id
     where k.hash = $1::bytea`,
 };
@@ -54,7 +55,8 @@ const OF_GRANT: Statement = {
   name: 'keys.of_grant',
   // Uses the index `api_keys_hash_key`.
   text: `
-    select environment_id as "environmentId", id, coalesce(first_key_id, id) as "firstKeyId", client_id as "clientId", client_name as "clientName", granted_by as "grantedBy" from api_keys
+    select environment_id as "environmentId", id, coalesce(first_key_id, id) as "firstKeyId", client_id as "clientId",
+      client_name as "clientName", granted_by as "grantedBy" from api_keys
     where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null`,
 };
 
@@ -63,7 +65,8 @@ const GRANTED_TO: Statement = {
   // Uses the index `api_keys_pkey`, for each environment of an organization.
   text: `
     select 1 from api_keys k join environments e on e.id = k.environment_id
-    where e.organization_id = $1::uuid and k.client_id = $2 and k.source = 'oauth' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+    where e.organization_id = $1::uuid and k.client_id = $2 and k.source = 'oauth' and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now())
     limit 1`,
 };
 
@@ -74,7 +77,8 @@ const LOCK_ADMINS: Statement = {
   text: `
     select k.environment_id, k.id, k.expires_at, k.granter_key_id
     from api_keys k join environments e on e.id = k.environment_id
-    where e.organization_id = $1::uuid and k.scope = 'admin' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+    where e.organization_id = $1::uuid and k.scope = 'admin' and k.revoked_at is null and (k.expires_at is null
+      or k.expires_at > now())
     order by k.environment_id, k.id
     for update of k`,
 };

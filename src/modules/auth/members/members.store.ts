@@ -25,7 +25,8 @@ const COLUMNS = 'organization_id, id, email, name, role, created_at, last_signed
 const INSERT: Statement = {
   name: 'members.insert',
   text: `
-    insert into members (organization_id, id, email, name, role, created_at) values ($1::uuid, $2::uuid, $3, $4, $5, now())
+    insert into members (organization_id, id, email, name, role, created_at) values ($1::uuid, $2::uuid, $3, $4, $5,
+      now())
     returning ${COLUMNS}`,
 };
 

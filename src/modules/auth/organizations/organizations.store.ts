@@ -36,7 +36,8 @@ const REMOVE: Statement = {
   // Uses the index `organizations_pkey`. The slug stays reserved, but its URLs stop working.
   text: `
     with reserved as (
-      insert into reserved_slugs (slug, organization_id) select slug, id from organizations where id = $1::uuid on conflict (slug) do nothing
+      insert into reserved_slugs (slug, organization_id) select slug, id from organizations where id = $1::uuid
+        on conflict (slug) do nothing
     )
     update organizations set removed_at = now(), slug = $2 where id = $1::uuid and removed_at is null returning id`,
 };
@@ -74,7 +75,8 @@ const ERASED: Statement = {
 const TABLES: Statement = {
   name: 'orgs.tables',
   text: `
-    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'environment_id' and not a.attisdropped
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+      and a.attname = 'environment_id' and not a.attisdropped
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and not c.relispartition order by 1`,
 };
 

@@ -54,8 +54,10 @@ export interface NewSession {
 const INSERT: Statement = {
   name: 'sessions.insert',
   text: `
-    insert into sessions (organization_id, id, hash, member_id, key_environment_id, key_id, how, network, user_agent, created_at, last_seen_at, expires_at)
-    values ($1::uuid, $2::uuid, $3::bytea, $4::uuid, $5::int, $6::uuid, $7, $8, $9, now(), now(), now() + make_interval(secs => $10::float8))`,
+    insert into sessions (organization_id, id, hash, member_id, key_environment_id, key_id, how, network, user_agent,
+      created_at, last_seen_at, expires_at)
+    values ($1::uuid, $2::uuid, $3::bytea, $4::uuid, $5::int, $6::uuid, $7, $8, $9, now(), now(),
+      now() + make_interval(secs => $10::float8))`,
 };
 
 const BY_HASH: Statement = {
@@ -63,9 +65,11 @@ const BY_HASH: Statement = {
   // Uses the indexes `sessions_hash_key`, `environments_organization_id_mode_key`, `members_pkey` and `api_keys_pkey`.
   // A session whose member was removed or whose key was revoked is not active.
   text: `
-    select s.id, s.organization_id, o.name as organization_name, o.slug as organization_slug, l.id as live_id, t.id as test_id, s.how, s.last_seen_at, s.expires_at,
+    select s.id, s.organization_id, o.name as organization_name, o.slug as organization_slug, l.id as live_id,
+      t.id as test_id, s.how, s.last_seen_at, s.expires_at,
       m.id as member_id, m.email, m.name as member_name, coalesce(m.role, k.scope) as role,
-      k.id as key_id, k.environment_id as key_environment_id, k.name as key_name, k.expires_at as key_expires_at, e.mode as key_mode
+      k.id as key_id, k.environment_id as key_environment_id, k.name as key_name, k.expires_at as key_expires_at,
+        e.mode as key_mode
     from sessions s
     join organizations o on o.id = s.organization_id and o.removed_at is null
     join environments l on l.organization_id = o.id and l.mode = 'live'
@@ -73,7 +77,8 @@ const BY_HASH: Statement = {
     left join members m on m.organization_id = s.organization_id and m.id = s.member_id and m.removed_at is null
     left join (api_keys k join environments e on e.id = k.environment_id)
       on k.environment_id = s.key_environment_id and k.id = s.key_id and k.revoked_at is null
-    where s.hash = $1::bytea and s.revoked_at is null and s.expires_at > now() and (m.id is not null or k.id is not null)`,
+    where s.hash = $1::bytea and s.revoked_at is null and s.expires_at > now() and (m.id is not null
+      or k.id is not null)`,
 };
 
 const TOUCH: Statement = {
@@ -96,7 +101,8 @@ const REVOKE: Statement = {
   text: `
     update sessions set revoked_at = now()
     where organization_id = $1::uuid and id = $2::uuid and revoked_at is null and expires_at > now()
-    returning hash, id, how, member_id, (select email from members m where m.organization_id = $1::uuid and m.id = member_id) as email, key_id, network, user_agent,
+    returning hash, id, how, member_id, (select email from members m where m.organization_id = $1::uuid
+      and m.id = member_id) as email, key_id, network, user_agent,
       created_at, last_seen_at, expires_at`,
 };
 
@@ -104,11 +110,13 @@ const REVOKE: Statement = {
 const PAGE: Statement = {
   name: 'sessions.page',
   text: `
-    select s.id, s.how, s.member_id, m.email, s.key_id, s.network, s.user_agent, s.created_at, s.last_seen_at, s.expires_at
+    select s.id, s.how, s.member_id, m.email, s.key_id, s.network, s.user_agent, s.created_at, s.last_seen_at,
+      s.expires_at
     from sessions s
     left join members m on m.organization_id = s.organization_id and m.id = s.member_id
     left join api_keys k on k.environment_id = s.key_environment_id and k.id = s.key_id
-    where s.organization_id = $1::uuid and ($2::uuid is null or s.id < $2) and s.revoked_at is null and s.expires_at > now()
+    where s.organization_id = $1::uuid and ($2::uuid is null or s.id < $2) and s.revoked_at is null
+      and s.expires_at > now()
       and s.last_seen_at > now() - make_interval(secs => $4::float8) and m.removed_at is null and k.revoked_at is null
     order by s.id desc limit $3::int`,
 };

@@ -39,7 +39,8 @@ const PAGE: Statement = {
     select p.*, d.target_id as "targetId", coalesce(d.replayed, false) as replayed, d.next_attempt_at as "nextAttemptAt"
     from (
       select e.id as "eventId", e.expires_on, e.message_id as "messageId", e.event_type as "eventType",
-             a.ordinal, a.number, a.status, a.error, a.duration_ms as "durationMs", a.started_at as "startedAt", a.response_excerpt as excerpt
+             a.ordinal, a.number, a.status, a.error, a.duration_ms as "durationMs", a.started_at as "startedAt",
+               a.response_excerpt as excerpt
       from events e cross join lateral (
         select * from attempts a
         where a.environment_id = $1 and a.event_id = e.id and a.expires_on = e.expires_on
@@ -47,10 +48,12 @@ const PAGE: Statement = {
           and ($7::text is null or (coalesce(a.status, 0) between 200 and 299) = ($7 = 'delivered'))
         order by a.ordinal desc, a.number desc limit $9
       ) a
-      where e.environment_id = $1 and e.target_id = $2 and e.id <= $3 and e.id >= $4 and ($8::text is null or e.event_type = $8)
+      where e.environment_id = $1 and e.target_id = $2 and e.id <= $3 and e.id >= $4 and ($8::text is null
+        or e.event_type = $8)
       order by e.id desc, a.ordinal desc, a.number desc limit $9
     ) p left join lateral (
-      select o.target_id, o.replayed, case when o.claimed_by is null and o.attempts = p.number then o.due_at end as next_attempt_at
+      select o.target_id, o.replayed, case when o.claimed_by is null and o.attempts = p.number then o.due_at
+        end as next_attempt_at
       from due_deliveries o where o.environment_id = $1 and o.event_id = p."eventId" and o.ordinal = p.ordinal
       union all
       select s.target_id, s.replayed, null from deliveries s

@@ -37,7 +37,8 @@ const EVENTS: Statement = {
     select e.id, e.expires_on::text as "expiresOn"
     from unnest($2::uuid[], $3::uuid[], $4::date[]) m(id, last_id, expires_on) cross join lateral (
       select id, expires_on from events e
-      where e.environment_id = $1 and e.id >= m.id and e.id <= m.last_id and e.expires_on = m.expires_on and e.message_id = m.id
+      where e.environment_id = $1 and e.id >= m.id and e.id <= m.last_id and e.expires_on = m.expires_on
+        and e.message_id = m.id
     ) e`,
 };
 
@@ -46,7 +47,8 @@ const ERASE: Statement = {
   name: 'application_erasure_messages',
   text: `
     with erased as (
-      update messages m set payload = null, channels = null, erased_at = now(), headers = case when headers is not null then
+      update messages m set payload = null, channels = null, erased_at = now(), headers = case
+        when headers is not null then
         coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end
       from unnest($2::uuid[], $3::date[]) p(id, expires_on)
       where m.environment_id = $1 and m.id = p.id and m.expires_on = p.expires_on and m.erased_at is null returning 1
@@ -59,8 +61,10 @@ const ERASE_EXCERPTS: Statement = {
   name: 'application_erasure_excerpts',
   text: `
     with erased as (
-      update attempts a set response_excerpt = null, exchange = null from unnest($2::uuid[], $3::date[]) p(id, expires_on)
-      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on and (a.response_excerpt is not null or a.exchange is not null) returning 1
+      update attempts a set response_excerpt = null, exchange = null from unnest($2::uuid[], $3::date[]) p(id,
+        expires_on)
+      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on
+        and (a.response_excerpt is not null or a.exchange is not null) returning 1
     )
     select count(*)::int as count from erased`,
 };
@@ -71,7 +75,8 @@ const COUNT_EXCERPTS: Statement = {
   text: `
     select count(*)::int as count from unnest($2::uuid[], $3::date[]) p(id, expires_on) cross join lateral (
       select from attempts a
-      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on and (a.response_excerpt is not null or a.exchange is not null)
+      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on
+        and (a.response_excerpt is not null or a.exchange is not null)
     ) a`,
 };
 

@@ -24,8 +24,10 @@ const NAMES = `
 /** The transform's note is removed too, because it may quote the body. */
 const ERASED_REQUESTS = `
   update requests
-  set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status' then jsonb_build_object('status', answer -> 'status') else answer end, headers = coalesce((
-        select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n) from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')`;
+  set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status'
+    then jsonb_build_object('status', answer -> 'status') else answer end, headers = coalesce((
+        select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n)
+          from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')`;
 
 /** Keeps the time of the first erasure. Indexes: events_pkey and requests_pkey in each partition. */
 const ERASE_EVENT: Statement = {

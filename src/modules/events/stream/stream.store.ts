@@ -46,7 +46,8 @@ const distance = (row: string): string =>
   `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 
 const BOUNDS = (until: string): string => `
-  select ${EPOCH} as epoch, ${until} as upto, ${NEXT_TRANSACTION} as next, floor(extract(epoch from now()) * 1000)::float8 as at`;
+  select ${EPOCH} as epoch, ${until} as upto, ${NEXT_TRANSACTION} as next, floor(extract(epoch
+    from now()) * 1000)::float8 as at`;
 
 const NOW: Statement = {
   name: 'stream_now',
@@ -92,21 +93,28 @@ const READ: Statement = {
         ${branch(`t.environment_id, t.event_id, t.expires_on, 3, t.ordinal, 0::smallint, null, null, null, null`, 'deliveries', 't.environment_id + 0', 't.settled_at >= $4::timestamptz')}
       ) c
       where c.xid < (select upto from bounds)
-        and (c.xid, c.kind, c.event_id, c.ordinal, c.number) > ($2::bigint, $7::int, $8::uuid, $9::smallint, $10::smallint)
+        and (c.xid, c.kind, c.event_id, c.ordinal, c.number) > ($2::bigint, $7::int, $8::uuid, $9::smallint,
+          $10::smallint)
       order by c.xid, c.kind, c.event_id, c.ordinal, c.number limit $6
     )
-    select b.epoch, b.upto::text, b.next::text, b.at, c.environment_id as "environmentId", c.xid::text, c.kind, c.ordinal, c.number, c.http_status as "httpStatus", c.error,
-           c.duration_ms as "durationMs", c.started_at as "startedAt", e.id, e.id as "eventId", e.expires_on::text as "expiresOn",
-           e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType", m.application_id as "applicationId",
+    select b.epoch, b.upto::text, b.next::text, b.at, c.environment_id as "environmentId", c.xid::text, c.kind,
+      c.ordinal, c.number, c.http_status as "httpStatus", c.error,
+           c.duration_ms as "durationMs", c.started_at as "startedAt", e.id, e.id as "eventId",
+             e.expires_on::text as "expiresOn",
+           e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType",
+             m.application_id as "applicationId",
            coalesce(e.erased_at, m.erased_at) as "erasedAt",
-           case when c.kind <> 1 then coalesce(d.target_id, o.target_id) end as "deliveryTargetId", d.status as "deliveryStatus", d.reason,
+           case when c.kind <> 1 then coalesce(d.target_id, o.target_id) end as "deliveryTargetId",
+             d.status as "deliveryStatus", d.reason,
            case when o.claimed_by is null then o.due_at end as "nextAttemptAt",
            case when c.kind is not null then ${STATUS} end as status
     from bounds b left join changed c on true
     left join events e on e.environment_id = c.environment_id and e.id = c.event_id and e.expires_on = c.expires_on
     left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
-    left join deliveries d on c.kind <> 1 and d.environment_id = c.environment_id and d.event_id = c.event_id and d.ordinal = c.ordinal and d.expires_on = c.expires_on
-    left join due_deliveries o on c.kind = 2 and o.environment_id = c.environment_id and o.event_id = c.event_id and o.ordinal = c.ordinal
+    left join deliveries d on c.kind <> 1 and d.environment_id = c.environment_id and d.event_id = c.event_id
+      and d.ordinal = c.ordinal and d.expires_on = c.expires_on
+    left join due_deliveries o on c.kind = 2 and o.environment_id = c.environment_id and o.event_id = c.event_id
+      and o.ordinal = c.ordinal
     order by c.xid, c.kind, c.event_id, c.ordinal, c.number`,
 };
 

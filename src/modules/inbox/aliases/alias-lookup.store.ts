@@ -20,7 +20,8 @@ const CUSTOM: Statement = {
   deadlineMs: DEADLINE_MS,
   text: `
     select ${ROUTE} from aliases
-    where environment_id = $1 and address = any ($3::text[]) and domain_id = $2 and removed_at is null order by local_part = '*' limit 1`,
+    where environment_id = $1 and address = any ($3::text[]) and domain_id = $2 and removed_at is null
+      order by local_part = '*' limit 1`,
 };
 
 /** Uses aliases_host_idx. */

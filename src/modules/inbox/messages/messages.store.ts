@@ -61,9 +61,11 @@ const FOUND: Statement = {
   text: `
     select * from (
       select ${ROW}, row_number() over (order by m.id desc) = ${LOOKED_MAX} as "isLast",
-             ($5::text is null or m.state = $5) and ($6::text is null or lower(m.from_address) = $6 or lower(m.envelope_from) = $6) as "isWanted"
+             ($5::text is null or m.state = $5) and ($6::text is null or lower(m.from_address) = $6
+               or lower(m.envelope_from) = $6) as "isWanted"
       from (
-        select * from inbox_messages where environment_id = $1 and alias_id = $2 and id < $3 and id >= $4 order by id desc limit ${LOOKED_MAX}
+        select * from inbox_messages where environment_id = $1 and alias_id = $2 and id < $3 and id >= $4
+          order by id desc limit ${LOOKED_MAX}
       ) m
     ) looked
     where "isWanted" or "isLast" order by id desc`,
@@ -87,7 +89,8 @@ const STATUS = `
 const FIND: Statement = {
   name: 'inbox_find',
   text: `
-    select ${ROW}, m.envelope_to as "envelopeTo", m.size_bytes as "sizeBytes", m.spf, m.dkim, m.dmarc, m.dmarc_policy as "dmarcPolicy", m.spam, m.virus,
+    select ${ROW}, m.envelope_to as "envelopeTo", m.size_bytes as "sizeBytes", m.spf, m.dkim, m.dmarc,
+      m.dmarc_policy as "dmarcPolicy", m.spam, m.virus,
            m.detail, m.event_id as "eventId", m.erased_at as "erasedAt", ${STATUS} as status
     from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id = $3`,
 };
@@ -108,7 +111,8 @@ const IS_KNOWN: Statement = {
 const ERASE: Statement = {
   name: 'inbox_erase',
   text: `
-    update inbox_messages set raw = null, detail = null, envelope_from = '', envelope_to = '{}', client_ip = '', helo = '', message_id = null,
+    update inbox_messages set raw = null, detail = null, envelope_from = '', envelope_to = '{}', client_ip = '',
+      helo = '', message_id = null,
       from_address = null, subject = null, sha256 = '', erased_at = now(),
       state = case state when 'received' then 'processed' else state end
     where environment_id = $1 and id = $2 and erased_at is null returning 1 as erased`,

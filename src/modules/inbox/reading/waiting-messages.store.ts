@@ -91,21 +91,27 @@ const claimOf = (name: string, ofDays: string): Statement => ({
   name,
   text: `
     with recursive waiting as (
-      (select m.environment_id from inbox_messages m where m.state = 'received' ${ofDays} order by m.environment_id limit 1)
+      (select m.environment_id from inbox_messages m where m.state = 'received' ${ofDays} order by m.environment_id
+        limit 1)
       union all
-      select (select m.environment_id from inbox_messages m where m.state = 'received' and m.environment_id > w.environment_id ${ofDays} order by m.environment_id limit 1)
+      select (select m.environment_id from inbox_messages m where m.state = 'received'
+        and m.environment_id > w.environment_id ${ofDays} order by m.environment_id limit 1)
       from waiting w where w.environment_id is not null
     ), free as materialized (
-      select c.environment_id, c.id, c.expires_on, c.size_bytes, row_number() over (partition by c.environment_id order by c.id) as place
+      select c.environment_id, c.id, c.expires_on, c.size_bytes, row_number() over (partition by c.environment_id
+        order by c.id) as place
       from waiting w cross join lateral (
         select m.environment_id, m.id, m.expires_on, m.size_bytes from inbox_messages m
-        where m.environment_id = w.environment_id and m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now()) ${ofDays}
+        where m.environment_id = w.environment_id and m.state = 'received' and (m.claimed_until is null
+          or m.claimed_until <= now()) ${ofDays}
         order by m.id
-        limit least($2::int, greatest(0, $3::int - coalesce((select h.count from unnest($4::int[], $5::int[]) h(environment_id, count) where h.environment_id = w.environment_id), 0)))
+        limit least($2::int, greatest(0, $3::int - coalesce((select h.count from unnest($4::int[],
+          $5::int[]) h(environment_id, count) where h.environment_id = w.environment_id), 0)))
       ) c where w.environment_id is not null
     ), picked as materialized (
       select * from (
-        select f.*, sum(case when f.size_bytes > ${LARGE_BYTES} then f.size_bytes else 0 end::bigint) over (order by f.place, f.id rows unbounded preceding) as bytes
+        select f.*, sum(case when f.size_bytes > ${LARGE_BYTES} then f.size_bytes else 0
+          end::bigint) over (order by f.place, f.id rows unbounded preceding) as bytes
         from (select * from free order by place, id limit $2::int) f
       ) f where f.size_bytes <= ${LARGE_BYTES} or f.bytes <= $6::bigint or (f.bytes = f.size_bytes and $4::int[] = '{}')
     ), locked as materialized (
@@ -116,16 +122,21 @@ const claimOf = (name: string, ofDays: string): Statement => ({
         for update of m skip locked
       ) l
     ), claimed as (
-      update inbox_messages m set claimed_by = $1::uuid, claimed_until = now() + ${LEASE}, tries = least(m.tries + 1, 32000)
-      where m.environment_id = any(array(select environment_id from locked)) and m.id = any(array(select id from locked))
+      update inbox_messages m set claimed_by = $1::uuid, claimed_until = now() + ${LEASE}, tries = least(m.tries + 1,
+        32000)
+      where m.environment_id = any(array(select environment_id from locked)) and m.id = any(array(select id
+        from locked))
         and m.expires_on between (select min(expires_on) from locked) and (select max(expires_on) from locked) ${ofDays}
       returning m.*
     )
-    select n.picked, c.environment_id as "environmentId", c.id, c.expires_on::text as "expiresOn", (c.expires_on - date '1970-01-01')::int as "expiresOnDay",
-           c.alias_id as "aliasId", c.claimed_by as claim, c.reason, c.envelope_from as "envelopeFrom", c.envelope_to as "envelopeTo", c.client_ip as "clientIp",
+    select n.picked, c.environment_id as "environmentId", c.id, c.expires_on::text as "expiresOn",
+      (c.expires_on - date '1970-01-01')::int as "expiresOnDay",
+           c.alias_id as "aliasId", c.claimed_by as claim, c.reason, c.envelope_from as "envelopeFrom",
+             c.envelope_to as "envelopeTo", c.client_ip as "clientIp",
            c.helo, c.size_bytes as "sizeBytes", c.message_id as "messageId", c.received_at as "receivedAt", c.tries,
            (extract(epoch from now() - c.unanswered_since) * 1000)::float8 as "unansweredForMs",
-           c.from_address as "fromAddress", c.auth, c.spf, c.dkim, c.dmarc, c.dmarc_policy as "dmarcPolicy", c.spam, c.virus, c.detail,
+           c.from_address as "fromAddress", c.auth, c.spf, c.dkim, c.dmarc, c.dmarc_policy as "dmarcPolicy", c.spam,
+             c.virus, c.detail,
            case when c.detail is null then c.raw end as raw,
            coalesce(a.address, '') as address, coalesce(a.destination_ids, '{}') as "destinationIds",
            coalesce(a.allowed_senders, '{}') as "allowedSenders", a.max_size_bytes as "maxSizeBytes"
@@ -150,18 +161,25 @@ const progressOf = (name: string, ofDays: string): Statement => ({
   name,
   text: `
     with d as (
-      update inbox_messages m set claimed_until = now() + ${LEASE}, reason = i.reason, from_address = i.from_address, subject = i.subject, auth = i.auth,
-        spf = i.spf, dkim = i.dkim, dmarc = i.dmarc, dmarc_policy = i.dmarc_policy, spam = i.spam, virus = i.virus, detail = i.detail
-      from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+      update inbox_messages m set claimed_until = now() + ${LEASE}, reason = i.reason, from_address = i.from_address,
+        subject = i.subject, auth = i.auth,
+        spf = i.spf, dkim = i.dkim, dmarc = i.dmarc, dmarc_policy = i.dmarc_policy, spam = i.spam, virus = i.virus,
+          detail = i.detail
+      from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::text[], $11::text[], $12::text[],
                   $13::text[], $14::text[], $15::jsonb[])
-        as i(environment_id, id, expires_on, claim, reason, from_address, subject, auth, spf, dkim, dmarc, dmarc_policy, spam, virus, detail)
-      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received' and m.erased_at is null ${ofDays}
+        as i(environment_id, id, expires_on, claim, reason, from_address, subject, auth, spf, dkim, dmarc,
+          dmarc_policy, spam, virus, detail)
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on
+        and m.claimed_by = i.claim and m.state = 'received' and m.erased_at is null ${ofDays}
       returning m.id
     ), s as (
-      update inbox_messages m set state = case when m.reason is null then 'processed' else 'quarantined' end, event_id = m.id, processed_at = now(),
+      update inbox_messages m set state = case when m.reason is null then 'processed' else 'quarantined' end,
+        event_id = m.id, processed_at = now(),
         claimed_by = null, claimed_until = null
       from unnest($16::int[], $17::uuid[], $18::date[]) as i(environment_id, id, expires_on)
-      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.state = 'received' ${ofDays}
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on
+        and m.state = 'received' ${ofDays}
     )
     select id from d`,
 });
@@ -177,14 +195,16 @@ const RENEW: Statement = {
   text: `
     update inbox_messages m set claimed_until = now() + ${LEASE}
     from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[]) as i(environment_id, id, expires_on, claim)
-    where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received'`,
+    where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on
+      and m.claimed_by = i.claim and m.state = 'received'`,
 };
 
 /** Uses inbox_messages_pkey. A try that did not count is subtracted. */
 const PUT_BACK: Statement = {
   name: 'inbox_put_back',
   text: `
-    update inbox_messages set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond', tries = tries - $6::int
+    update inbox_messages set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond',
+      tries = tries - $6::int
     where environment_id = $1 and id = $2 and expires_on = $3::date and claimed_by = $4`,
 };
 
@@ -198,12 +218,14 @@ const AWAITING_DNS_MAX = 1_000;
 const AWAIT_DNS: Statement = {
   name: 'inbox_await_dns',
   text: `
-    update inbox_messages m set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond', tries = m.tries - 1,
+    update inbox_messages m set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond',
+      tries = m.tries - 1,
       unanswered_since = coalesce(m.unanswered_since, now())
     where m.environment_id = $1 and m.id = $2 and m.expires_on = $3::date and m.claimed_by = $4 and m.state = 'received'
       and (m.unanswered_since is not null or (
         select count(*) filter (where oldest.unanswered_since is not null) from (
-          select o.unanswered_since from inbox_messages o where o.environment_id = $1 and o.state = 'received' order by o.id limit ${2 * AWAITING_DNS_MAX}
+          select o.unanswered_since from inbox_messages o where o.environment_id = $1 and o.state = 'received'
+            order by o.id limit ${2 * AWAITING_DNS_MAX}
         ) oldest) < ${AWAITING_DNS_MAX})
     returning 1 as waits`,
 };
@@ -218,7 +240,8 @@ const HAS_EVENT: Statement = {
 const OLDEST: Statement = {
   name: 'inbox_oldest',
   text: `select coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as seconds, count(*)::int as count
-         from (select received_at from inbox_messages where state = 'received' order by environment_id, id limit 10000) waiting`,
+         from (select received_at from inbox_messages where state = 'received' order by environment_id, id
+           limit 10000) waiting`,
 };
 
 type ClaimedRow = Omit<WaitingMessage, 'decided'> & {
