@@ -30,8 +30,8 @@ export function recorder(): { database: Database; recorded: Recorded[] } {
       return [];
     };
   const database = {
-    hot: keep('hot'),
-    read: keep('reads'),
+    queryPrepared: keep('hot'),
+    readPrepared: keep('reads'),
     query: keep('ordinary'),
     transaction: (work: () => unknown) => work(),
     isAccompanied: () => false,

@@ -220,7 +220,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.getByText('HTTP 503').nth(2).waitFor();
     for (const [act, sentence, action] of [
       ['Replay', 'Send all 3 events that match again, in Live', 'replay'],
-      ['Cancel what waits', 'End what waits of 3 events, in Live', 'cancel'],
+      ['Cancel what waits', 'Cancel waiting deliveries of 3 events, in Live', 'cancel'],
     ] as const) {
       await page
         .getByRole('checkbox', { name: /^Select evt_/ })
