@@ -1,11 +1,18 @@
 import { BullModule } from '@nestjs/bullmq';
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type Type,
+} from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { AdaptersModule } from './adapters/adapters.module.js';
 import { BlobsModule } from './blobs/blobs.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { HttpModule } from './http/http.module.js';
 import type { SystemClock } from './kernel/clock.js';
+import { BackgroundJobs } from './kernel/concurrency/background-jobs.js';
 import { queueOptions } from './kernel/concurrency/queue.js';
 import type { Config } from './kernel/config/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
@@ -41,7 +48,9 @@ import { SmtpModule } from './smtp/smtp.module.js';
 
 /** Lists every module, in the order in which data flows. */
 @Module({})
-export class AppModule {
+export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(private readonly jobs: BackgroundJobs) {}
+
   static with(
     config: Config,
     dataSource: DataSource,
@@ -89,5 +98,13 @@ export class AppModule {
         ...extensions,
       ],
     };
+  }
+
+  onApplicationBootstrap(): void {
+    this.jobs.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.jobs.stop();
   }
 }

@@ -1,6 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Clock, SystemClock } from './clock.js';
+import { BackgroundJobs } from './concurrency/background-jobs.js';
 import { DueWorkPoller } from './concurrency/due-work-poller.js';
 import { LoadMonitor } from './concurrency/load-monitor.js';
 import { Config } from './config/config.js';
@@ -26,6 +28,7 @@ import { Tracing } from './observability/tracing.js';
 export class KernelModule {
   static with(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
     const provided = [
+      BackgroundJobs,
       Clock,
       ClusterEpochs,
       Config,
@@ -45,7 +48,9 @@ export class KernelModule {
     ];
     return {
       module: KernelModule,
+      imports: [DiscoveryModule],
       providers: [
+        BackgroundJobs,
         { provide: Config, useValue: config },
         { provide: DataSource, useValue: dataSource },
         { provide: SystemClock, useValue: clock },

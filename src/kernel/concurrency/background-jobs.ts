@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { Clock } from '../clock.js';
+import { Config } from '../config/config.js';
+import { CLOSED_REST_MS, RetentionGate } from '../database/retention-gate.js';
+import { DueWorkPoller } from './due-work-poller.js';
+import { JOB, type Job, type JobTurn } from './every.js';
+import { HOUSEKEEPING, Loop, type LoopDelay } from './loop.js';
+
+/**
+ * Runs the `@Every` methods of all providers. The root module starts and stops it, because that module bootstraps last
+ * and shuts down first: jobs run only while every provider that they use is up.
+ */
+@Injectable()
+export class BackgroundJobs {
+  private readonly loops = new Map<object, Loop[]>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    private readonly reflector: Reflector,
+    private readonly config: Config,
+    private readonly gate: RetentionGate,
+    private readonly dueWork: DueWorkPoller,
+    private readonly clock: Clock,
+  ) {}
+
+  start(): void {
+    const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
+    // An alias has the same instance as the provider that it stands for.
+    for (const instance of new Set(instances))
+      if (typeof instance === 'object' && instance !== null) this.startJobsOf(instance);
+  }
+
+  /** Starts the next turn of each job of this provider now. Does nothing while the jobs are not started. */
+  wake(provider: object): void {
+    for (const loop of this.loops.get(provider) ?? []) loop.wake();
+  }
+
+  /** Stops all jobs. Resolves when their running turns have ended. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.loops.values()].flat().map((loop) => loop.stop()));
+  }
+
+  private startJobsOf(provider: object): void {
+    const methods = (Object.getPrototypeOf(provider) ?? {}) as Record<string, JobTurn>;
+    const loops: Loop[] = [];
+    for (const name of this.scanner.getAllMethodNames(methods)) {
+      const turn = methods[name] as JobTurn;
+      const job = this.reflector.get<Job | undefined>(JOB, turn);
+      if (job && (job.runsOn !== 'worker' || this.config.isWorker)) loops.push(this.startJob(job, turn.bind(provider)));
+    }
+    this.loops.set(provider, loops);
+  }
+
+  private startJob(job: Job, turn: JobTurn): Loop {
+    const loop = new Loop(
+      job.name,
+      () => this.run(job, turn),
+      () => this.clock.nowMs(),
+      HOUSEKEEPING,
+    );
+    loop.start();
+    if (job.dueWork) this.dueWork.register({ ...job.dueWork, wake: () => loop.wake() });
+    return loop;
+  }
+
+  private async run({ everyMs, removesByAge, dueWork }: Job, turn: JobTurn): Promise<LoopDelay> {
+    if (removesByAge && !(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
+    return (await turn()) ?? { restMs: dueWork ? this.dueWork.restMs(everyMs) : everyMs };
+  }
+}

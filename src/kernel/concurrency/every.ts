@@ -1,0 +1,35 @@
+import { SetMetadata } from '@nestjs/common';
+import type { DueWork } from './due-work-poller.js';
+import type { LoopDelay } from './loop.js';
+
+/** Settings of a background job. */
+interface JobOptions {
+  /** Name of the job's loop in logs, readiness and metrics. */
+  name: string;
+  /** Runs the job only in processes that deliver. By default, every process runs it. */
+  runsOn?: 'worker';
+  /** Skips all turns while `RetentionGate` is closed. Required for jobs that do nothing but remove data by age. */
+  removesByAge?: true;
+  /** Work that wakes the job. While the poller watches for it, an idle job rests longer than its interval. */
+  dueWork?: Pick<DueWork, 'name' | 'inMs'>;
+}
+
+/** A background job, as `BackgroundJobs` finds it on a method. */
+export interface Job extends JobOptions {
+  everyMs: number;
+}
+
+/** One turn of a job. Resolves to the rest before the next turn, or to nothing for the job's interval. */
+export type JobTurn = () => Promise<LoopDelay | void>;
+
+type JobDecorator = <T extends JobTurn>(target: object, key: string, descriptor: TypedPropertyDescriptor<T>) => void;
+
+/** Metadata key of a `Job`. */
+export const JOB = Symbol('job');
+
+/**
+ * Runs the method of a provider in the background: once after the start, and then `everyMs` after each turn. A turn
+ * that throws is logged and retried, as described at `Loop`. It never affects readiness.
+ */
+export const Every = (everyMs: number, options: JobOptions): JobDecorator =>
+  SetMetadata<symbol, Job>(JOB, { ...options, everyMs });
