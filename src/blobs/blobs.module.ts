@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
+import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { BlobSweep } from './blob-sweep.js';
@@ -11,7 +12,12 @@ import { S3Blobs } from './s3-blobs.js';
 @Global()
 @Module({
   providers: [
-    BlobSweep,
+    {
+      provide: BlobSweep,
+      useFactory: (store: FileBlobs | PostgresBlobs | S3Blobs, clock: Clock) =>
+        store instanceof PostgresBlobs ? null : new BlobSweep(store, clock),
+      inject: [BlobStore, Clock],
+    },
     {
       provide: BlobStore,
       useFactory: ({ blobStore }: Config, database: Database, agent: EgressAgent) => {

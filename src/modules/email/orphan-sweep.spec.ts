@@ -1,6 +1,5 @@
 import type { Clock } from '#kernel/clock.js';
-import type { Config } from '#kernel/config/config.js';
-import type { RetentionGate } from '#kernel/database/retention-gate.js';
+import { jobsOf } from '../../../test/support/jobs-of.js';
 import type { EmailsStore } from './emails.store.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import type { RawEmails } from './raw-emails.js';
@@ -23,13 +22,13 @@ describe('OrphanSweep', () => {
     const raw = { remove: async () => void done.push('bytes') } as unknown as RawEmails;
     let begun = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begun = resolve));
-    const gate = { isOpen: async () => (begun(), isOpen) } as unknown as RetentionGate;
+    const gate = { isOpen: async () => (begun(), isOpen) };
     const clock = { nowMs: () => NOW_MS } as Clock;
-    const sweep = new OrphanSweep(emails, raw, { isWorker: true } as Config, gate, clock);
+    const jobs = jobsOf(() => [new OrphanSweep(emails, raw, clock)], { gate });
 
-    sweep.onApplicationBootstrap();
+    jobs.start();
     await turn;
-    await sweep.onApplicationShutdown();
+    await jobs.stop();
 
     expect(done).toEqual(removed);
   });
@@ -42,17 +41,11 @@ describe('OrphanSweep', () => {
       retentions: async () => [1, 30],
       orphans: async (day: number) => (asked.push(day) === 8 && ended(), []),
     } as unknown as EmailsStore;
-    const sweep = new OrphanSweep(
-      emails,
-      {} as RawEmails,
-      { isWorker: true } as Config,
-      { isOpen: async () => true } as unknown as RetentionGate,
-      { nowMs: () => NOW_MS } as Clock,
-    );
+    const jobs = jobsOf(() => [new OrphanSweep(emails, {} as RawEmails, { nowMs: () => NOW_MS } as Clock)]);
 
-    sweep.onApplicationBootstrap();
+    jobs.start();
     await turn;
-    await sweep.onApplicationShutdown();
+    await jobs.stop();
 
     expect(asked.map((day) => day - MADE_DAY).sort((a, b) => a - b)).toEqual([-2, -1, 0, 1, 27, 28, 29, 30]);
   });

@@ -1,8 +1,6 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
+import { Injectable } from '@nestjs/common';
+import { Every } from '#kernel/concurrency/every.js';
 import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
@@ -25,29 +23,8 @@ export interface MadeCode {
  * that person's attempts.
  */
 @Injectable()
-export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly loop: Loop;
-
-  constructor(
-    private readonly store: CodesStore,
-    private readonly gate: RetentionGate,
-    clock: Clock,
-  ) {
-    this.loop = new Loop(
-      'SignInCodes',
-      () => this.sweep(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-  }
-
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
+export class Codes {
+  constructor(private readonly store: CodesStore) {}
 
   /** Creates a code for an address, whether or not it belongs to a member. The caller decides whether to mail it. */
   async make(email: string, network: string): Promise<MadeCode> {
@@ -75,10 +52,9 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.store.use(sha256(ticket));
   }
 
-  private async sweep(): Promise<{ restMs: number }> {
-    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
+  @Every(SWEEP_EVERY_MS, { name: 'SignInCodes', removesByAge: true })
+  async sweep(): Promise<void> {
     await this.store.purge();
-    return { restMs: SWEEP_EVERY_MS };
   }
 }
 

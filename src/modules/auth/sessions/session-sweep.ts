@@ -1,40 +1,16 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
+import { Injectable } from '@nestjs/common';
+import { Every } from '#kernel/concurrency/every.js';
 import { SessionsStore } from './sessions.store.js';
 
 const EVERY_MS = 3_600_000;
 
 /** Deletes sessions a month after they ended. */
 @Injectable()
-export class SessionSweep implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly loop: Loop;
+export class SessionSweep {
+  constructor(private readonly sessions: SessionsStore) {}
 
-  constructor(
-    private readonly sessions: SessionsStore,
-    private readonly gate: RetentionGate,
-    clock: Clock,
-  ) {
-    this.loop = new Loop(
-      'SessionSweep',
-      () => this.sweep(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-  }
-
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
-
-  private async sweep(): Promise<{ restMs: number }> {
-    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
+  @Every(EVERY_MS, { name: 'SessionSweep', removesByAge: true })
+  async sweep(): Promise<void> {
     await this.sessions.purge();
-    return { restMs: EVERY_MS };
   }
 }
