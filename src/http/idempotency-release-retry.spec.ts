@@ -1,6 +1,8 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
+import type { BackgroundJobs } from '#kernel/concurrency/background-jobs.js';
+import { jobsOf } from '../../test/support/jobs-of.js';
 import type { IdempotencyStore, Reservation } from './idempotency.store.js';
 import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 
@@ -24,6 +26,7 @@ describe('KeysGivenBack', () => {
   let released: string[];
   let isAway: boolean;
   let keys: IdempotencyReleaseRetry;
+  let jobs: BackgroundJobs;
   const pass = async (ms: number): Promise<void> => {
     clock.ms += ms;
     await jest.advanceTimersByTimeAsync(ms);
@@ -37,12 +40,13 @@ describe('KeysGivenBack', () => {
       if (isAway) throw new Error('Connection terminated');
       released.push(key);
     };
-    keys = new IdempotencyReleaseRetry({ release } as unknown as IdempotencyStore, clock);
-    keys.onApplicationBootstrap();
+    jobs = jobsOf(() => [keys]);
+    keys = new IdempotencyReleaseRetry({ release } as unknown as IdempotencyStore, jobs, clock);
+    jobs.start();
   });
 
   afterEach(async () => {
-    await keys.onApplicationShutdown();
+    await jobs.stop();
     jest.useRealTimers();
     Logger.overrideLogger(true);
   });

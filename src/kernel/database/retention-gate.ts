@@ -1,7 +1,7 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { LEAP_WAIT_MS, lookAtClock, type SeenClock } from '../clock-leap.js';
-import { HOUSEKEEPING, Loop, type LoopDelay } from '../concurrency/loop.js';
+import { Every } from '../concurrency/every.js';
 import { Metrics } from '../observability/metrics.js';
 import { Readiness } from '../observability/readiness.js';
 import { DatabaseTime } from './database-time.js';
@@ -20,9 +20,8 @@ export const CLOSED_REST_MS = 60_000;
  * wrong clock removes is lost. See ADR 18.
  */
 @Injectable()
-export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutdown {
+export class RetentionGate {
   private readonly logger = new Logger('Retention');
-  private readonly loop: Loop;
   /** The last reading of this process, and its monotonic time. */
   private last: (ClockObservation & { atMs: number }) | null = null;
 
@@ -33,12 +32,6 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(Readiness) readiness: Readiness,
     @Inject(Metrics) metrics: Metrics,
   ) {
-    this.loop = new Loop(
-      'RetentionGate',
-      () => this.turn(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
     readiness.register('retention', async () => ({
       ready: true,
       waiting: this.waitingMs() > 0,
@@ -52,14 +45,6 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     );
   }
 
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
-
   /** Throws if the storage is unavailable. */
   async isOpen(): Promise<boolean> {
     if (!this.time.isAgreed()) return false;
@@ -71,15 +56,16 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
     return this.last?.seen.leaptFromMs === null;
   }
 
+  /** Keeps the last reading recent, also in a process whose jobs do not check the gate. */
+  @Every(EVERY_MS, { name: 'RetentionGate' })
+  async refresh(): Promise<void> {
+    await this.isOpen();
+  }
+
   /** Rest of the closed time on monotonic clocks. 0 if open. */
   private waitingMs(): number {
     const seen = this.last?.seen;
     return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;
-  }
-
-  private async turn(): Promise<LoopDelay> {
-    await this.isOpen();
-    return { restMs: EVERY_MS };
   }
 
   private next({ seen, nowMs }: ClockObservation): SeenClock {

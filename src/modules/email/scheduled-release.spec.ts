@@ -1,14 +1,14 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '#kernel/clock.js';
-import type { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
+import type { BackgroundJobs } from '#kernel/concurrency/background-jobs.js';
 import { Loop } from '#kernel/concurrency/loop.js';
-import type { Config } from '#kernel/config/config.js';
 import type { Database } from '#kernel/database/database.js';
+import { jobsOf } from '../../../test/support/jobs-of.js';
 import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { ScheduledRelease } from './scheduled-release.js';
 
-function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): ScheduledRelease {
+function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): BackgroundJobs {
   const database = {
     unitOfWork: (work: () => unknown) => work(),
     transaction: (work: () => unknown) => work(),
@@ -16,9 +16,8 @@ function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): Sc
   const due = async () => [{ environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' }];
   const scheduled = { due, claim, postpone: async () => undefined } as unknown as ScheduledEmailsStore;
   const nothing = {} as never;
-  const nobodyLooks = { register: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as DueWorkPoller;
   const clock = { nowMs: () => 0, monotonicMs } as Clock;
-  return new ScheduledRelease(
+  const release = new ScheduledRelease(
     scheduled,
     nothing,
     nothing,
@@ -33,10 +32,9 @@ function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): Sc
     nothing,
     nothing,
     database,
-    { isWorker: true } as Config,
-    nobodyLooks,
     clock,
   );
+  return jobsOf(() => [release]);
 }
 
 describe('ScheduledRelease', () => {
@@ -46,7 +44,7 @@ describe('ScheduledRelease', () => {
     let nowMs = 0;
     let begun = (): void => undefined;
     const first = new Promise<void>((resolve) => (begun = resolve));
-    const release = releasing(
+    const jobs = releasing(
       async () => {
         begun();
         nowMs += 1_000;
@@ -55,9 +53,9 @@ describe('ScheduledRelease', () => {
       () => nowMs,
     );
 
-    release.onApplicationBootstrap();
+    jobs.start();
     await first;
-    await release.onApplicationShutdown();
+    await jobs.stop();
 
     expect(nowMs).toBe(10_000);
   });
@@ -66,17 +64,17 @@ describe('ScheduledRelease', () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
     try {
       let end = (): void => undefined;
-      const release = releasing(
+      const jobs = releasing(
         () => new Promise((resolve) => (end = () => resolve(null))),
         () => 0,
       );
-      release.onApplicationBootstrap();
+      jobs.start();
 
       await jest.advanceTimersByTimeAsync(60_000);
 
       expect([...Loop.running()].map((loop) => loop.isLate())).toEqual([false]);
       end();
-      await release.onApplicationShutdown();
+      await jobs.stop();
     } finally {
       jest.useRealTimers();
     }

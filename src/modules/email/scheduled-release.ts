@@ -1,8 +1,7 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
-import { Config } from '#kernel/config/config.js';
+import { Every } from '#kernel/concurrency/every.js';
+import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { Database, sqlState } from '#kernel/database/database.js';
 import { ApiError } from '#kernel/errors.js';
 import { lowestIdAt, showId } from '#kernel/ids.js';
@@ -39,9 +38,8 @@ const NO_PARTITION = '23514';
  * delivering processes.
  */
 @Injectable()
-export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationShutdown {
+export class ScheduledRelease {
   private readonly logger = new Logger('Email');
-  private readonly loop: Loop;
 
   constructor(
     private readonly scheduled: ScheduledEmailsStore,
@@ -58,29 +56,11 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     private readonly metrics: EmailMetrics,
     private readonly tracing: Tracing,
     private readonly database: Database,
-    private readonly config: Config,
-    private readonly dueWork: DueWorkPoller,
     private readonly clock: Clock,
-  ) {
-    this.loop = new Loop(
-      'ScheduledEmails',
-      () => this.run(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-  }
+  ) {}
 
-  onApplicationBootstrap(): void {
-    if (!this.config.isWorker) return;
-    this.loop.start();
-    this.dueWork.register({ name: 'scheduled', inMs: SCHEDULED_IN_MS, wake: () => this.loop.wake() });
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
-
-  private async run(): Promise<{ restMs: number }> {
+  @Every(EVERY_MS, { name: 'ScheduledEmails', runsOn: 'worker', dueWork: { name: 'scheduled', inMs: SCHEDULED_IN_MS } })
+  async releaseDue(): Promise<LoopDelay | undefined> {
     const fromMs = this.clock.monotonicMs();
     for (let isProgress = true; isProgress;) {
       isProgress = false;
@@ -89,7 +69,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
         if (this.clock.monotonicMs() - fromMs >= TURN_MS_MAX) return { restMs: 0 };
       }
     }
-    return { restMs: this.dueWork.restMs(EVERY_MS) };
+    return undefined;
   }
 
   /**

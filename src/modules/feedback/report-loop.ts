@@ -1,15 +1,6 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { Clock } from '#kernel/clock.js';
-import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
-import { Config } from '#kernel/config/config.js';
-import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Every } from '#kernel/concurrency/every.js';
+import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { showId } from '#kernel/ids.js';
 import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
@@ -30,55 +21,26 @@ const TELLS_EARLY = 3;
 
 /** Processes reports as they arrive, in every process that delivers. Also deletes expired reports. */
 @Injectable()
-export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
+export class ReportLoop implements OnModuleInit {
   private readonly logger = new Logger('MailReports');
-  private readonly loop: Loop;
-  private readonly sweeping: Loop;
 
   constructor(
     private readonly store: ReportsStore,
     private readonly matching: ReportMatching,
     private readonly metrics: FeedbackMetrics,
     private readonly contents: ErasedContents,
-    private readonly config: Config,
-    private readonly dueWork: DueWorkPoller,
-    private readonly gate: RetentionGate,
-    clock: Clock,
-  ) {
-    this.loop = new Loop(
-      'Mail reports',
-      () => this.turn(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-    this.sweeping = new Loop(
-      'Old mail reports',
-      () => this.sweep(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-  }
+  ) {}
 
   /** Registers the erasure of reports, because a report quotes the message that it is about. */
   onModuleInit(): void {
     this.contents.attach((environmentId, eventId) => this.store.erase(environmentId, eventId));
   }
 
-  onApplicationBootstrap(): void {
-    if (!this.config.isWorker) return;
-    this.loop.start();
-    this.dueWork.register({ name: 'reports', inMs: REPORT_IN_MS, wake: () => this.loop.wake() });
-    this.sweeping.start();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.loop.stop(), this.sweeping.stop()]);
-  }
-
-  private async turn(): Promise<LoopDelay> {
+  @Every(REST_MS, { name: 'Mail reports', runsOn: 'worker', dueWork: { name: 'reports', inMs: REPORT_IN_MS } })
+  async process(): Promise<LoopDelay | undefined> {
     const claimed = await this.store.claim(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     for (const report of claimed) await this.look(report);
-    return { restMs: claimed.length === 0 ? this.dueWork.restMs(REST_MS) : 0 };
+    return claimed.length > 0 ? { restMs: 0 } : undefined;
   }
 
   /** A report that cannot be recorded is retried later and delays no other. Throws while storage is unavailable. */
@@ -100,8 +62,8 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     }
   }
 
-  private async sweep(): Promise<LoopDelay> {
-    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
+  @Every(SWEEP_MS, { name: 'Old mail reports', runsOn: 'worker', removesByAge: true })
+  async sweep(): Promise<LoopDelay> {
     return { restMs: (await this.store.sweep()) ? 0 : SWEEP_MS };
   }
 }

@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
-import { Config } from '#kernel/config/config.js';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Every } from '#kernel/concurrency/every.js';
+import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { Partitions } from './partitions.js';
@@ -14,34 +13,20 @@ const AGAIN_MS = { first: 2_000, max: 300_000 };
 
 /** Maintains the ledger's partitions: creates those that are needed, and drops those of past days. */
 @Injectable()
-export class Retention implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly loop: Loop;
+export class Retention implements OnApplicationBootstrap {
   private heldUpMs = AGAIN_MS.first;
 
   constructor(
     private readonly partitions: Partitions,
-    private readonly config: Config,
     private readonly gate: RetentionGate,
-    clock: Clock,
-  ) {
-    this.loop = new Loop(
-      'Retention',
-      () => this.run(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-  }
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await retryUntilAvailable(() => this.partitions.ensure());
-    if (this.config.isWorker) this.loop.start();
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
-
-  private async run(): Promise<{ restMs: number }> {
+  @Every(EVERY_MS, { name: 'Retention', runsOn: 'worker' })
+  async maintain(): Promise<LoopDelay> {
     if (await this.partitions.makeNext()) return { restMs: STEP_REST_MS };
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const restMs = this.heldUpMs;

@@ -1,9 +1,8 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Clock } from '#kernel/clock.js';
-import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js';
-import { Config } from '#kernel/config/config.js';
+import { Every } from '#kernel/concurrency/every.js';
+import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { CLOSED_REST_MS, RetentionGate } from '#kernel/database/retention-gate.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { PARTS_IN_MS, RollupsStore } from './rollups.store.js';
@@ -24,8 +23,7 @@ const SWEEP_MAX = 5_000;
 
 /** Background job that folds increments into rollups, and deletes rollups after their retention. */
 @Injectable()
-export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly loop: Loop;
+export class Folding {
   private readonly folded: Counter;
   private nextSweepAtMs = 0;
   private gatherMs = 0;
@@ -33,17 +31,9 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly store: RollupsStore,
     private readonly clock: Clock,
-    private readonly config: Config,
-    private readonly dueWork: DueWorkPoller,
     private readonly gate: RetentionGate,
     metrics: Metrics,
   ) {
-    this.loop = new Loop(
-      'Rollups',
-      () => this.turn(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
     this.folded = metrics.counter(
       'rollup_parts_folded_total',
       'Parts of metrics that this process folded into rollups.',
@@ -58,17 +48,8 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     );
   }
 
-  onApplicationBootstrap(): void {
-    if (!this.config.isWorker) return;
-    this.loop.start();
-    this.dueWork.register({ name: 'parts', inMs: PARTS_IN_MS, wake: () => this.loop.wake() });
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
-
-  private async turn(): Promise<LoopDelay> {
+  @Every(REST_MS, { name: 'Rollups', runsOn: 'worker', dueWork: { name: 'parts', inMs: PARTS_IN_MS } })
+  async fold(): Promise<LoopDelay | undefined> {
     const startedAtMs = this.clock.nowMs();
     const increments = await this.store.fold(INCREMENTS_MAX, this.gatherMs);
     this.folded.inc(increments);
@@ -78,7 +59,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
     // The poller does not know about remaining rows to sweep.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
-    return { restMs: isBusy ? REST_MS : this.dueWork.restMs(REST_MS) };
+    return isBusy ? { restMs: REST_MS } : undefined;
   }
 
   /** One batch per window length. The next run deletes more, so that folding never waits for long. */

@@ -1,7 +1,7 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
-import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Every } from '#kernel/concurrency/every.js';
+import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { FORGOTTEN_MS } from './replay-job.js';
 import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
@@ -12,35 +12,18 @@ const RUNS_MAX = 2;
 
 /** Their process crashed, or the queue lost them. */
 @Injectable()
-export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly loop: Loop;
+export class ReplayReconciler {
   private readonly running = new Set<string>();
 
   constructor(
     private readonly jobs: ReplayJobsStore,
     private readonly runner: ReplayRunner,
-    private readonly dueWork: DueWorkPoller,
     private readonly clock: Clock,
-  ) {
-    this.loop = new Loop(
-      'Replay reconciler',
-      () => this.turn(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-  }
-
-  onApplicationBootstrap(): void {
-    this.loop.start();
-    this.dueWork.register({ name: 'replays', inMs: FORGOTTEN_IN_MS, wake: () => this.loop.wake() });
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
+  ) {}
 
   /** Runs the jobs directly, because the queue may be the cause of the problem. */
-  private async turn(): Promise<{ restMs: number }> {
+  @Every(EVERY_MS, { name: 'Replay reconciler', dueWork: { name: 'replays', inMs: FORGOTTEN_IN_MS } })
+  async resume(): Promise<LoopDelay | undefined> {
     const forgotten = await this.jobs.forgotten(new Date(this.clock.nowMs() - FORGOTTEN_MS));
     for (const { environmentId, id } of forgotten) {
       if (this.running.size >= RUNS_MAX) break;
@@ -48,6 +31,6 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
       this.running.add(id);
       void this.runner.run(environmentId, id).finally(() => this.running.delete(id));
     }
-    return { restMs: forgotten.length > 0 ? EVERY_MS : this.dueWork.restMs(EVERY_MS) };
+    return forgotten.length > 0 ? { restMs: EVERY_MS } : undefined;
   }
 }

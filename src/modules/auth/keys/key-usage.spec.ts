@@ -1,4 +1,3 @@
-import type { Clock } from '#kernel/clock.js';
 import { KeyUsage } from './key-usage.js';
 import type { KeysStore, KeyUse } from './keys.store.js';
 
@@ -14,7 +13,7 @@ function arrange(): { usage: KeyUsage; written: KeyUse[][]; store: { isAway: boo
       return Promise.resolve();
     },
   } as unknown as KeysStore;
-  return { usage: new KeyUsage(keys, { nowMs: () => 0 } as unknown as Clock), written, store };
+  return { usage: new KeyUsage(keys), written, store };
 }
 
 describe('KeyUsage', () => {

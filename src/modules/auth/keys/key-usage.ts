@@ -1,6 +1,5 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Every } from '#kernel/concurrency/every.js';
 import type { Id } from '#kernel/ids.js';
 import { KeysStore, type KeyUse } from './keys.store.js';
 
@@ -13,29 +12,19 @@ const PENDING_MAX = 10_000;
  * A crash loses the uses of the last seconds.
  */
 @Injectable()
-export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
+export class KeyUsage implements OnApplicationShutdown {
   private pending = new Map<Id, KeyUse>();
-  private readonly loop: Loop;
 
-  constructor(
-    private readonly keys: KeysStore,
-    clock: Clock,
-  ) {
-    this.loop = new Loop(
-      'KeyUsage',
-      () => this.write(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-  }
+  constructor(private readonly keys: KeysStore) {}
 
   note(use: KeyUse): void {
     if (this.pending.size < PENDING_MAX || this.pending.has(use.keyId)) this.pending.set(use.keyId, use);
   }
 
-  async write(): Promise<{ restMs: number }> {
+  @Every(WRITE_PERIOD_MS, { name: 'KeyUsage' })
+  async write(): Promise<void> {
     const writing = this.pending;
-    if (writing.size === 0) return { restMs: WRITE_PERIOD_MS };
+    if (writing.size === 0) return;
     this.pending = new Map();
     try {
       await this.keys.noteUses([...writing.values()]);
@@ -43,15 +32,10 @@ export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
       this.pending = new Map([...writing, ...this.pending]);
       throw error;
     }
-    return { restMs: WRITE_PERIOD_MS };
   }
 
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.loop.stop();
+  /** Writes the last uses. The job has stopped, and no request is running. */
+  async onApplicationShutdown(): Promise<void> {
     await this.write().catch(() => undefined);
   }
 }

@@ -1,6 +1,7 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '#kernel/clock.js';
-import { HOUSEKEEPING, Loop } from '#kernel/concurrency/loop.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { BackgroundJobs } from '#kernel/concurrency/background-jobs.js';
+import { Every } from '#kernel/concurrency/every.js';
+import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { showId } from '#kernel/ids.js';
 import { OrgsStore } from './organizations.store.js';
@@ -13,33 +14,19 @@ const AGAIN_MS = 1_000;
  * run in any number of processes.
  */
 @Injectable()
-export class OrganizationErasure implements OnApplicationBootstrap, OnApplicationShutdown {
+export class OrganizationErasure {
   private readonly logger = new Logger('Organizations');
-  private readonly loop: Loop;
 
   constructor(
     private readonly store: OrgsStore,
     notifications: Notifications,
-    clock: Clock,
+    jobs: BackgroundJobs,
   ) {
-    this.loop = new Loop(
-      'OrganizationErasure',
-      () => this.turn(),
-      () => clock.nowMs(),
-      HOUSEKEEPING,
-    );
-    notifications.on('organization', () => this.loop.wake());
+    notifications.on('organization', () => jobs.wake(this));
   }
 
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.loop.stop();
-  }
-
-  private async turn(): Promise<{ restMs: number }> {
+  @Every(EVERY_MS, { name: 'OrganizationErasure' })
+  async eraseRemoved(): Promise<LoopDelay> {
     const waiting = await this.store.toErase();
     for (const id of waiting) {
       if (!(await this.store.erase(id))) continue;
