@@ -101,16 +101,8 @@ describe('a verdict', () => {
     [{ ratio: 0.985, low: 0.975, high: 0.995 }, 'same', 'the same within 3 %'],
     [{ ratio: 0.93, low: 0.91, high: 0.96 }, 'less', 'slower by 4 to 9 %'],
     [{ ratio: 1.08, low: 1.005, high: 1.155 }, 'more', 'faster by 0.5 to 15.5 %'],
-    [
-      { ratio: 1, low: 0.94, high: 1.06 },
-      'unknown',
-      'undecided: between -6 and +6 %, needs more rounds (about 48)',
-    ],
-    [
-      { ratio: 0.99, low: 0.96, high: 1.02 },
-      'unknown',
-      'undecided: between -4 and +2 %, needs more rounds (about 18)',
-    ],
+    [{ ratio: 1, low: 0.94, high: 1.06 }, 'unknown', 'undecided: between -6 and +6 %, needs more rounds (about 48)'],
+    [{ ratio: 0.99, low: 0.96, high: 1.02 }, 'unknown', 'undecided: between -4 and +2 %, needs more rounds (about 18)'],
     [{ ratio: 1, low: 0, high: Infinity }, 'unknown', 'undecided: fewer than 6 pairs, needs more rounds'],
   ])('of %j is %s', (ratio, kind, text) => {
     expect(verdictOf({ ...ratio, pairs: 24 }, 0.03, RATE)).toEqual({ kind, text });
