@@ -94,7 +94,7 @@ describe('expiry of events', () => {
 
     expect(event.deliveries).toMatchObject([{ status: 'failed', reason: 'expired' }]);
     expect(event.attempts).toHaveLength(1);
-    expect(server.logs()).toContain('1 deliveries as expired');
+    expect(server.logs()).toContain('1 undelivered deliveries as expired');
     expect(await counted('deliveries_expired_total')).toBe(1);
     expect(await partitions()).toBe(TABLES.length);
     await restart();

@@ -190,7 +190,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
     await page.getByRole('button', { name: 'Metadata' }).click();
     await page.getByLabel('Each line a name and a value').fill('plan: pro\nno value');
-    await page.getByText('Line 2 is no name with a value').waitFor();
+    await page.getByText('Line 2 must be a name and a value').waitFor();
     await page.getByLabel('Each line a name and a value').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
     expect(await shown.violations('08-metadata')).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();

@@ -6,10 +6,6 @@ import { Fault } from './fault';
 /** The session of a portal, as the service returns it. */
 export type OwnPortal = Schemas['OwnPortalItem'];
 export type Permission = OwnPortal['permissions'][number];
-/** The portal's own application in the API. */
-export interface Mine {
-  app: string;
-}
 
 const FORM = /^pt_[A-Za-z0-9_-]{43}$/;
 

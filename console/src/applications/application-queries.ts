@@ -3,7 +3,6 @@ import { answered, type Schemas } from '../api/client';
 import { useSigned } from '../session/session';
 import type { OverviewRange } from './application-filters';
 
-export type ApplicationItem = Schemas['ApplicationItem'];
 export type ApplicationDetail = Schemas['ApplicationDetail'];
 export type OwnEndpoint = Schemas['ApplicationEndpointDetail'];
 

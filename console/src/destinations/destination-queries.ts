@@ -3,7 +3,6 @@ import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { useSigned } from '../session/session';
 import { type DestinationFilters, FIGURES, type FiguresRange, figuresSince } from './destination-figures';
 
-export type DestinationItem = Schemas['DestinationItem'];
 export type DestinationDetail = Schemas['DestinationDetail'];
 
 /** Queries the destinations that match the filters, newest first, in pages. */

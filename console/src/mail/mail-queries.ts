@@ -11,7 +11,6 @@ import {
 
 export type EmailDetail = Schemas['EmailDetail'];
 export type Alias = Schemas['AliasItem'];
-export type MessageItem = Schemas['ReceivedMessageItem'];
 export type MessageDetail = Schemas['ReceivedMessageDetail'];
 export type Suppression = Schemas['SuppressionItem'];
 

@@ -106,12 +106,6 @@ export class WorkerHeartbeat {
     }
   }
 
-  /** Returns the milliseconds since the lease was last renewed, or null if it never was. */
-  leaseAgeMs(): number | null {
-    const [{ beatMs }] = this.names;
-    return beatMs === -Infinity ? null : this.clock.monotonicMs() - beatMs;
-  }
-
   onReaped(listener: () => void): void {
     this.reapedListeners.push(listener);
   }

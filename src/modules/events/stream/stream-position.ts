@@ -3,7 +3,6 @@ import { decodeUlid, encodeUlid } from '#kernel/ulid.js';
 
 /** The kinds of changes, numbered in the order in which the changes of one transaction are sent. */
 export const CHANGE_KINDS = { accepted: 1, attempt: 2, status: 3 } as const;
-export type ChangeKind = keyof typeof CHANGE_KINDS;
 
 /** Sort key of a row within the changes of a transaction. Kind 0 comes before all of them. */
 export interface ChangeKey {
