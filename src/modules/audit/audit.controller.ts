@@ -40,7 +40,7 @@ export class AuditController {
   @ApiOperation({
     summary: 'Export the audit log',
     description:
-      'Streams all entries, oldest first, as JSON lines or as CSV without cells that a spreadsheet would run as formulas. If the stream breaks off, it is incomplete: continue from the last entry received.',
+      'Streams all entries, oldest first, as JSON lines or as CSV in which cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, it is incomplete: continue from the last entry received.',
   })
   @ApiOkResponse({
     description: 'The entries.',

@@ -160,7 +160,7 @@ export class DomainDetail {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** Time of the last conversion or check. */
+  /** Time of the last check, or of the last change of the domain's kind. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 

@@ -61,7 +61,7 @@ export class ReportItem {
   @ApiProperty({ example: '' })
   envelope_from: string;
 
-  /** IP address of the server that delivered the report. Empty for notifications. */
+  /** IP address of the mail server that delivered the report. Empty if a provider sent it as a notification. */
   @ApiProperty({ example: '192.0.2.25' })
   received_from: string;
 

@@ -38,7 +38,19 @@ export interface PendingAccept<T> {
   ) => Promise<() => Outcomes | Promise<Outcomes>>;
 }
 
-/** Group commit of accepts. Distinguishes errors of one item from errors of the whole group. */
+/**
+ * Group commit of accepts. Distinguishes errors of one item from errors of the whole group.
+ *
+ * ```
+ * caller        AcceptGroup             PostgreSQL
+ *   │ add(item)      │                       │
+ *   ├───────────────▶│ store(items, results) │   one statement, one commit
+ *   │                ├──────────────────────▶│   results of deliveries join a small group
+ *   │                │◀──────────────────────┤ committed
+ *   │                │ follow-up: dispatch   │   runs apart: its errors undo no commit
+ *   │◀───────────────┤ outcome of this item  │
+ * ```
+ */
 export class AcceptGroup<T> {
   private readonly logger = new Logger('Ledger');
   private readonly group: GroupCommit<T, void>;

@@ -100,8 +100,8 @@ export class ReplaysController {
     description:
       'Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an ' +
       'interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). 409 if the filter names a ' +
-      'destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message, ' +
-      'or without any of them for the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter, disabled targets are skipped and counted.',
+      'destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message is live ' +
+      '(`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be live. If the filter names no target, disabled targets are skipped and counted.',
   })
   @ApiOkResponse({
     type: EventJobDryRun,

@@ -79,8 +79,8 @@ export class ReleaseDryRunResult {
   dry_run: boolean;
 
   /**
-   * Number of requests in the time range that are in the given state and were not released yet. A replay counts as the
-   * request that it replays.
+   * Number of requests in the time range that are in the given state and were not released yet. Replays of a request
+   * are not counted separately.
    */
   @ApiProperty({ type: 'integer', example: 42 })
   scanned: number;
