@@ -3,7 +3,8 @@
 //   node tools/check-language.mjs            every comment and every page
 //   node tools/check-language.mjs FILE ...   these files
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import ts from 'typescript';
 
 const IGNORED =
@@ -67,7 +68,18 @@ function faults(file) {
   );
 }
 
-const tracked = () => execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');
+/** All files of a checkout, also of one without its history. */
+function tracked() {
+  try {
+    return execFileSync('git', ['ls-files'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n');
+  } catch {
+    const isOwn = (file) => !/(^|\/)(node_modules|dist|\.posthorn|results)\//.test(`${file}/`);
+    return readdirSync('.', { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => path.join(parentPath, name))
+      .filter(isOwn);
+  }
+}
 const given = process.argv.slice(2);
 const files = (given.length > 0 ? given : tracked()).filter(
   (file) => (CODE.test(file) || file.endsWith('.md')) && !IGNORED.test(file),
