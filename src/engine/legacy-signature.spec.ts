@@ -71,7 +71,7 @@ describe('legacyHeaders', () => {
     expect(() => verified(signature.replace(`t=${now}`, `t=${now - 1}`))).toThrow('No signatures found');
   });
 
-  // reference/standards.md, section 2.1: the parts that the providers sign.
+  // Signed parts of each provider, from reference/standards.md, section 2.1.
   it.each<[string, Partial<LegacyScheme>, Record<string, string>]>([
     [
       'Shopify',

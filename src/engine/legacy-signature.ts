@@ -14,7 +14,7 @@ export interface LegacyScheme {
   content: string;
   /** Template of the header value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
   format: string;
-  /** Null for no header. */
+  /** Name of the header with the timestamp. Null if none is sent. */
   timestampHeader: string | null;
   idHeader: string | null;
 }
@@ -37,7 +37,7 @@ const PLACEHOLDER = /\{([^{}]*)\}/g;
 const BODY = '{body}';
 const VALUE_TEXT = /^(?! )[\x20-\x7e]*(?<! )$/;
 
-/** Faults together with the static headers. Paths start with `legacy_signature` and use the API's field names. */
+/** Returns the faults of a scheme, including conflicts with static headers. Paths start with `legacy_signature`. */
 export function legacySchemeFaults(
   scheme: LegacyScheme,
   staticHeaders: Readonly<Record<string, string>>,
@@ -66,7 +66,7 @@ export function legacySchemeFaults(
   return faults;
 }
 
-/** Lower-case names. Only for a scheme without faults. A string body is signed as UTF-8. */
+/** Returns headers with lower-case names. `legacy` must have no faults. A string body is signed as UTF-8. */
 export function legacyHeaders(
   legacy: LegacySignature,
   id: string,

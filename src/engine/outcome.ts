@@ -1,7 +1,7 @@
 import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
 
 /**
- * `blocked`: by the SSRF protection. `protocol`: no valid answer. `refused`: not sent, because targets of this type
+ * `blocked`: by the SSRF protection. `protocol`: no valid response. `refused`: not sent, because targets of this type
  * cannot accept the payload. `adapter`: a fault of the adapter for this type.
  */
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
@@ -17,14 +17,14 @@ export const ATTEMPT_ERRORS = [
   'adapter',
 ] as const;
 
-/** `outcome` is set by protocols that do not express the result by the status. */
+/** Result of an attempt. `outcome` is set by protocols whose status does not express the result. */
 export type Answer =
   | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };
 
 /**
  * `throttled`: the receiver asks for less traffic. `refused`: this payload will never be accepted. `deferred`: retry
- * this payload later, which says nothing about others (a greylisted recipient).
+ * this payload later, for example for a greylisted recipient. Other payloads are unaffected.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -37,17 +37,17 @@ export type Decision =
   | { status: 'retrying'; dueAt: Date };
 
 export interface Progress {
-  /** Including the current one. */
+  /** Number of attempts, including the current one. */
   attemptsUsed: number;
   firstAttemptAt: Date;
 }
 
 export interface FailedAttempt {
-  /** Within the delivery, starting at 1. */
+  /** Number of the attempt within the delivery, starting at 1. */
   number: number;
-  /** `throttled`: the target asks for less traffic. `deferred`: a recipient of an email is to be tried again. */
+  /** `throttled`: the target asks for less traffic. `deferred`: a recipient of an email will be tried again. */
   outcome: 'failed' | 'throttled' | 'deferred';
-  /** Null when there was no answer. */
+  /** Status of the response. Null without a response. */
   status: number | null;
   error: AttemptError | null;
 }
@@ -56,7 +56,7 @@ export interface FailedAttempt {
 export type RetryRuling = { delaySeconds: number } | 'never';
 
 export interface RuledRetryPolicy extends RetryPolicy {
-  /** Returns null for no exception. Never throws. */
+  /** Returns null to keep the delay of the schedule. Never throws. */
   rule?: (failed: FailedAttempt) => RetryRuling | null;
 }
 
@@ -79,8 +79,8 @@ export function isHardFailure(outcome: Outcome): boolean {
 }
 
 /**
- * `random` is in [0, 1). `Retry-After` counts only on throttled and deferred answers: on others, a broken receiver
- * could stretch the schedule. It can delay an attempt, but never advance or add one.
+ * `random` is in [0, 1). `Retry-After` is used only on throttled and deferred responses, because a broken receiver
+ * could otherwise stretch the schedule. It can delay an attempt, but never advance or add one.
  */
 export function decide(
   outcome: Outcome,
@@ -109,7 +109,7 @@ function failedAttempt(outcome: FailedAttempt['outcome'], answer: Answer, number
   return { number, outcome, status: isAnswered ? answer.status : null, error: isAnswered ? null : answer.error };
 }
 
-/** From 0 to 24 h; `null` if missing or invalid. RFC 9110 section 10.2.3. Negative or past values are 0. */
+/** Returns 0 to 24 h, or `null` if missing or invalid (RFC 9110, 10.2.3). Negative or past values become 0. */
 export function retryAfterMs(value: string | null, now: Date): number | null {
   if (value === null) return null;
   const text = value.trim();

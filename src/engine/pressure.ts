@@ -5,14 +5,14 @@ export interface Pressure {
   drainPerSecond: number;
 }
 
-/** Accepted backlog, in ms of the current rate. With less, slots would be empty between two commits. */
+/** Accepted backlog, in ms of the current rate. With less backlog, slots would be empty between two commits. */
 const LEAD_MS = 100;
-/** Minimum accepted backlog, for environments with too few recent deliveries to know the rate. */
+/** Minimum accepted backlog, for environments with too few recent deliveries to compute a rate. */
 const READY_MIN = 64;
-/** Maximum wait of a request, whatever the backlog. Clients must not time out before they are answered. */
+/** Maximum wait of a request, whatever the backlog, so that clients get a response before they time out. */
 export const PACE_MS_MAX = 2_000;
 
-/** `underWay`: deliveries whose commit is in flight. A request needs room for one, however many it creates. */
+/** `underWay`: deliveries whose commit is in flight. A request enters if one fits, however many it creates. */
 export function mayEnter(pressure: Pressure, underWay: number, waitedMs: number): boolean {
   return waitedMs >= PACE_MS_MAX || pressure.ready + underWay <= readyMax(pressure);
 }
@@ -21,19 +21,19 @@ function readyMax({ drainPerSecond }: Pressure): number {
   return Math.max(READY_MIN, (drainPerSecond * LEAD_MS) / 1000);
 }
 
-/** Longest average time in a slot because of this machine. Slower attempts wait for their receivers. */
+/** Maximum average time in a slot that this machine can cause. Longer attempts wait for their receivers. */
 const PLACE_MS_MAX = 1_000;
 
-/** If so, waiting for a slot means waiting for CPU. `running` is the number of occupied slots. */
+/** Returns true if waiting for a slot means waiting for CPU. `running` is the number of occupied slots. */
 export function turnsOver(running: number, drainPerSecond: number): boolean {
   return running * 1000 <= drainPerSecond * PLACE_MS_MAX;
 }
 
 /** A decaying counter of recent events. Mutated in place by its single owner, like a window. */
 export interface Meter {
-  /** Decayed over time. */
+  /** Number of events, decayed over time. */
   weight: number;
-  /** From a monotonic clock. */
+  /** Time of the last event, from a monotonic clock. */
   atMs: number;
 }
 
@@ -55,9 +55,9 @@ function weightAt({ weight, atMs }: Meter, nowMs: number): number {
 
 /** Mutated in place, like a window. */
 export interface Answering {
-  /** Failures and unknown targets count as slow. */
+  /** Average response time. Failures and unknown targets count as slow. */
   meanMs: number;
-  /** From a monotonic clock. */
+  /** Time of the last update, from a monotonic clock. */
   atMs: number;
 }
 
@@ -81,7 +81,7 @@ export function noteAnswer(
   answering.atMs = nowMs;
 }
 
-/** The target answers as fast as a loaded machine can call it, so its deliveries do not wait for it. */
+/** Returns whether deliveries do not wait for the target: it responds as fast as a loaded machine calls it. */
 export function isQuick({ meanMs, atMs }: Answering, nowMs: number): boolean {
   return meanMs < QUICK_MS && nowMs - atMs < QUICK_MS;
 }

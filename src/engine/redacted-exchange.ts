@@ -1,14 +1,14 @@
-/** Without the body of the request. Names are in lower case. */
+/** A request and its response, without the body of the request. Header names are in lower case. */
 export interface RedactedExchange {
   method: string;
-  /** Without user, password and fragment, which are not sent. */
+  /** URL without user, password and fragment, which are not sent. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Null without an answer. */
+  /** Headers of the response. Null without a response. */
   answered: Readonly<Record<string, string>> | null;
 }
 
-/** As stored. Null stands for a header of the event, which is stored with the event and erased with it. */
+/** The stored form. Null stands for a header of the event, which is stored with the event and erased with it. */
 export interface KeptExchange {
   method: string;
   url: string;
@@ -16,7 +16,7 @@ export interface KeptExchange {
   answered: Record<string, string> | null;
 }
 
-/** Maximum length of all names and values per direction. Headers that exceed it are left out. */
+/** Maximum length of all header names and values per direction. Headers beyond it are omitted. */
 const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 

@@ -1,5 +1,5 @@
 export interface RetryPolicy {
-  /** Including the first one. At least 1. */
+  /** Number of attempts, including the first one. At least 1. */
   maxAttempts: number;
   /** Attempt k (1-based) waits at most `scheduleSeconds[k - 1]`. The last step repeats. Empty: no delay. */
   scheduleSeconds: readonly number[];
@@ -13,7 +13,7 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
 
 /**
  * Returns when attempt `next` (1-based) is due, or `null` when no attempts are left. `random` is in [0, 1). The earlier
- * steps are anchored to the first attempt: anchored to the last one, full jitter would halve the 28 hours that a
+ * steps are counted from the first attempt: counted from the last attempt, full jitter would halve the 28 hours that a
  * receiver has to recover. After a downtime of the service, deliveries resume at `now` with the jitter of the step, so
  * that the backlog does not hit the receiver at once.
  */
@@ -26,7 +26,7 @@ export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, n
   return new Date(Math.max(nominalStart, now.getTime()) + jitterMs);
 }
 
-/** For a delay from a retry policy. Without jitter, because the policy decides about it. */
+/** Returns the due time for a delay that a retry policy chose. Adds no jitter, because that is up to the policy. */
 export function dueAfter(delaySeconds: number, now: Date): Date {
   return new Date(now.getTime() + Math.round(delaySeconds * 1000));
 }
@@ -36,7 +36,7 @@ export function stepSeconds({ scheduleSeconds }: RetryPolicy, attempt: number): 
   return scheduleSeconds[Math.min(attempt, scheduleSeconds.length) - 1] ?? 0;
 }
 
-/** Between the first and the last attempt of a delivery. */
+/** Returns the longest time between the first and the last attempt of a delivery. */
 export function longestSeconds(policy: RetryPolicy): number {
   let seconds = 0;
   for (let attempt = 1; attempt <= policy.maxAttempts; attempt += 1) seconds += stepSeconds(policy, attempt);

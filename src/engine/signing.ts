@@ -16,8 +16,8 @@ const SPKI_PREFIX_BYTES = 12;
 const NO_PRIVATE_KEYS: readonly KeyObject[] = Object.freeze([]);
 
 /**
- * Parses `whsec_` and the padded standard base64 of 24 to 64 bytes. Only this canonical spelling, because the libraries
- * of receivers decode others differently. @throws TypeError for anything else; the message never quotes the secret.
+ * Parses `whsec_` and the padded standard base64 of 24 to 64 bytes. Rejects other spellings, because the libraries of
+ * receivers decode them differently. @throws TypeError for anything else; the message never quotes the secret.
  */
 export function parseSecret(secret: string): Buffer {
   if (!secret.startsWith(SECRET_PREFIX)) throw new TypeError('A signing secret starts with "whsec_".');
@@ -41,7 +41,7 @@ export function privateKeyOf(seed: Buffer): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
 }
 
-/** For `v1a` signatures: `whpk_` and the base64 of its 32 bytes. */
+/** Returns the public key for `v1a` signatures: `whpk_` and the base64 of its 32 bytes. */
 export function formatPublicKey(privateKey: KeyObject): string {
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX_BYTES);
   return PUBLIC_KEY_PREFIX + publicKey.toString('base64');

@@ -8,8 +8,8 @@ export function storableText(text: string): string {
 }
 
 /**
- * Replaces as `storableText`, in field names too. Operates on the value, because in serialized JSON the six characters
- * `\u0000` are either an escape or, after another backslash, text.
+ * Replaces characters like `storableText`, in field names too. Operates on the value, because in serialized JSON the
+ * six characters `\u0000` are either an escape or, after another backslash, text.
  */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);

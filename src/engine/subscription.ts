@@ -4,7 +4,7 @@ const CHANNEL = /^[A-Za-z0-9._:/-]+$/;
 const LENGTH_MAX = 256;
 const WILDCARD = '.*';
 
-/** Valid are an exact type, or `prefix.*` for all types below `prefix.`. */
+/** Returns the fault of a pattern. Valid are an exact type, and `prefix.*` for all types below `prefix.`. */
 export function patternFault(pattern: string): string | null {
   if (pattern.length > LENGTH_MAX) return `has at most ${LENGTH_MAX} characters`;
   if (!PATTERN.test(pattern)) return 'must be an event type such as invoice.paid, or a prefix such as invoice.*';
@@ -22,12 +22,12 @@ export interface Subscription {
   matchesChannels(channels: readonly string[]): boolean;
 }
 
-/** The type itself, and a wildcard for each of its prefixes. */
+/** Returns the type itself, and a wildcard for each of its prefixes. */
 export function patternsOf(type: string): string[] {
   return [type, ...[...type.matchAll(/\./g)].map(({ index }) => `${type.slice(0, index)}${WILDCARD}`)];
 }
 
-/** Only for patterns and channels without faults. An empty list of patterns matches every type. */
+/** `patterns` and `channels` must have no faults. An empty list of patterns matches every type. */
 export function subscription(patterns: readonly string[], channels: readonly string[]): Subscription {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith(WILDCARD)));
   const prefixes = patterns.filter((pattern) => pattern.endsWith(WILDCARD)).map((pattern) => pattern.slice(0, -1));

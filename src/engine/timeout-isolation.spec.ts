@@ -31,7 +31,7 @@ describe('isIsolated', () => {
 
   it('lasts while timed-out attempts continue at the rate of a quarter of the slots', () => {
     const silence = emptyTimeoutHistory();
-    // 17 per second: 256 slots of fifteen seconds each.
+    // 17 timeouts per second: 256 slots that are each occupied for fifteen seconds.
     for (let i = 0; i < 17 * 60; i += 1) recordAttemptEnd(silence, false, i * (1_000 / 17));
 
     expect(isIsolated(silence, 60_000)).toBe(true);

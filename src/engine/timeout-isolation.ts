@@ -1,19 +1,19 @@
 import { decay } from './decay.js';
 
-/** Of targets that have not responded recently. Mutated in place by its single owner. */
+/** Timeouts of targets that have not responded recently. Mutated in place by its single owner. */
 export interface TimeoutHistory {
   /** Attempts that timed out, decayed over time. */
   unanswered: number;
-  /** Attempts with an answer of any kind, decayed over time. */
+  /** Attempts with a response of any kind, decayed over time. */
   answered: number;
-  /** From a monotonic clock. */
+  /** Time of the last attempt, from a monotonic clock. */
   atMs: number;
 }
 
 /** Time after which a count has decayed to 1/e, about a third. Equal to the default timeout of an attempt, 15 s. */
 const MEMORY_MS = 15_000;
 const UNANSWERED_MIN = 32;
-/** At least nine of ten such attempts must time out. */
+/** Isolation requires that at least nine of ten such attempts time out. */
 const UNANSWERED_PER_ANSWERED = 9;
 
 export function emptyTimeoutHistory(): TimeoutHistory {
@@ -27,7 +27,7 @@ export function recordAttemptEnd(timeoutHistory: TimeoutHistory, isAnswered: boo
   timeoutHistory.atMs = nowMs;
 }
 
-/** An attempt at another unresponsive target would very likely time out. */
+/** Returns whether an attempt at another unresponsive target would very likely time out. */
 export function isIsolated(timeoutHistory: TimeoutHistory, nowMs: number): boolean {
   const { unanswered, answered } = timeoutHistory;
   return (

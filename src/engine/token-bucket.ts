@@ -1,20 +1,20 @@
-/** Both are above 0. Refilled evenly. The uses of a whole period may be taken at once. */
+/** `count` tokens per period, refilled evenly. Both values are above 0. All tokens may be taken at once. */
 export interface Quota {
   count: number;
   periodMs: number;
 }
 
-/** Unlike other engine values, it is mutated in place by its single owner. */
+/** State of a token bucket. Unlike other engine values, it is mutated in place by its single owner. */
 export interface Bucket {
-  /** From 0 to `count`. Fractions are partly refilled tokens. */
+  /** Tokens left, from 0 to `count`. Fractions are partly refilled tokens. */
   tokens: number;
-  /** Latest time that was seen, in milliseconds since the epoch. */
+  /** Latest time that a call passed, in milliseconds since the epoch. */
   updatedAtMs: number;
 }
 
 export interface Taken {
   allowed: boolean;
-  /** Whole tokens. */
+  /** Whole tokens left. */
   remaining: number;
   /** Whole seconds until the quota is full again, for `RateLimit-Reset`. */
   resetSeconds: number;
@@ -22,7 +22,7 @@ export interface Taken {
   retryAfterSeconds: number;
 }
 
-/** Far below one token, and far above the rounding error of a day of refills. */
+/** Tolerance in tokens: far below one token, and far above the rounding error of a day of refills. */
 const ROUNDING = 1e-6;
 
 export function fullBucket(quota: Quota, nowMs: number): Bucket {
@@ -30,9 +30,9 @@ export function fullBucket(quota: Quota, nowMs: number): Bucket {
 }
 
 /**
- * Takes `n` tokens, or none when there are fewer. Mutates `bucket`. A changed quota applies from the next call. A clock
+ * Takes `n` tokens, or none if there are fewer. Mutates `bucket`. A changed quota applies from the next call. A clock
  * that goes back refills nothing, because the clocks of two machines would otherwise refill in turn. Only a step back
- * of more than a period is a correction: the bucket is never blocked for longer.
+ * of more than a period counts as a clock correction, so the bucket is never blocked for longer.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

@@ -5,7 +5,7 @@ import { CLOSE_ARRAY, CLOSE_OBJECT, COMMA, END, JsonScanner, NUMBER, OPEN_ARRAY,
 
 interface Level {
   readonly outer: Level | null;
-  /** Within the enclosing level. */
+  /** Member name or list index within the enclosing level. */
   readonly name: string | number;
   readonly isList: boolean;
   /** The member that is being read. */
@@ -20,15 +20,15 @@ interface Lost {
   number: string;
 }
 
-/** Enough faults for one round of repairs. */
+/** Maximum number of reported faults: enough for one round of repairs. */
 const LOST_MAX = 20;
 const PATH_LENGTH_MAX = 500;
 const SHOWN_LENGTH_MAX = 60;
 
 /**
- * Numbers that JavaScript would change: ids beyond 2^53, too many digits, 1e400. Ignores the top-level members `kept`,
- * and members that a later one of the same name replaces. At most 20 faults. `text` must be accepted by `JSON.parse`.
- * It is scanned without recursion, because the caller controls the depth.
+ * Returns numbers that JavaScript would change: ids beyond 2^53, too many digits, 1e400. Ignores the top-level members
+ * `kept`, and members that a later member of the same name replaces. Returns at most 20 faults. `text` must be accepted
+ * by `JSON.parse`. It is scanned without recursion, because the caller controls the depth.
  */
 export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];

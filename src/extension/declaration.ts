@@ -3,11 +3,11 @@ import type { MigrationInterface } from 'typeorm';
 import type { Role } from '#kernel/config/config.js';
 
 export interface ExtensionDeclaration {
-  /** In lower case. Also the prefix of its tables: `nats` has `nats_subject_hours`. */
+  /** Name in lower case. Also the prefix of the extension's tables: `nats` has `nats_subject_hours`. */
   name: string;
-  /** Entities of its tables, for `Database.manager()`. */
+  /** Entities of the extension's tables, for `Database.manager()`. */
   entities?: readonly Type[];
-  /** In the order of their timestamps. Class names begin with the extension's name and end with the timestamp. */
+  /** Migrations, ordered by timestamp. Class names begin with the extension's name and end with the timestamp. */
   migrations?: readonly Type<MigrationInterface>[];
 }
 

@@ -28,7 +28,7 @@ export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
 export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
-// Agent tools: providers that extend AgentTools are discovered. Use this copy of Zod, because there must be only one.
+// Agent tools: Posthorn discovers providers that extend AgentTools. Use this copy of Zod, which must be the only one.
 export { z } from 'zod';
 export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
 export type {

@@ -12,8 +12,8 @@ export interface Presented {
 }
 
 /**
- * Decides who may use a route. A provider of an extension that extends this class replaces the scopes. Called before
- * the body is read, and again by the guard of the handler. It must be synchronous and must not throw.
+ * Decides who may use a route. If an extension provides a subclass, it replaces the scope check. The rule is called
+ * before the body is read, and again by the guard of the handler. It must be synchronous and must not throw.
  */
 export abstract class AccessRule {
   /** Returns undefined if the request is allowed. */
@@ -40,7 +40,7 @@ export class ScopeRule extends AccessRule {
   }
 }
 
-/** That of an extension, or the scopes. */
+/** Applies the rule of an extension if there is one, otherwise the scopes. */
 @Injectable()
 export class AccessRules implements OnModuleInit {
   private rule: AccessRule = new ScopeRule();

@@ -4,32 +4,32 @@ import { type Caller, type PortalPermission, type Scope as KeyScope, type Tenant
 import { unauthenticated } from './access-rules.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Needs the installation's OPERATOR_KEY and reaches no tenant's data. */
+/** The route needs the installation's OPERATOR_KEY and cannot access any tenant's data. */
 export const OperatorOnly = (): MethodDecorator => withRouteConfig({ access: 'operator' });
 
-/** At least this scope (specification, Authentication 3). Below `/v1` also a session of a member with that role. */
+/** Requires a key of at least this scope (Authentication 3), or below `/v1` a session of a member with that role. */
 export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ access: scope });
 
-/** Answers without a key. `uncounted` exempts from the rate limits, only for the operator's probes. */
+/** The route needs no key. `uncounted` exempts it from the rate limits, only for the operator's probes. */
 export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =>
   withRouteConfig({ access: 'public', ...options });
 
 /** Serves an HTML page without a key. Errors before or in the handler are shown as a page. */
 export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
 
-/** For the session itself, so a session need not name an environment. */
+/** For routes about the session itself, where a session need not name an environment. */
 export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
 
 /**
- * Also accepts a customer portal's token with this permission, for its own application (`:app` in the path, as an
- * `app_` id). Other routes reject such tokens. A portal token may set only `fields` of the body, if given.
+ * Also accepts a customer portal's token with this permission, for the token's own application (`:app` in the path, as
+ * an `app_` id). Other routes reject such tokens. If `fields` is given, a portal token may set no other fields.
  */
 export const TakesPortalToken = (
   permission: PortalPermission,
   options: { fields?: readonly string[] } = {},
 ): MethodDecorator => withRouteConfig({ portal: { permission, ...options } });
 
-/** Only reads. An `EventSource` needs just a session cookie, and names the `environment` in the query. */
+/** For read-only routes. An `EventSource` needs just a session cookie, and names the `environment` in the query. */
 export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSource: true });
 
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => callerOf(context));

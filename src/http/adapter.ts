@@ -13,7 +13,7 @@ import { coalesceSocketWrites } from './coalesced-writes.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
 
-/** `net.Socket` without importing it. */
+/** The used part of `net.Socket`, declared without importing it. */
 interface ClientSocket {
   readonly writable: boolean;
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
@@ -21,7 +21,7 @@ interface ClientSocket {
   destroy(): void;
 }
 
-/** `http.IncomingMessage` without importing it. */
+/** The used part of `http.IncomingMessage`, declared without importing it. */
 export interface HostedRequest {
   url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -31,10 +31,10 @@ export interface HostedRequest {
 /** 1 MiB of payload plus room for the fields around it. */
 const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
-/** Time by which the whole request must have arrived, against clients that send one byte a minute. */
+/** Time limit for receiving a whole request, against clients that send one byte a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Longer than the idle timeout of common load balancers. The load balancer must be the side that closes. */
+/** Exceeds the idle timeout of common load balancers, so that the load balancer closes idle connections first. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** Answers to Node's parser errors and to CONNECT. Every other error is 400. */
@@ -47,7 +47,7 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: st
 
 /** Fastify without its own parsers, request log and error bodies. */
 export class EdgeAdapter extends FastifyAdapter {
-  /** Answers requests that the router itself rejects. `configureApp` sets it. */
+  /** Responds to requests that the router itself rejects. `configureApp` sets it. */
   answerUnrouted: (error: Error, request: FastifyRequest, reply: FastifyReply) => void = (error, _, reply) => {
     reply.send(error);
   };
@@ -71,8 +71,7 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Posthorn's own check of the Host header answers with the error envelope. Node's check would answer without a
-    // body.
+    // Posthorn's own check of the Host header responds with the error envelope. Node's check would send no body.
     http: { requireHostHeader: false },
     // During the drain, requests that arrive on open connections are served, with `Connection: close`.
     return503OnClosing: false,
@@ -83,19 +82,19 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
   });
   const { server } = adapter.getInstance();
   server.on('connection', coalesceSocketWrites);
-  // Without a listener, Node closes the connection of a CONNECT without an answer.
+  // Without a listener, Node closes the connection of a CONNECT request without a response.
   server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
   return adapter;
 }
 
-/** Avoids Fastify's child logger for every request. Posthorn adds the request id to the few lines it logs. */
+/** Avoids Fastify's child logger for every request. Posthorn adds the request id to its few log lines instead. */
 function withoutChildren(logger: Logger): FastifyBaseLogger {
   const single = Object.create(logger) as FastifyBaseLogger;
   single.child = () => single;
   return single;
 }
 
-/** For bytes that are no HTTP request. Like Node, sends nothing if an answer has begun on this connection. */
+/** Responds to bytes that are not an HTTP request. Like Node, sends nothing if a response has begun. */
 function refuseSocket(error: Pick<ConnectionError, 'code'>, socket: ClientSocket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy();
   const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];

@@ -22,7 +22,7 @@ const MADE_NOTHING = 200;
 /**
  * Commits a route's change and its audit entry in one unit of work: both or neither. An effect that cannot be part of a
  * transaction starts after the entry is committed (`Database.commitEarly`, ADR 20). Each audited route has its own
- * instance, so others have no overhead.
+ * instance, so other routes have no overhead.
  */
 export class AuditInterceptor implements NestInterceptor {
   constructor(
@@ -47,7 +47,7 @@ export class AuditInterceptor implements NestInterceptor {
     );
   }
 
-  /** A creating route answered 200: the resource existed already, or it was a dry run. Nothing changed then. */
+  /** Detects a creating route that changed nothing: its status is 200 because the resource existed or for a dry run. */
   private hasMadeNothing(context: ExecutionContext): boolean {
     const { route, showing } = this.audited;
     if (route.method !== 'POST' || showing.about !== 'collection') return false;
@@ -85,14 +85,14 @@ export class AuditInterceptor implements NestInterceptor {
     if (shown === 'nothing') return answered;
     if (shown === 'content') return outlineOf(answered ?? {});
     const now = await shown(context);
-    // A rotation creates a new resource, with another id than the rotated one.
+    // A rotation creates a new resource, whose id differs from the rotated one's.
     const made = answered?.['id'];
     return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
       ? { ...now, made }
       : now;
   }
 
-  /** `keys` for `/v1/keys/:id/rotate`: the last segment before an id, else the first. When creating: the collection. */
+  /** Returns the segment before the last id (`keys` in `/v1/keys/:id`), a creation's collection, or the first. */
   private resourceType(): string {
     const {
       route: { method, path },
@@ -104,7 +104,7 @@ export class AuditInterceptor implements NestInterceptor {
     return (at < 0 ? words[0] : words[at]) ?? '';
   }
 
-  /** Of the created resource, or the last one in the path, even if the caller used a `uid` or an address. */
+  /** Returns the id of the created resource or the path's last one, even if the path has a `uid` or an address. */
   private resourceId({ params }: FastifyRequest, shown: Fields | null, answered: Fields | null): string | null {
     const {
       route: { method },
@@ -118,7 +118,7 @@ export class AuditInterceptor implements NestInterceptor {
   }
 }
 
-/** For changes except traffic, inside the `Idempotency-Key`'s unit of work. Call before the routes are created. */
+/** Audits changes except traffic, inside the `Idempotency-Key`'s unit of work. Call before routes are created. */
 export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, database: Database): void {
   for (const route of routes) {
     if (auditModeOf(route) === 'never') continue;
@@ -154,7 +154,7 @@ function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOper
 
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Only ids, counts and flags: content in an erased payload must not survive in the audit log. */
+/** Keeps only ids, counts and flags: content of an erased payload must not survive in the audit log. */
 function outlineOf(answered: Fields): Fields {
   return Object.fromEntries(
     Object.entries(answered).filter(

@@ -11,7 +11,7 @@ import { type Counted, type QuotaVerdict, RateLimiter } from './rate-limiter.js'
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
-/** Longer than any token that Posthorn issues. Longer values are not examined. */
+/** Exceeds the length of any token that Posthorn issues. Longer values are rejected unexamined. */
 const BEARER_LENGTH_MAX = 512;
 
 /** First step, before the body is read: authenticates, counts against the quotas, checks access to the route. */
@@ -62,7 +62,7 @@ export class AuthenticationHook {
     );
   }
 
-  /** For requests that the router itself rejects: counts by address and sets the same headers. Throws 429. */
+  /** Counts requests that the router itself rejects, by address, and sets the same headers. Throws 429. */
   async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
     const tooMany = limit(reply, await this.count(request));
@@ -70,15 +70,15 @@ export class AuthenticationHook {
   }
 
   /**
-   * That of BASE_URL, or else the origin that the request was sent to, so that the console works on every address of
-   * the listener. This is safe, since a browser sends a cookie only to its own host.
+   * Returns the origin of BASE_URL. Without BASE_URL, returns the origin that the request was sent to, so that the
+   * console works on every address of the listener. This is safe, since a browser sends a cookie only to its own host.
    */
   private ownOrigin(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl } = this.config;
     return (configuredBaseUrl === null ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** Not cacheable: unlike the Authorization header, a cookie does not keep shared caches from storing. */
+  /** Disables caching. Unlike an Authorization header, a cookie does not keep shared caches from storing. */
   private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('cache-control', 'no-store');
     const asked = environmentAsked(request);
@@ -110,7 +110,7 @@ export class AuthenticationHook {
     }
   }
 
-  /** Rejecting before the body is read saves reading it. The guard of the handler applies the same rule. */
+  /** Checks access before the body is read, which saves reading it. The guard of the handler applies the same rule. */
   private check(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -126,7 +126,7 @@ export class AuthenticationHook {
     return refused;
   }
 
-  /** Null if no quota is configured. A request with an invalid key is counted by address, as without a key. */
+  /** Returns null without a configured quota. A request with an invalid key is counted by address, as without a key. */
   private count({ caller, ip }: FastifyRequest): QuotaVerdict | Promise<QuotaVerdict> | null {
     const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;
@@ -168,7 +168,7 @@ function limit(reply: FastifyReply, quotaVerdict: QuotaVerdict | null): ApiError
   return new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
 }
 
-/** RFC 9112, section 3.2: exactly one Host. No U+0000 in the URL, which PostgreSQL's text cannot hold. */
+/** Returns a fault unless there is exactly one Host (RFC 9112, 3.2) and no U+0000, which PostgreSQL cannot store. */
 function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
   const hosts = hostCount(raw.rawHeaders);
   if (hosts === 0 && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
@@ -178,7 +178,7 @@ function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
 
 const severalHosts = (): ApiError => badRequest('Send one Host header.');
 
-/** Names have even indexes. Node keeps the first of several, while a proxy in front may use the last. */
+/** Counts Host headers. Node keeps the first of several, while a proxy may use the last. Names have even indexes. */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,13 +1,13 @@
 import type { DestinationStream } from 'pino';
 
-/** Unnoticed by a reader of the log. Ten thousand lines a second become about a hundred writes. */
+/** Maximum delay of a log line, too short to notice. Turns ten thousand lines a second into about a hundred writes. */
 const HELD_MS_MAX = 20;
-/** A quarter of what a pipe accepts in one write. */
+/** Maximum batch size: a quarter of what a pipe accepts in one write. */
 const HELD_CHARACTERS_MAX = 16_384;
 
 /**
- * Writes log lines in batches, and at the latest when the process exits. A write for each line would cost more than the
- * line itself, on both ends of the pipe. A process that is killed loses the lines that it still holds.
+ * Writes log lines in batches, and at the latest when the process exits. A separate write for each line would cost more
+ * than the line itself, on both ends of the pipe. A process that is killed loses its unwritten lines.
  */
 export class BatchedLines implements DestinationStream {
   private held = '';

@@ -8,7 +8,7 @@ const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 /** Bodies that contain escapes which PostgreSQL cannot store. Only these are searched for unstorable characters. */
 const suspects = new WeakSet<object>();
 
-/** Others get 415. A module with raw bodies registers parsers in its own Fastify plugin, unaffected by this. */
+/** Registers the JSON parser. Other types get 415, except in Fastify plugins that register their own parsers. */
 export function registerJsonParser(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
@@ -20,7 +20,7 @@ export function registerJsonParser(fastify: FastifyInstance): void {
   });
 }
 
-/** The body may contain U+0000 or half of a surrogate pair. */
+/** Returns whether the body may contain U+0000 or half of a surrogate pair. */
 export function isSuspect(body: object): boolean {
   return suspects.has(body);
 }
@@ -65,7 +65,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Own keys `__proto__` become the prototype of any object that they are assigned to. */
+/** Drops own keys `__proto__`, which would become the prototype of any object that they are assigned to. */
 function dropPrototypes(value: unknown): void {
   const rest: unknown[] = [value];
   while (rest.length > 0) {

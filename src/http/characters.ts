@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.js';
 import { FAULTS_MAX } from './faults.js';
 
-/** U+0000 and unpaired surrogates: JSON can express them, PostgreSQL's text and jsonb cannot store them. */
+/** U+0000 and unpaired surrogates. JSON can express them, but PostgreSQL's text and jsonb cannot store them. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
 const MESSAGE = 'must not contain U+0000 or half of a surrogate pair';

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
-/** For code that makes the client wait. */
+/** Connection state, for code that makes the client wait. */
 export interface Client {
-  /** True if the connection is closed, so that an answer would be lost. */
+  /** Returns true if the connection is closed, so that a response would be lost. */
   isGone(): boolean;
 }
 

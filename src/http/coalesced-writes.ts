@@ -1,4 +1,4 @@
-/** As a stream passes them to `_writev`. */
+/** A chunk as streams pass it to `_writev`. */
 export interface PendingChunk {
   readonly chunk: string | Uint8Array;
   readonly encoding: BufferEncoding | 'buffer';
@@ -6,13 +6,13 @@ export interface PendingChunk {
 
 type Done = (error?: Error | null) => void;
 
-/** `net.Socket` without importing it. Implementers of `stream.Writable` provide both methods. */
+/** The used part of `net.Socket`, declared without importing it. `stream.Writable` provides both methods. */
 export interface WritingConnection {
   _write(chunk: string | Uint8Array, encoding: BufferEncoding | 'buffer', done: Done): void;
   _writev?: ((chunks: PendingChunk[], done: Done) => void) | null;
 }
 
-/** `node:http` ends an answer with an empty chunk. `writev` costs more than writing the one other chunk. */
+/** Omits the empty chunk that ends a response of `node:http`. A `writev` of both costs more than a write. */
 export function coalesceSocketWrites(connection: WritingConnection): void {
   const writev = connection._writev;
   if (!writev) return;

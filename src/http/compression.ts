@@ -3,9 +3,9 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ContentCoding, preferredCoding } from './content-coding.js';
 
-/** Below this size the headers and the call cost more than the saved bytes. */
+/** Minimum size. Below it, the headers and the call cost more than the saved bytes. */
 const BYTES_MIN = 1_024;
-/** Compressions share the thread pool with DNS lookups and files, so further answers are sent uncompressed. */
+/** Maximum concurrent compressions. They share the thread pool with DNS and files. Others stay uncompressed. */
 const RUNNING_MAX = 2;
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
@@ -32,7 +32,7 @@ const ENCODERS: Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 type Sent = (error: null, payload: unknown) => void;
 
-/** Before Fastify computes the length, and off the event loop. */
+/** Compresses before Fastify computes the length, and off the event loop. */
 export function registerCompression(fastify: FastifyInstance): void {
   let running = 0;
   fastify.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent) => {

@@ -85,14 +85,14 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
 
 const requests = new Logger('http');
 
-/** Log fields of a caller. For a token that an extension authenticates, its subject. */
+/** Returns the caller's log fields. For a token that an extension authenticates: the subject. */
 function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
   if (portal !== undefined) return { portal_session_id: showId('pls', portal.id) };
   if (session !== undefined) return { session_id: showId('ses', session.id) };
   return keyId.startsWith('token:') ? { subject: keyId.slice('token:'.length) } : { key_id: showId('ek', keyId) };
 }
 
-/** At `debug`: the filter logs server errors at `error`. Never the query, which may contain secrets. */
+/** Logs at `debug`: the filter logs server errors at `error`. Never logs the query, which may contain secrets. */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
   const fields = {

@@ -1,10 +1,10 @@
-/** `http.ServerResponse` that has not begun, without importing it. */
+/** The used part of an unstarted `http.ServerResponse`, declared without importing it. */
 interface Answer {
   headersSent: boolean;
   shouldKeepAlive: boolean;
 }
 
-/** `net.Socket` without importing it. */
+/** The used part of `net.Socket`, declared without importing it. */
 interface ClientConnection {
   readonly bytesRead: number;
   readonly _httpMessage?: Answer | null;
@@ -12,7 +12,7 @@ interface ClientConnection {
   destroy(): void;
 }
 
-/** `http.Server` without importing it. */
+/** The used part of `http.Server`, declared without importing it. */
 export interface DrainedServer {
   on(event: 'connection', listener: (connection: ClientConnection) => void): unknown;
   prependListener(event: 'request', listener: (request: unknown, answer: Answer) => void): unknown;
@@ -22,9 +22,9 @@ export interface DrainedServer {
 const SWEEP_MS = 100;
 
 /**
- * Closes keep-alive connections at shutdown without interrupting a request. Answers carry `Connection: close`, so that
- * clients use another connection next and the remaining ones are idle. Closing one immediately would break requests in
- * flight.
+ * Closes keep-alive connections at shutdown without interrupting a request. Responses carry `Connection: close`, so
+ * that clients use another connection next and open connections become idle. Closing them immediately would break
+ * requests in flight.
  */
 export class ConnectionDrain {
   private readonly connections = new Set<ClientConnection>();
@@ -38,7 +38,7 @@ export class ConnectionDrain {
     });
   }
 
-  /** Every answer now ends its connection, also for requests already here. New connections are still accepted. */
+  /** Makes every response end its connection, also for requests in progress. New connections are still accepted. */
   announce(): void {
     this.server.prependListener('request', (_request, answer) => {
       answer.shouldKeepAlive = false;
@@ -48,7 +48,7 @@ export class ConnectionDrain {
     }
   }
 
-  /** Repeats until `stop`. An idle connection would delay the server's close, an unused one by a minute. */
+  /** Closes idle connections until `stop`. They would delay the server's close, an unused connection by a minute. */
   closeIdle(): void {
     // `setImmediate` runs right after the sockets were read. A request that has arrived by then marks its connection as
     // busy.

@@ -1,8 +1,8 @@
-/** Best first. */
+/** Supported codings, the preferred one first. */
 export const CONTENT_CODINGS = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
-/** Null for no coding (RFC 9110, section 12.5.3). At equal weights Brotli wins, because it is smaller. */
+/** Returns null for no coding (RFC 9110, 12.5.3). At equal weights Brotli wins, because its output is smaller. */
 export function preferredCoding(
   accepted: string | undefined,
   offered: readonly ContentCoding[] = CONTENT_CODINGS,
@@ -16,7 +16,7 @@ export function preferredCoding(
   }
   const weightOf = (coding: ContentCoding): number => weights.get(coding) ?? weights.get('*') ?? 0;
   const best = Math.max(0, ...offered.map(weightOf));
-  // No coding wins only if the client explicitly weights `identity` higher.
+  // The response stays uncompressed only if the client explicitly weights `identity` higher.
   if (best === 0 || best < (weights.get('identity') ?? 0)) return null;
   return offered.find((coding) => weightOf(coding) === best) ?? null;
 }

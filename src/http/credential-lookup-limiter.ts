@@ -7,15 +7,15 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
-/** Unknown keys, sessions and portal tokens per client address. Lower if its whole quota is smaller. */
+/** Limit of unknown keys, sessions and portal tokens per client address. Lower if the configured rate limit is. */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
 /** Maximum number of known credentials that are remembered, and minimum number of addresses that are counted. */
 const ENTRIES_MAX = 10_000;
 
 /**
- * Limits guessing: a credential that this process has not seen recently is looked up in PostgreSQL only while its
- * sender has lookups left. Finding a real one refunds the lookup, and known callers who share the address are
+ * Limits guessing. A credential that this process has not seen recently is looked up in PostgreSQL only while its
+ * sender has lookups left. Finding a real credential refunds the lookup, so known callers who share the address are
  * unaffected. Each process counts separately.
  */
 @Injectable()

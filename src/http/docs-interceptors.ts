@@ -9,7 +9,7 @@ export interface UiResponse {
   ok: boolean;
   status: number;
   url: string;
-  /** A Blob if the answer's type is not text. */
+  /** Body of the response. A Blob if its type is not text. */
   text?: unknown;
 }
 
@@ -18,7 +18,7 @@ export interface UiOperation {
   get(key: 'path' | 'method'): string;
 }
 
-/** By kind, the ids that replace the placeholders of the examples, latest first. */
+/** Latest ids by kind, newest first. They replace the placeholders of the examples. */
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };
@@ -51,7 +51,7 @@ export function fillInIds(request: UiRequest): UiRequest {
 }
 
 /**
- * Remembers the ids in an answer, and forgets the id that a DELETE named. A 200 answer adds only events, messages,
+ * Remembers the ids in a response, and forgets the id that a DELETE named. A 200 response adds only events, messages,
  * requests and jobs: a placeholder must not refer to a destination or a key that was only listed.
  */
 export function rememberIds(response: UiResponse): UiResponse {
@@ -72,7 +72,7 @@ export function rememberIds(response: UiResponse): UiResponse {
   )) {
     if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind)) continue;
     add(`${place}/${kind}`, id);
-    // An application's endpoint is not an endpoint that receives requests.
+    // Endpoints of an application and endpoints that receive requests share the prefix, but are different resources.
     if (place !== 'app' || kind !== 'ep') add(kind, id);
     // A message is also available as an event with the same id.
     if (kind === 'msg') add(`${place}/evt`, id);
@@ -95,7 +95,7 @@ export function deleteLast(a: UiOperation, b: UiOperation): number {
   return rank(a) - rank(b);
 }
 
-/** With 150 visible rows, Swagger UI drops input of rows out of view. Also removes the key that old versions kept. */
+/** Opens one section: with 150 rows, Swagger UI drops input of rows out of view. Removes the key of old versions. */
 export function openFirst(): void {
   const page = globalThis as Page;
   page.localStorage?.removeItem('authorized');

@@ -7,7 +7,7 @@ import { JSON_TYPE } from './envelope.js';
 import { isIngestHost } from './forwarded.js';
 import { TRY_IT_OUT, type TryItOut } from './openapi-sections.js';
 
-/** Everything that Swagger UI needs is served from here. Its styles are inline, its icons data URLs. */
+/** Content Security Policy of Swagger UI: all its files are served from here, with inline styles and data URL icons. */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -52,7 +52,7 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
       .header('vary', 'accept')
       .redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
   });
-  // Added per route, so that other answers have no overhead.
+  // Added per route, so that other routes have no overhead.
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url.startsWith('/docs')) route.onSend = protect;
   });
@@ -84,7 +84,7 @@ interface Parameter {
   schema?: { default?: string | number | boolean; examples?: (string | number | boolean)[] };
 }
 
-/** Swagger UI fills in a schema's default and hides its examples: both become text if optional. */
+/** Adapts the document to Swagger UI, which fills in defaults and hides examples: both become text if optional. */
 function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   copy.info.description = `${copy.info.description ?? ''}\n\n${FIRST_STEPS}`;

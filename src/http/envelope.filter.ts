@@ -12,12 +12,12 @@ import { faultPage } from './pages/fault-page.js';
 import { sendPage } from './pages/page.js';
 import { readBodyOn } from './unread-body.js';
 
-/** For handlers, pipes, interceptors, hooks, parsers and the router, and unknown paths. */
+/** Handles errors of handlers, pipes, interceptors, hooks, parsers and the router, and unknown paths. */
 @Catch()
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  /** Such as the sign-in location and CORS headers. Set by the module whose routes need them. */
+  /** Additional headers, such as the sign-in location and CORS headers. Set by the module whose routes need them. */
   headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
@@ -30,7 +30,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     await this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
-  /** Never throws. Does nothing once an answer has begun. */
+  /** Sends the error. Never throws. Does nothing once a response has begun. */
   async answer(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       if (error instanceof AlreadyAnswered) replay(reply, error.answer);
@@ -83,10 +83,10 @@ export class EnvelopeFilter implements ExceptionFilter {
       : new ApiError('not_found', 'There is nothing at this path, or not with this method.');
   }
 
-  /** An `unavailable` error that a handler throws itself is logged without a stack. */
+  /** Logs the error. An `unavailable` error that a handler throws itself is logged without a stack. */
   private log(status: number, error: unknown, request: FastifyRequest): void {
     const line = `${request.method} ${pathOf(request)} ${status}: ${error instanceof Error ? error.message : String(error)}`;
-    // A load balancer polls every second and gets the reason in the answer.
+    // Logged only at `debug`: a load balancer polls every second and gets the reason in the response.
     if (pathOf(request) === '/health/ready') this.logger.debug(line, { request_id: request.id });
     else if (error instanceof ApiError) this.logger.warn(line, { request_id: request.id });
     else this.logger.error(line, { request_id: request.id, err: error });

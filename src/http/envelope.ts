@@ -4,7 +4,7 @@ import { ApiError, badRequest, type ErrorType, notFound, unavailable } from '#ke
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** As the exception filter sends it and an idempotency record stores it. */
+/** An error in the form that the exception filter sends and an idempotency record stores. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
@@ -63,7 +63,7 @@ export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
 
 export const statusOf = (error: ApiError): number => STATUS[error.type];
 
-/** The specification's envelope and the headers of the error's type. */
+/** Returns the specification's envelope, and the headers for this type of error. */
 export function answerOf(error: ApiError, requestId: string): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (error.type === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
@@ -85,7 +85,7 @@ function retryAfterOf(error: ApiError): number | undefined {
   return error.type === 'unavailable' || error.details['reason'] === 'in_flight' ? 1 : undefined;
 }
 
-/** The framework and guards of extensions throw them. */
+/** Converts exceptions that the framework and guards of extensions throw. */
 function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError {
   if (clientStatusOf(error.cause) !== null) return toApiError(error.cause, bodyBytesMax);
   const status = error.getStatus();
@@ -93,7 +93,7 @@ function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError
   return type === 'internal' ? toApiError(undefined) : new ApiError(type, error.message);
 }
 
-/** For errors that Fastify, its plugins or a broken connection attribute to the client. Else null. */
+/** Returns the status if Fastify, its plugins or a broken connection attribute the error to the client, else null. */
 function clientStatusOf(error: unknown): number | null {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : null;

@@ -6,7 +6,7 @@ import { IdempotencyStore } from './idempotency.store.js';
 const EVERY_MS = 60_000;
 const STEP = 5_000;
 
-/** In batches. Every process does this, and none waits for another. */
+/** Deletes expired idempotency keys in batches. Every process does this, without waiting for the others. */
 @Injectable()
 export class ExpiredKeys {
   constructor(private readonly idempotency: IdempotencyStore) {}

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#kernel/errors.js';
 
-/** Enough to repair any honest request. Without a limit, a hostile request could be answered with megabytes. */
+/** Maximum number of faults, enough to repair any honest request. Bounds the response to a hostile request. */
 export const FAULTS_MAX = 50;
 
 type Phrase = (params: Record<string, unknown>, error: ErrorObject) => string;
@@ -51,7 +51,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'an email address',
 };
 
-/** At most `FAULTS_MAX`, each with the path of the field. */
+/** Returns at most `FAULTS_MAX` faults, each with the path of its field. */
 export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   const telling = errors.filter((error) => !isEcho(error, errors)).slice(0, FAULTS_MAX);
   return telling.map((error) => ({
@@ -61,7 +61,7 @@ export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   }));
 }
 
-/** `/retry/schedule/0` is `retry.schedule.0`. A missing or unknown field gets its own path, not its parent's. */
+/** `/retry/schedule/0` becomes `retry.schedule.0`. A missing or unknown field gets its own path, not the parent's. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')
@@ -72,7 +72,7 @@ function pathOf({ instancePath, params }: ErrorObject): string {
   return [...names, ...(own === undefined ? [] : [own])].join('.');
 }
 
-/** For `anyOf: [object, null]`, a fault inside the object adds two more errors. Only the first one helps. */
+/** Finds redundant errors. For `anyOf: [object, null]`, a fault inside the object adds two errors that do not help. */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword === 'anyOf') {
     return errors.some((other) => other !== error && other.instancePath.startsWith(error.instancePath));

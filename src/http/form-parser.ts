@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Much larger than any form that Posthorn accepts. */
+/** Maximum size, which far exceeds any form that Posthorn accepts. */
 const FORM_BYTES_MAX = 16_384;
 
-/** Each field occurs once. */
+/** Fields of a form. Each name occurs once. */
 export type FormFields = Readonly<Record<string, string>>;
 
 /** Accepts only `application/x-www-form-urlencoded`. The body is `FormFields`. */

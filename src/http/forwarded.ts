@@ -7,7 +7,7 @@ const HOST = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i;
 
 /**
  * Removes ports, which some load balancers add. Drops everything before an entry that is not an address, since no
- * trusted proxy wrote it. Fastify then uses the last address that is not a trusted proxy.
+ * trusted proxy wrote that part. Fastify then uses the last address that is not a trusted proxy.
  */
 export function tidyForwardedFor({ raw }: FastifyRequest): void {
   const given = raw.headers['x-forwarded-for'];
@@ -24,13 +24,13 @@ export function tidyForwardedFor({ raw }: FastifyRequest): void {
   if (bad === entries.length - 1) delete raw.headers['x-forwarded-for'];
 }
 
-/** Sent to PLATFORM_DOMAIN, the host of customers' endpoints, while BASE_URL names another host. */
+/** Returns whether a request was sent to PLATFORM_DOMAIN (customers' endpoints) while BASE_URL names another host. */
 export function isIngestHost({ hostname }: FastifyRequest, { configuredBaseUrl, platformDomain }: Config): boolean {
   if (configuredBaseUrl === null) return false;
   return hostname.toLowerCase() === platformDomain && platformDomain !== new URL(configuredBaseUrl).hostname;
 }
 
-/** From a trusted proxy's headers or the Host header. Null if neither gives a valid origin. */
+/** Returns the origin from a trusted proxy's headers or the Host header. Null if neither is valid. */
 export function originCalled({ protocol, host }: FastifyRequest): string | null {
   return HOST.test(host) && (protocol === 'http' || protocol === 'https')
     ? `${protocol}://${host.toLowerCase()}`

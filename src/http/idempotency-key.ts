@@ -5,12 +5,12 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 
 const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
 
-/** A longer path would not fit into a PostgreSQL index row. Its hash is stored instead. */
+/** Maximum length of a stored path. A longer one would not fit into a PostgreSQL index row, so its hash is stored. */
 const ROUTE_LENGTH_MAX = 512;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Errors that depend on stored state, which an earlier request with the same key may have changed. */
+/** Errors that depend on stored state. An earlier request with the same key may have changed that state. */
 const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
   'not_found',
   'conflict',
@@ -25,7 +25,7 @@ export function parseKey(header: string | string[]): string {
   return key;
 }
 
-/** With its scope, or null if the request sent none. Throws 400 for a malformed key. */
+/** Returns the key with its scope, or null if the request sent none. Throws 400 for a malformed key. */
 export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined || request.caller === null) return null;
@@ -37,7 +37,7 @@ export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null
   };
 }
 
-/** As sent, without the query. */
+/** Returns the path as sent, without the query. */
 export function routeOf(method: string, url: string): string {
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
@@ -45,8 +45,8 @@ export function routeOf(method: string, url: string): string {
 }
 
 /**
- * If so, the key of a rejected request must be looked up: the first request with it may have been accepted while its
- * target still existed, and its answer is repeated. The rejection itself is never stored (contract, section 3).
+ * Returns whether the key of a rejected request must be looked up. The first request with it may have succeeded while
+ * its target existed, and its response is then repeated. Rejections are never stored (contract, section 3).
  */
 export function mayHaveSucceeded(error: ApiError): boolean {
   return OF_STATE.has(error.type) && !isAboutKey(error);
@@ -62,7 +62,7 @@ export const keyInFlight = (): ApiError =>
     reason: 'in_flight',
   });
 
-/** These two conflicts say nothing about the request itself. */
+/** Returns whether the error is a conflict about the key, which says nothing about the request itself. */
 function isAboutKey(error: ApiError): boolean {
   return error.details['reason'] === 'key_reused' || error.details['reason'] === 'in_flight';
 }

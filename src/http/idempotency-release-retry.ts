@@ -5,13 +5,13 @@ import { Every } from '#kernel/concurrency/every.js';
 import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
-/** More than one process has in flight. Beyond this, leases simply expire. */
+/** Exceeds the number of keys that one process has in flight. Beyond this limit, leases simply expire. */
 const KEYS_MAX = 10_000;
 
-/** For failures during a storage outage: a retry would get 409 "still running" until the lease expires. */
+/** Retries releases that failed during a storage outage. Callers would otherwise get 409 until the lease expires. */
 @Injectable()
 export class IdempotencyReleaseRetry {
-  /** With the end of their leases on the monotonic clock. */
+  /** Reservations to release, with the end of their leases on the monotonic clock. */
   private readonly waiting = new Map<Reservation, number>();
 
   constructor(

@@ -6,11 +6,11 @@ import { JSON_TYPE } from './envelope.js';
 import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 
-/** A third of the lease, so that two renewals in a row may fail. */
+/** Renewal interval: a third of the lease, so that two renewals in a row may fail. */
 const RENEW_MS = LEASE_MS / 3;
 
 /**
- * Runs a creating handler once per key. Record and effect are one transaction; a crash before the commit leaves only a
+ * Runs a creating handler once per key. Record and effect are one transaction. A crash before the commit leaves only a
  * reservation, whose lease expires. Effects that the ledger stores join its group commit: the handler passes on the
  * request's `idempotency`, which names the reservation to complete.
  */
@@ -29,8 +29,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (idempotency === null) return next.handle();
     const reservation = await this.idempotency.reserve(idempotency);
     request.idempotency = reservation;
-    // A failed renewal has no further effect. If another request takes over the key, its effect is the one that
-    // commits.
+    // A failed renewal is ignored. If another request takes over the key, only the effect of that request commits.
     const renewal = setInterval(() => void this.idempotency.renew(reservation).catch(() => undefined), RENEW_MS);
     try {
       if (request.bodyFault !== null) throw request.bodyFault;
@@ -43,7 +42,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 
-  /** Returns the exact text that is stored. */
+  /** Runs the handler and returns the exact text that is stored. */
   private run(reservation: Reservation, next: CallHandler, reply: FastifyReply): Promise<string | undefined> {
     return this.database.unitOfWork(async () => {
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
@@ -55,7 +54,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     });
   }
 
-  /** After a rollback. The caller gets the first error, and does not wait while storage is unavailable. */
+  /** Releases the key after a rollback. The caller gets the first error without waiting for an unavailable storage. */
   private async release(reservation: Reservation): Promise<void> {
     try {
       await this.idempotency.release(reservation);

@@ -5,7 +5,7 @@ import { Database } from '#kernel/database/database.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
-/** The right to answer a key. `fence` is the fencing token of this try; a takeover gets another one. */
+/** The right to complete a key. `fence` is the fencing token of this try. A takeover gets another token. */
 export type Reservation = Required<IdempotentRequest>;
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
 /** Maximum time that a reservation without renewals blocks its key, for example after a crash. */
 export const LEASE_MS = 12_000;
 
-// Every statement but the last uses idempotency_keys_pkey. The last uses idempotency_keys_expires_at_idx.
+// The last statement uses idempotency_keys_expires_at_idx. All others use idempotency_keys_pkey.
 const RESERVE = {
   name: 'idempotency_reserve',
   text: `
@@ -49,7 +49,7 @@ const RENEW = {
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz`,
 };
 
-/** Also overwrites the answer of the statement that wrote the effect, which may be less complete. */
+/** Also overwrites the answer that the effect's own statement wrote, which may be less complete. */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
@@ -59,7 +59,7 @@ const COMPLETE = {
     returning 1`,
 };
 
-/** Keeps a key whose answer was committed with its effect. Otherwise there was no effect, and the key is deleted. */
+/** Deletes the key if there was no effect. Keeps a key whose answer was committed with its effect. */
 const RELEASE = {
   name: 'idempotency_release',
   text: `
@@ -90,7 +90,7 @@ export class IdempotencyStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Reserves the key. Throws `AlreadyAnswered`, or 409 for another body or a key that is being answered. */
+  /** Reserves the key. Throws `AlreadyAnswered`, or 409 for another body or if another request holds the key. */
   async reserve(request: IdempotentRequest): Promise<Reservation> {
     const values = [...keyOf(request), request.fingerprint, LEASE_MS, this.config.idempotencyTtlMs];
     const [row] = await this.database.query<{ fence: string }>(RESERVE, values);
@@ -104,7 +104,7 @@ export class IdempotencyStore {
     await this.database.query(RENEW, [...keyOf(reservation), reservation.fence, LEASE_MS]);
   }
 
-  /** Stores the answer. Inside a transaction it commits with the effect. Throws 409 if the lease was lost. */
+  /** Stores the answer. Inside a transaction, it commits with the effect. Throws 409 if the lease was lost. */
   async complete(reservation: Reservation, answer: StoredAnswer): Promise<void> {
     // Encrypted, because the answer of a creating route may contain a key or a secret that is shown only once.
     const sealed = this.vault.seal(answer.body, contextOf(reservation));
@@ -112,7 +112,7 @@ export class IdempotencyStore {
     if (rows.length === 0) throw keyInFlight();
   }
 
-  /** Releases the key. The next request runs, or gets the answer that was committed with this effect. */
+  /** Releases the key. The next request runs, or gets the answer if one was committed with the effect. */
   async release(reservation: Reservation): Promise<void> {
     await this.database.query(RELEASE, [...keyOf(reservation), reservation.fence]);
   }

@@ -26,7 +26,7 @@ const SECRET_FIELDS = [
 /** Nest contexts that log every module and route at start. They are logged only at `debug`. */
 const QUIET_CONTEXTS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'NestFactory']);
 
-/** Nest contexts that log errors which they also throw. The code that catches them logs one line with the meaning. */
+/** Nest contexts that log errors which they also throw. The catching code logs one line that explains the error. */
 const THROWN_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'NestFactory']);
 
 /** Context of delivery lines. They contain only ids, numbers and hosts, so they need no redaction. */
@@ -36,7 +36,7 @@ type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 /** Creates a logger of JSON lines, or of readable ones on a terminal. */
 export function createLogger(config: Config, isTty: boolean, destination?: DestinationStream): Logger {
-  // ioredis adds the command's arguments to its errors. Those of AUTH are the password.
+  // ioredis adds the command's arguments to its errors. The arguments of AUTH contain the password.
   const paths = [
     'err.command.args',
     ...SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`)),
@@ -53,7 +53,7 @@ export function createLogger(config: Config, isTty: boolean, destination?: Desti
  * errors of one PostgreSQL outage become one line, except at `debug`.
  */
 export class PinoLogger implements LoggerService {
-  /** Redaction costs a hundred microseconds per entry, more than a delivery. */
+  /** Logger without redaction, which costs a hundred microseconds per entry, more than a delivery. */
   private readonly plain: Logger;
   private readonly batched: BatchedLines;
 
@@ -129,7 +129,7 @@ export function outageLog({ databaseUrl }: Config): OutageLog {
   );
 }
 
-/** Nest passes stacks as strings, and sometimes undefined in their position. */
+/** Adds one argument of a log call. Nest passes stacks as strings, and sometimes undefined in their position. */
 function addTo(fields: Record<string, unknown>, part: unknown): void {
   if (part instanceof Error) fields['err'] = part;
   else if (typeof part === 'string') fields['stack'] = part;

@@ -20,10 +20,10 @@ export type OAuthErrorCode =
   | 'slow_down'
   | 'expired_token';
 
-/** Pages of any origin may read these answers: they contain nothing that a cookie gives access to. */
+/** Lets pages of any origin read these responses, which contain nothing that requires a cookie. */
 export const ANY_ORIGIN = { 'access-control-allow-origin': '*' } as const;
 
-/** The route answers OAuth clients: errors have the form of RFC 6749, section 5.2, and answers are not cacheable. */
+/** Marks a route for OAuth clients: errors have the form of RFC 6749, section 5.2, and responses are not cacheable. */
 export const AnswersOAuth = (): MethodDecorator =>
   applyDecorators(
     withRouteConfig({ access: 'public', oauth: true }),
@@ -39,7 +39,7 @@ export function oauthError(code: OAuthErrorCode, description: string): ApiError 
 
 export function oauthAnswerOf(error: ApiError): { status: number; headers: Record<string, string>; body: string } {
   const headers = { ...ANY_ORIGIN, 'cache-control': 'no-store', pragma: 'no-cache' };
-  // Here a body of another type is a malformed request, which RFC 6749 answers with 400.
+  // On these routes, a body of another type is a malformed request, for which RFC 6749 requires 400.
   const status = error.type === 'unsupported_media_type' ? 400 : statusOf(error);
   return { status, headers, body: JSON.stringify({ error: codeOf(error), error_description: descriptionOf(error) }) };
 }
@@ -50,5 +50,5 @@ function codeOf({ type, details }: ApiError): string {
   return type === 'rate_limited' || type === 'unavailable' ? 'temporarily_unavailable' : 'invalid_request';
 }
 
-/** RFC 6749, section 5.2: no quotes, no backslashes, ASCII. */
+/** Replaces what RFC 6749, section 5.2, forbids: quotes, backslashes, and characters outside ASCII. */
 const descriptionOf = ({ message }: ApiError): string => message.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, "'");

@@ -46,7 +46,7 @@ export function unfilled(parameter: Parameter): void {
   if (example !== undefined) schema['examples'] ??= [example];
 }
 
-/** An object of the required fields, each with its own example. */
+/** Builds an object of the required fields, each with its own example. */
 function requiredOf(schemas: Record<string, SchemaParts>, schema: SchemaParts): unknown {
   const { $ref, allOf, example, properties = {}, required = [] } = schema;
   if (example !== undefined) return example;

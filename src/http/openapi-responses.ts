@@ -11,7 +11,7 @@ interface SharedResponse {
 
 const EXAMPLE_REQUEST_ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
 
-/** The HTTP parser answers this before any quota is counted. */
+/** The HTTP parser sends this status before any quota is counted. */
 const HEADERS_TOO_LARGE = 431;
 
 const RESPONSES: readonly SharedResponse[] = [

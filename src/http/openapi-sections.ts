@@ -8,7 +8,7 @@ export type TryItOut = { after: string } | { needs: string };
 
 const DESCRIPTIONS = new Map<string, string>();
 
-/** Each section comes after those whose resources its examples use. Sections of extensions follow, as found. */
+/** Order of sections: each follows the sections whose resources its examples use. Sections of extensions come last. */
 const ORDER = [
   'Destinations',
   'Applications',
@@ -41,7 +41,7 @@ const ORDER = [
   'Health',
 ];
 
-/** Operations that create come before those that read, and those before operations that change. */
+/** Order of methods: operations that create come first, then those that read, then those that change. */
 const METHODS = ['post', 'get', 'put', 'patch', 'delete'];
 
 /** Class decorator for a controller: the documentation section of its routes. Controllers may share a section. */
@@ -55,7 +55,7 @@ export function Section(name: string, description: string): ClassDecorator {
   };
 }
 
-/** Method decorator for a route that deletes a resource of later examples: the section to try first. */
+/** Method decorator for a route that deletes a resource of later examples. Names the section to try first. */
 export function TryAfter(section: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { after: section } satisfies TryItOut);
 }
@@ -74,8 +74,8 @@ export function sections(used: ReadonlySet<string>): { name: string; description
  * Returns the paths section by section.
  *
  * Within a section, paths without parameters come first, because they create the resources that the others name. The
- * rest is in alphabetical order, which puts a path before those below it. `test` precedes its siblings, because it
- * creates the event that they show.
+ * other paths are in alphabetical order, which puts a path before its subpaths. `test` precedes its siblings, because
+ * it creates the event that they show.
  */
 export function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const entries = Object.entries(paths).map(([path, item]) => {

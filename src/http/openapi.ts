@@ -48,7 +48,7 @@ Answers other than 2xx have one envelope, \`{error: {type, message, request_id, 
 An operation without a request body takes none or \`{}\`, and refuses fields with 422. The body of a GET is ignored.
 New fields can appear at any time: ignore what you do not know.`;
 
-/** Builds the document, with what controllers need not declare. `finishDocument` follows after `closeBodies`. */
+/** Builds the document, including parts that controllers need not declare. `finishDocument` follows `closeBodies`. */
 export function buildDocument(app: INestApplication, routes: readonly RouteHandler[], basePath: string): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -75,7 +75,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
   });
 }
 
-/** Builds only the schemas for request validation, a third of the work, so that the start does not wait. */
+/** Builds only the schemas for request validation. This is a third of the work and shortens the start. */
 export function buildInputs(app: INestApplication, routes: readonly RouteHandler[]): OpenAPIObject {
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').build();
   const inputs = new Set(
@@ -86,13 +86,13 @@ export function buildInputs(app: INestApplication, routes: readonly RouteHandler
   return SwaggerModule.createDocument(app, config, { include: [NoModule], extraModels: [...inputs] });
 }
 
-/** Classes that a body refers to by name only, from `@ApiExtraModels` of the controller or handler. */
+/** Returns classes that a body refers to by name only, from `@ApiExtraModels` of the controller or handler. */
 function referredTo(controller: Type, handler: string): Type[] {
   const places = [controller, (controller.prototype as Record<string, object>)[handler] as object];
   return places.flatMap((place) => (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, place) ?? []) as Type[]);
 }
 
-/** An empty list would include every module. */
+/** Matches no module. An empty list would include every module. */
 class NoModule {}
 
 /** Adds errors, headers, access and keys, and drops unused components. Changes `document` and returns it. */
@@ -146,7 +146,7 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   if (config.oauth === true || config.page === true) reformErrors(operation.responses, config);
 }
 
-/** OAuth clients and pages get errors in other forms than API callers. Node's own parser has neither form. */
+/** Documents the error forms of OAuth clients and pages. Errors of Node's own parser have neither form. */
 function reformErrors(responses: Operation['responses'], { oauth, takesForm }: RouteHandler['config']): void {
   if (takesForm === true) delete responses['415'];
   for (const [status, { $ref, ...own }] of Object.entries(responses)) {
@@ -160,7 +160,7 @@ function reformErrors(responses: Operation['responses'], { oauth, takesForm }: R
   }
 }
 
-/** OpenAPI 3.1 allows the scope as a role in the security scheme. The sentence is for readers. */
+/** Adds the scope as a role in the security scheme (OpenAPI 3.1), and a sentence for readers. */
 function completeAccess(operation: Operation, config: RouteHandler['config'], url: string): void {
   const { access } = config;
   if (access === 'operator') return operatorsOwn(operation);
@@ -188,7 +188,7 @@ function requiresFields(document: OpenAPIObject, schema: string): boolean {
   return required.length > 0;
 }
 
-/** Keeps an operation's own description of an error. The envelope and its example are the same everywhere. */
+/** Adds the shared envelope and example to an error. Keeps the operation's own description. */
 function mergeError(responses: Operation['responses'], status: number): void {
   const name = sharedResponse(status) as string;
   const own = responses[status];

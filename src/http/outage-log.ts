@@ -1,4 +1,4 @@
-/** Messages of node-postgres, its pools, TypeORM and the server itself during an outage of PostgreSQL. */
+/** Messages of node-postgres, its pools, TypeORM and PostgreSQL itself during an outage of PostgreSQL. */
 const AWAY = [
   /terminating connection due to/,
   /the database system is (starting up|shutting down|not yet accepting connections|in recovery mode)/,
@@ -26,7 +26,7 @@ export class OutageLog {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Returns the line to log instead: null if logged before, the line itself if it is not about the outage. */
+  /** Returns the text to log: null if the outage is already logged, or `line` itself if it is about something else. */
   reworded(line: string): string | null {
     const cause = AWAY.map((pattern) => pattern.exec(line)?.[0]).find((found) => found !== undefined);
     if (cause === undefined || this.isElsewhere(line)) return line;

@@ -1,4 +1,4 @@
-/** Path prefix of URLs that were given to providers. */
+/** Path prefix of URLs that were given to providers. Escapes in these URLs stay unchanged. */
 export const VERBATIM_PREFIX = '/in/';
 
 /** Escapes of unreserved characters (RFC 3986, section 2.3), which mean the same with and without the escape. */

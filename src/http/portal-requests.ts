@@ -9,8 +9,8 @@ export interface PortalRequest {
 }
 
 /**
- * The reason why a portal token may not use a route: 403 unless the route is marked for portals, 404 for another
- * application, and for the own one by name, because its owner could give that name to another application.
+ * Returns why a portal token may not use a route: 403 unless the route is marked for portals, 404 for another
+ * application. A `uid` also gets 404, because its owner could give it to another application.
  */
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};
@@ -27,7 +27,7 @@ export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequ
   });
 }
 
-/** 422 if the body contains fields that only a key may set. */
+/** Returns 422 if the body contains fields that only a key may set. */
 export function portalBodyFault(
   { fields }: NonNullable<EdgeRouteConfig['portal']>,
   body: unknown,

@@ -7,7 +7,7 @@ export interface ParameterSchema {
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** Converts parameters to the types of their schema and sets defaults. The schema check rejects the rest. */
+/** Converts parameters to the types of their schema and sets defaults. The schema check then rejects invalid values. */
 export function typedQuery(
   query: Readonly<Record<string, unknown>>,
   schemas: Readonly<Record<string, ParameterSchema>>,

@@ -18,7 +18,7 @@ import { withRouteConfig } from './route-config.js';
 export class RouteQuotas {
   constructor(private readonly limiter: RateLimiter) {}
 
-  /** Throws 429, with the quota's headers. Each organization, portal session or address has its own count. */
+  /** Throws 429 with the quota's headers. Each organization, portal session or address is counted separately. */
   async count(
     { name, count, seconds }: RouteQuota,
     { caller, ip }: FastifyRequest,
@@ -44,7 +44,7 @@ export class RouteQuotas {
 }
 
 /**
- * Applies a route's own quota, in addition to those of key and organization, which the gate counts. It is an
+ * Applies a route's own quota, in addition to the quotas of key and organization, which the gate counts. It is an
  * interceptor, so that only these routes have the overhead.
  */
 @Injectable()
@@ -60,7 +60,7 @@ export class RouteQuotaInterceptor implements NestInterceptor {
   }
 }
 
-/** Own quota of a route, per organization, or per address if public. Routes with the same `name` share it. */
+/** Sets a route's own quota: per organization, or per address if public. Routes with the same `name` share it. */
 export function RateLimit(quota: RouteQuota): MethodDecorator {
   return applyDecorators(withRouteConfig({ quota }), UseInterceptors(RouteQuotaInterceptor));
 }

@@ -9,11 +9,11 @@ export interface QuotaVerdict extends Taken {
   limit: number;
 }
 
-/** Counts requests. A rejected request costs nothing. */
+/** Counts requests. A rejected request takes no token. */
 export abstract class RateLimiter {
   /**
-   * Takes one token from every bucket, or from none if one is empty. Buckets of one `group` (the organization) stay on
-   * one node of a Redis cluster. Never throws.
+   * Takes one token from every bucket, or no token if a bucket is empty. Buckets of one `group` (the organization) stay
+   * on one node of a Redis cluster. Never throws.
    */
   abstract count(group: string, buckets: readonly Counted[]): QuotaVerdict | Promise<QuotaVerdict>;
 }
@@ -23,7 +23,7 @@ export class MemoryRateLimiter extends RateLimiter {
   private recent = new Map<string, Bucket>();
   private older = new Map<string, Bucket>();
 
-  /** Keeps `bucketsMax` to twice as many buckets. Evicting the least recently used makes them full again. */
+  /** Keeps `bucketsMax` to twice as many buckets. Evicting a bucket (least recently used) makes it full again. */
   constructor(
     private readonly nowMs: () => number,
     private readonly bucketsMax = 50_000,
@@ -78,7 +78,7 @@ export function verdict(quota: Quota, taken: Taken): QuotaVerdict {
   return { allowed, remaining, resetSeconds, retryAfterSeconds, limit: quota.count };
 }
 
-/** Of two rejecting buckets the longer wait is tighter, of two allowing ones the fewer tokens. */
+/** Compares two verdicts. If both reject, the longer wait is tighter. If both allow, fewer remaining tokens are. */
 function isTighter(a: Taken, b: Taken): boolean {
   return a.allowed ? a.remaining < b.remaining : a.retryAfterSeconds > b.retryAfterSeconds;
 }

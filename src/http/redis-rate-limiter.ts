@@ -7,9 +7,9 @@ import { type Counted, type QuotaVerdict, RateLimiter, tighter } from './rate-li
 type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<[number, ...string[]]>;
 
 /**
- * The engine's token bucket over all KEYS at once, by the clock of Redis. ARGV has `count, periodMs` for each key.
- * Returns whether all buckets had a token, and the number left in each. A full bucket needs no key, so its key expires
- * when it is full.
+ * Applies the engine's token bucket to all KEYS at once, by the clock of Redis. ARGV has `count, periodMs` for each
+ * key. Returns whether all buckets had a token, and the number left in each. A full bucket needs no key, so its key
+ * expires when the bucket is full again.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -33,15 +33,13 @@ for i = 1, #KEYS do
 end
 return answer`;
 
-/** Longer than Redis needs to answer a busy process, and shorter than a client notices. */
+/** Exceeds the time of a Redis response in a busy process, and is too short for clients to notice. */
 const COMMAND_TIMEOUT_MS = 200;
 
 /** Pause after a failure, so that a hanging Redis does not delay every request. */
 const REST_MS = 1_000;
 
-/**
- * Token buckets that all nodes share. During a Redis outage every request is allowed, with headers of unused quotas.
- */
+/** Token buckets that all nodes share. During a Redis outage, every request is allowed and the quotas appear unused. */
 export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdown {
   private readonly take: Script;
   private restsUntilMs = 0;

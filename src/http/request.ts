@@ -6,15 +6,15 @@ import type { Caller, PortalPermission, Scope } from '#kernel/tenant.js';
 export type Access = Scope | 'operator' | 'public';
 
 /**
- * Mechanism that stores a route's first answer: the edge around the handler, or the statement that accepts the data.
+ * Component that stores a route's first response: the edge around the handler, or the statement that stores the data.
  */
 export type IdempotencyMode = 'create' | 'accept';
 
-/** `with-change`: one unit of work with the audit entry. `never`: traffic instead of administration. */
+/** `with-change`: the audit entry commits with the change. `never`: traffic, which is not audited. */
 export type AuditMode = 'with-change' | 'never';
 
 export interface RouteQuota {
-  /** Also used in the rejection. Routes with the same name share a counter. */
+  /** Name of the counter, also shown in the rejection. Routes with the same name share a counter. */
   name: string;
   count: number;
   seconds: number;
@@ -22,7 +22,7 @@ export interface RouteQuota {
 
 export interface PortalAccess {
   permission: PortalPermission;
-  /** Fields of the body that such a token may set. Without it, all. */
+  /** Fields of the body that a portal token may set. All fields if omitted. */
   fields?: readonly string[];
 }
 
@@ -33,23 +33,23 @@ export interface EdgeRouteConfig {
   anyEnvironment?: boolean;
   /** For a browser's `EventSource`: it sends no headers, so the cookie and the query's environment are enough. */
   eventSource?: boolean;
-  /** Without it, tokens of customer portals are rejected. */
+  /** Access for customer portal tokens. If omitted, the route rejects them. */
   portal?: PortalAccess;
-  /** No rate limit applies: health and metrics. */
+  /** Exempts the route from rate limits, for health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
   oauth?: boolean;
   takesForm?: boolean;
-  /** Errors are shown as a page. */
+  /** The route serves a page. Errors are shown as a page too. */
   page?: boolean;
   quota?: RouteQuota;
-  /** Set if it differs from the default of the route's method. */
+  /** Audit mode, if it differs from the default of the route's method. */
   audit?: AuditMode;
   /** The route returns content that was sent or received. It is never copied into the audit log. */
   holdsContent?: boolean;
-  /** Set if it differs from the default. */
+  /** Maximum size of the body, if it differs from the default. */
   bodyBytesMax?: number;
-  /** Validates the body against its class, or throws 422. `compileChecks` sets both checks for whole objects. */
+  /** Validates the body against its class, or throws 422. `compileChecks` sets this check and `checkQuery`. */
   checkBody?: CheckBody;
   /** Converts and validates the query, or throws 400. */
   checkQuery?: Check;
@@ -58,16 +58,16 @@ export interface EdgeRouteConfig {
 /** Returns the valid value, with converted types if necessary. Throws `ApiError`. */
 export type Check = (value: unknown) => unknown;
 
-/** A check of a body. It also gets the text, which shows the original digits of numbers. */
+/** Checks a body. Also receives the text, which shows the original digits of numbers. */
 export type CheckBody = (body: unknown, text: string | null) => unknown;
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The edge's configuration of the route. Fastify's own getter creates a new object on each call. */
     edge: EdgeRouteConfig;
-    /** Null without a valid key or session. */
+    /** The authenticated caller. Null without a valid key or session. */
     caller: Caller | null;
-    /** Set only on operator routes. */
+    /** True only on operator routes. */
     isOperator: boolean;
     /** The idempotency key with its scope. Null if none was sent or the route accepts none. */
     idempotency: IdempotentRequest | null;
@@ -76,7 +76,7 @@ declare module 'fastify' {
     /** The exact bytes of the body, set by the JSON parser. Null without a body. */
     rawBody: Buffer | null;
     bodyText: string | null;
-    /** A removed resource that no route shows. The audit entry uses it as the state before the change. */
+    /** A removed resource that no route shows. The audit entry uses it as the state before the removal. */
     removed?: Readonly<Record<string, unknown>>;
   }
 

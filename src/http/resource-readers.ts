@@ -7,12 +7,12 @@ type Fields = Record<string, unknown>;
 
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
-/** Source for the audit log: a handler, `nothing`, or `content`: sent or received, so never copied. */
+/** Source of the state in the audit log: a handler, `nothing`, or `content` (sent or received, so never copied). */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
 export interface Showing {
   shown: Shown;
-  /** Relation to the path: its last resource (`itself`), one whose part changes, or a collection. */
+  /** What the route changes: the last resource of the path (`itself`), a part of it, or a collection. */
   about: 'itself' | 'part' | 'collection';
   /** For a collection: the field that names its members in a path (`id`, `name`). */
   namedBy: string;
@@ -25,8 +25,8 @@ interface Parameter {
 }
 
 /**
- * Finds the handler that shows the resource a route changes: the GET of the same path, or of the nearest above it
- * (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have none.
+ * Finds the handler that shows the resource that a route changes: the GET of the same path, or of the nearest path
+ * above it (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have no such handler.
  */
 export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');
@@ -40,7 +40,7 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
     const shows = routes.find((each) => each.method === 'GET' && each.path === path);
     if (shows?.config.holdsContent === true) return of('content', path);
     if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return of(readerOf(shows), path);
-    // The answer shows a resource created in a collection. The owner of the collection does not.
+    // The response itself shows a resource that was created in a collection. The collection's owner does not show it.
     if (shows && path === route.path) return { shown: 'nothing', about: 'collection', namedBy: nameIn(path, routes) };
   }
   return of('nothing', route.path);
@@ -48,7 +48,7 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
 
 const parametersIn = (path: string): number => path.split('/').filter((word) => word.startsWith(':')).length;
 
-/** Returns `name` if `/v1/event-types/:name` shows a member of `/v1/event-types`. */
+/** Returns the path parameter that names a member: `name` if the collection has the route `/v1/event-types/:name`. */
 function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   const one = routes.find(
     ({ method, path }) =>
@@ -57,7 +57,7 @@ function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   return one?.path.slice(collection.length + 2) ?? 'id';
 }
 
-/** A path that ends in a collection shows many. */
+/** Returns whether the path shows one resource. A path that ends in a collection shows many. */
 function isOne(shows: RouteHandler, path: string): boolean {
   return shows.query === null && (path.split('/').at(-1)?.startsWith(':') === true || !/^list/i.test(shows.name));
 }
@@ -74,7 +74,7 @@ function readerOf({ controller, name, instance }: RouteHandler): Shown {
       const shown: unknown = await handler?.apply(instance(), parameters);
       return isFields(shown) ? shown : null;
     } catch {
-      // A missing resource is null. The handler itself will get a storage error.
+      // A missing resource is null. A storage error is ignored here, because the handler itself will get it too.
       return null;
     }
   };

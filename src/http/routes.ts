@@ -8,17 +8,17 @@ import { allowsUnknownFields } from './unknown-fields.js';
 
 export interface RouteHandler {
   controller: Type;
-  /** Also the operation id. */
+  /** Name of the route, also used as the operation id. */
   name: string;
   method: string;
   /** Path in Nest's form, with a leading slash: `/v1/keys/:id`. */
   path: string;
   instance: () => object;
-  /** The same object that Fastify's route is created from. */
+  /** The object that Fastify's route is created from, not a copy. */
   config: EdgeRouteConfig;
   /** Class of the whole body, `@Body() dto: SomeDto`. Null without one. */
   body: Type | null;
-  /** Callers may send no body, as documented. False for GET, whose content has no meaning (RFC 9110, 9.3.1). */
+  /** Callers may omit the body, as documented. False for GET, whose content has no meaning (RFC 9110, 9.3.1). */
   isBodiless: boolean;
   /** Class of the whole query, `@Query() query: SomeDto`. Null without one. */
   query: Type | null;
@@ -31,7 +31,7 @@ interface Parameter {
 
 type Handler = (...args: never[]) => unknown;
 
-/** Includes the handlers of extensions. */
+/** Lists all handlers, including those of extensions. */
 export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
   return controllers.flatMap((wrapper) =>
@@ -39,7 +39,7 @@ export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   );
 }
 
-/** Throws, which stops the start, for a route without declared access, or two with one name (operation id). */
+/** Throws, which stops the start, for a route without declared access or for a duplicate name (operation id). */
 export function checkRoutes(routes: readonly RouteHandler[]): void {
   const seen = new Map<string, RouteHandler>();
   for (const route of routes) {
@@ -80,7 +80,7 @@ function routesOf(controller: Type, instance: () => object): RouteHandler[] {
   });
 }
 
-/** Nest also accepts a list of paths. Posthorn's controllers have one. */
+/** Nest also accepts a list of paths. Posthorn's controllers have a single path. */
 function pathOf(...parts: unknown[]): string {
   const words = parts.flatMap((part) => String(Array.isArray(part) ? (part[0] ?? '') : (part ?? '')).split('/'));
   return `/${words.filter(Boolean).join('/')}`;
@@ -89,7 +89,7 @@ function pathOf(...parts: unknown[]): string {
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
-/** The handler reads no body, as a parameter or by `@ApiBody`. Undocumented operations may read one. */
+/** Returns whether the handler reads no body, by parameters or `@ApiBody`. Undocumented operations may read a body. */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;
   const isLeftOut =

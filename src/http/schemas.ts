@@ -12,13 +12,13 @@ import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { allowsUnknownFields } from './unknown-fields.js';
 
-/** A component, compiled on use. `validate` stops at the first fault. `explain` (after one) finds all. */
+/** A component's schema, compiled on use. `validate` stops at the first fault. `explain` then finds all faults. */
 interface Compiled {
   validate: () => ValidateFunction;
   explain: () => ValidateFunction;
   properties: Record<string, ParameterSchema>;
   verbatim: ReadonlySet<string>;
-  /** Fields in which numbers are not checked. Null if no other field can contain a number. */
+  /** Fields in which numbers are not checked. Null if no other field can contain a number, which skips the check. */
   numbersExcept: ReadonlySet<string> | null;
   fixed: ReadonlyMap<string, string>;
 }
@@ -48,22 +48,20 @@ const COMPONENTS = '#/components/schemas/';
 /** Keywords whose values are not schemas. */
 const VALUES = new Set(['const', 'default', 'enum', 'example', 'examples']);
 
-/** Larger bodies are answered with their first fault only. Finding all faults of a megabyte would take seconds. */
+/** Larger bodies get only their first fault reported. Finding all faults of a megabyte would take seconds. */
 const EXPLAINED_FIELDS_MAX = 2_000;
 
-/** Class decorator for a body of changes: fields that cannot be changed, each with its message for 422. */
+/** Class decorator for the body of an update: fields that cannot be changed, each with its message for 422. */
 export function Fixed(fields: Readonly<Record<string, string>>): ClassDecorator {
   return (target) => Reflect.defineMetadata(FIXED, fields, target);
 }
 
-/** Top-level field of a body that is stored as the exact characters sent, so that no string in it is rejected. */
+/** Marks a top-level field of a body that is stored exactly as sent. Strings in it are never rejected. */
 export function Verbatim(): PropertyDecorator {
   return noted(VERBATIM);
 }
 
-/**
- * Top-level field of a body in which an inexact number is not rejected. The answer reports the number that is stored.
- */
+/** Marks a top-level field in which an inexact number is not rejected. The response reports the stored number. */
 export function TellsNumbers(): PropertyDecorator {
   return noted(TELLS_NUMBERS);
 }
@@ -184,8 +182,8 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
 }
 
 /**
- * Rejects unknown fields unless `@AllowUnknownFields`: a misspelt field must not silently get its default (contract,
- * section 3). Changes the document.
+ * Rejects unknown fields unless the class has `@AllowUnknownFields`. A misspelt field must not silently get its default
+ * (contract, section 3). Changes the document.
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
@@ -332,7 +330,7 @@ function allFaults(compiled: Compiled, value: object): Fault[] {
   return faultsOf(thorough.errors as ErrorObject[]);
 }
 
-/** Counts no further than `max`. */
+/** Counts fields, but stops at `max`. */
 function countUpTo(value: unknown, max: number): number {
   const rest: unknown[] = [value];
   let count = 0;

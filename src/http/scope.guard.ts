@@ -5,8 +5,8 @@ import { AccessRules } from './access-rules.js';
 import { portalBodyFault } from './portal-requests.js';
 
 /**
- * Guards every handler, including those of extensions, by `@Scope` or `@Public`. It uses the result of the
- * authentication hook, and rejects requests that the hook has not seen, and routes that declare no access.
+ * Guards every handler, including those of extensions, by `@Scope` or `@Public`. The guard uses the result of the
+ * authentication hook. It rejects requests that the hook has not seen, and routes that declare no access.
  */
 @Injectable()
 export class ScopeGuard implements CanActivate {

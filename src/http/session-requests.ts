@@ -4,11 +4,11 @@ import type { Caller, Tenant } from '#kernel/tenant.js';
 import { unauthenticated } from './access-rules.js';
 import type { EdgeRouteConfig } from './request.js';
 
-/** Header of Posthorn's own pages. Other origins cannot send it, because no preflight is granted here. */
+/** Header of Posthorn's own pages. Other origins cannot send it, because Posthorn approves no CORS preflight for it. */
 export const CONSOLE_HEADER = 'x-posthorn-console';
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
-/** An expired, unknown or missing session. */
+/** The error for an expired, unknown or missing session. */
 export const SIGNED_OUT: ApiError = unauthenticated(
   'You are not signed in, or not any more. Sign in again, or send an API key as `Authorization: Bearer ek_…`.',
 );
@@ -37,13 +37,13 @@ export function maySpeakForSession(
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(baseUrl).origin);
 }
 
-/** By header, or in the query for an `EventSource`. Null if the request names none or an unknown one. */
+/** Returns the environment of the header, or of the query for an `EventSource`. Null if unknown or not named. */
 export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): Tenant['mode'] | null {
   const named = namedEnvironment(request);
   return named === 'live' || named === 'test' ? named : null;
 }
 
-/** The error if a session names no environment or one that it may not use. */
+/** Returns an error if a session names no environment or an environment that it may not use. */
 export function environmentFault(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>,
   asked: Tenant['mode'] | null,

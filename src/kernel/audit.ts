@@ -1,11 +1,11 @@
 import type { Id } from './ids.js';
 
-/** A key, member, operator, token of an extension, customer portal session, or an unknown caller. */
+/** Actor of an audited action: a key, member, operator, extension token, portal session, or an unknown caller. */
 export interface AuditActor {
   kind: 'key' | 'member' | 'operator' | 'token' | 'portal' | 'unknown';
   /** `ek_…`, `mbr_…`, `pls_…`, or the token's subject. Null for the operator and for unknown callers. */
   id: string | null;
-  /** Set if the actor used a session instead of a key. */
+  /** Id of the session, if the actor used a session instead of a key. */
   session?: string;
 }
 
@@ -34,6 +34,6 @@ export interface AuditEntry {
 }
 
 export abstract class AuditTrail {
-  /** Joins the caller's transaction. Without one, the entry is committed when the promise resolves. */
+  /** Records an entry in the caller's transaction. Without one, the entry is committed when the promise resolves. */
   abstract record(entry: AuditEntry): Promise<void>;
 }

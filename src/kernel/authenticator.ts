@@ -2,7 +2,7 @@ import type { Caller, Scope, Tenant } from './tenant.js';
 
 /** Identifies the caller by a bearer value. Implemented by the auth context, which also asks extensions. */
 export abstract class Authenticator {
-  /** In characters. */
+  /** Maximum length of a bearer value, in characters. */
   abstract readonly bearerLengthMax: number;
 
   /**
@@ -42,7 +42,7 @@ export function hasPortalTokenForm(bearer: string): boolean {
   return bearer.startsWith('pt_') && PORTAL_TOKEN.test(bearer);
 }
 
-/** 32 bytes in base64url. */
+/** `pt_` and 32 bytes in base64url. */
 const PORTAL_TOKEN = /^pt_[A-Za-z0-9_-]{43}$/;
 
 export interface Identity {
@@ -50,7 +50,7 @@ export interface Identity {
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;
-  /** At most 200 characters. RATE_LIMIT_KEY counts by it, as it does by key. */
+  /** At most 200 characters. RATE_LIMIT_KEY limits each subject, as it limits each key. */
   subject: string;
 }
 

@@ -1,5 +1,5 @@
 const DAY_MS = 86_400_000;
-/** A forward jump of more than this counts as a leap, unless a process measured that time itself. */
+/** A larger forward jump counts as a leap, unless a process measured that time on its own monotonic clock. */
 export const LEAP_MS = DAY_MS;
 /** Time that retention pauses after a leap, measured with monotonic clocks. */
 export const LEAP_WAIT_MS = DAY_MS;
@@ -7,9 +7,9 @@ export const LEAP_WAIT_MS = DAY_MS;
 /** PostgreSQL's clock as observed by all processes. Times are milliseconds since the epoch. */
 export interface SeenClock {
   seenAtMs: number;
-  /** Time of the clock before the leap. Null if retention is not paused. */
+  /** Time that the clock showed before the leap. Null if retention is not paused. */
   leaptFromMs: number | null;
-  /** Measured waiting time of the processes since the last leap. */
+  /** Time since the last leap, as the processes measured it. */
   waitedMs: number;
 }
 

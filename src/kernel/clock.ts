@@ -1,6 +1,6 @@
 /** The only source of time and randomness, so that tests can control both. */
 export abstract class Clock {
-  /** PostgreSQL's time as known here. Use it for values that are stored or compared between processes. */
+  /** PostgreSQL's time as this process knows it. Use it for values that are stored or compared between processes. */
   abstract now(): Date;
 
   abstract nowMs(): number;

@@ -5,7 +5,7 @@ import { Keyring } from './crypto/keyring.js';
 import { badRequest } from './errors.js';
 import type { Tenant } from './tenant.js';
 
-/** The list's name and its filters. */
+/** Name of the list, and the filters of the query. */
 export interface CursorQuery {
   list: string;
   filters: Record<string, unknown>;
@@ -16,7 +16,7 @@ export interface PageQuery {
   limit?: number;
 }
 
-/** Above it a list shows "1,000 or more" instead of counting a million. */
+/** Above this number of items, a list shows "1,000 or more" instead of counting all of them. */
 export const COUNTED_MAX = 1_000;
 
 const LIFETIME_MS = 3_600_000;
@@ -39,7 +39,7 @@ export class Cursors {
     return `${body}.${this.sign(tenant, query, body).toString('base64url')}`;
   }
 
-  /** Throws 400 if the cursor is malformed, altered, expired, or of another tenant or query. */
+  /** Throws 400 if the cursor is malformed, altered or expired, or belongs to another tenant or query. */
   read(tenant: Tenant, query: CursorQuery, cursor: string): string {
     const [body, mac, ...rest] = cursor.split('.');
     const given = Buffer.from(mac ?? '', 'base64url');

@@ -2,7 +2,7 @@ import type { Budget } from './budget.js';
 
 const CHARACTERS_A_UNIT = 4;
 
-/** In linear time, while Ajv's own check compares every pair. */
+/** Takes linear time. Ajv's own `uniqueItems` check compares every pair. */
 export function isUnique(list: readonly unknown[], budget: Budget): boolean {
   const seen = new Set<string>();
   for (const entry of list) {
@@ -13,7 +13,7 @@ export function isUnique(list: readonly unknown[], budget: Budget): boolean {
   return true;
 }
 
-/** Equal for all values that JSON Schema considers equal: the order of keys and the sign of `-0` do not count. */
+/** Returns equal texts for values that JSON Schema considers equal: key order and the sign of `-0` are ignored. */
 function canonical(value: unknown, budget: Budget): string {
   const text = textOf(value, budget);
   budget.spend(2 + Math.ceil(text.length / CHARACTERS_A_UNIT));

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#engine/conditions/faults.js';
 
-/** Enough to repair a value. Without a limit, a hostile value could cause an answer of megabytes. */
+/** Enough faults to repair a value. Without a limit, a hostile value could cause a response of megabytes. */
 export const FAULTS_MAX = 20;
-/** Maximum number of Ajv errors that are processed, because redundant ones are found by comparing all pairs. */
+/** Maximum number of Ajv errors that are processed. Finding redundant errors compares all pairs. */
 const ERRORS_MAX = 200;
 const NAME_LENGTH_MAX = 100;
 const PATH_LENGTH_MAX = 400;
@@ -87,7 +87,7 @@ export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
   return [...faults.values()];
 }
 
-/** `/lines/0/amount` is `lines.0.amount`. For a missing or unknown field, Ajv gives the path of the parent. */
+/** Converts `/lines/0/amount` to `lines.0.amount`. For a missing or unknown field, Ajv reports the parent's path. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')

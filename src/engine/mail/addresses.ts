@@ -1,8 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** As the caller wrote it, parsed once. No later stage parses addresses. */
+/** An address as the caller wrote it, parsed once. No later stage parses addresses. */
 export interface Mailbox {
-  /** Empty when there is none. */
+  /** Display name. Empty if there is none. */
   name: string;
   /** `local@domain`: the local part as written, the domain in lower case and A-labels (RFC 5890). */
   address: string;
@@ -14,7 +14,7 @@ export interface Refused {
 }
 
 export interface RefusedEntry extends Refused {
-  /** Starts at 0. */
+  /** Position in the list, starting at 0. */
   index: number;
 }
 
@@ -35,7 +35,7 @@ const HOST =
 const NOT_IN_HOSTS = /[\0-,/:-@[-`{-\x7f]/;
 const ASCII = /^[\0-\x7f]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
-/** They reorder or hide text (Unicode TR 36, section 3.1). Names and emoji need joiners and direction marks. */
+/** Characters that reorder or hide text (Unicode TR 36, 3.1), except joiners and marks that names and emoji need. */
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\ufff9-\ufffb]/;
 /** Characters that would end a name or begin another token: RFC 5322's specials without the dot. */
 const SPECIAL_IN_NAME = /[()<>[\]:;@\\,"]/;
@@ -43,8 +43,8 @@ const ENCODED_WORD = /=\?[^?\s]*\?[^?\s]*\?/;
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
 
 /**
- * Parses `address`, `<address>`, `Name <address>` or `"Name" <address>`. Deliberately stricter than RFC 5322: groups,
- * comments, quoted local parts, domain literals and lists can hide a recipient from a check of another one.
+ * Parses `address`, `<address>`, `Name <address>` or `"Name" <address>`. Deliberately stricter than RFC 5322: with
+ * groups, comments, quoted local parts, domain literals or lists, a check could see another recipient than the server.
  */
 export function parseMailbox(text: string): Mailbox | Refused {
   if (text.length > TEXT_MAX) return refuse(`An address has at most ${TEXT_MAX} characters with its name.`);
@@ -59,7 +59,7 @@ export function parseMailbox(text: string): Mailbox | Refused {
   return typeof name === 'string' ? withAddress(name, trimmed.slice(open + 1, -1)) : name;
 }
 
-/** Keeps the order. The first invalid entry rejects the list. */
+/** Parses a list and keeps its order. The first invalid entry rejects the list. */
 export function parseMailboxList(texts: readonly string[]): Mailbox[] | RefusedEntry {
   const mailboxes: Mailbox[] = [];
   for (const [index, text] of texts.entries()) {
@@ -74,18 +74,18 @@ export function isRefused(parsed: object): parsed is Refused {
   return 'refusal' in parsed;
 }
 
-/** In lower case and A-labels. Returns null when the domain is invalid. */
+/** Returns the domain in lower case and A-labels. Null if the domain is invalid. */
 export function canonicalDomain(domain: string): string | null {
   const written = domain.toLowerCase();
   if (written.length > DOMAIN_MAX || NOT_IN_HOSTS.test(written)) return null;
-  // The Kelvin sign would become a plain k.
+  // Lower-casing turns the Kelvin sign (U+212A) into a plain k.
   if (ASCII.test(written) && !ASCII.test(domain)) return null;
   if (ASCII.test(written) && !written.includes('xn--')) return HOST.test(written) ? written : null;
   const labels = written.normalize('NFC').split('.');
   const ascii = domainToASCII(labels.join('.'));
   if (ascii.length > DOMAIN_MAX || !HOST.test(ascii)) return null;
-  // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. A name that it
-  // changes reads as another name.
+  // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. Rejects a name that
+  // this mapping changes, because it looks like another name.
   const asciiLabels = ascii.split('.');
   const isUnchanged =
     asciiLabels.length === labels.length &&
@@ -144,7 +144,7 @@ function addressRefusal(address: string): string | null {
   if (/[<>\s]/.test(address))
     return 'Exactly one address is expected, such as name@example.com or "Name <name@example.com>".';
   if (local.length > LOCAL_MAX) return `The part before the "@" has at most ${LOCAL_MAX} characters.`;
-  // Some servers decode an encoded word and mail to the result.
+  // Some servers decode an encoded word and send the mail to the decoded address.
   if (ENCODED_WORD.test(local)) return 'The part before the "@" must not be an encoded word (=?…?=).';
   if (!ASCII.test(local))
     return 'The part before the "@" consists of ASCII characters: most mail servers accept no others.';

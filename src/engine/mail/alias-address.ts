@@ -4,7 +4,7 @@ const LOCAL_MAX = 64;
 /** Local parts that senders expect to reach an operator (RFC 2142, RFC 5321) or a machine that handles bounces. */
 const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 
-/** Local part that takes all mail that no other alias of the domain takes. */
+/** Local part of the catch-all alias, which receives mail that matches no other alias of the domain. */
 export const CATCH_ALL = '*';
 
 export function readLocalPart(text: string, kind: 'platform' | 'custom'): { localPart: string } | { fault: string } {
@@ -20,7 +20,7 @@ export function readLocalPart(text: string, kind: 'platform' | 'custom'): { loca
   return { localPart };
 }
 
-/** `<label>.<slug>@<platform-domain>`, or the fault of the label. */
+/** Returns `<label>.<slug>@<platform-domain>`, or the fault of the label. */
 export function platformAddress(
   label: string,
   slug: string,

@@ -1,14 +1,14 @@
 import { canonicalDomain, domainOf, isRefused, parseMailbox } from './addresses.js';
 
-/** Also unterminated, to avoid a rescan from every quote: a field may have 256 KB, which took 20 s of CPU. */
+/** Also matches an unterminated string. A rescan from every quote took 20 s of CPU for a field of 256 KB. */
 const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
-/** Up to its end, a nested comment, or the end of the text. Avoids rescans like `QUOTED_STRING`. */
+/** Matches up to the comment's end, a nested comment, or the end of the text. Avoids rescans like `QUOTED_STRING`. */
 const COMMENT = /\((?:[^()\\]|\\.?)*(\)|(?=\()|$)/gs;
 const NESTED_MAX = 10;
 const BRACKETED = /^[^<>,;:]*<\s*([^<>\s]+)\s*>\s*$/;
 const BARE = /^[^\s<>,;:]+$/;
 
-/** The stored and compared form: `a@d` for an address, `@d` for a domain, `*.d` for its subdomains. */
+/** Returns the stored form: `a@d` for an address, `@d` for a domain, `*.d` for its subdomains. */
 export function readAllowedSender(text: string): { entry: string } | { fault: string } {
   const written = text.trim();
   const fault = {
@@ -25,7 +25,7 @@ export function readAllowedSender(text: string): { entry: string } | { fault: st
     : { entry: parsed.address.toLowerCase() };
 }
 
-/** In lower case and A-labels. Null without exactly one From and mailbox, or if parsers could disagree. */
+/** Returns the only sender, in lower case and A-labels. Null for several or none, or if parsers could disagree. */
 export function soleSender(fromFields: readonly string[]): string | null {
   const [only, ...more] = fromFields;
   if (only === undefined || more.length > 0) return null;

@@ -2,8 +2,8 @@ import { soleSender } from './allowed-senders.js';
 import { type HeadField, valuesOf } from './message-head.js';
 
 /**
- * `several` also for an ambiguous mailbox. Mail programs differ in which author they show, so the verified one might
- * not be the displayed one.
+ * Author of a message. `several` includes an ambiguous mailbox: mail programs differ in which author they show, so the
+ * verified one might not be the displayed one.
  */
 export type Author = { kind: 'one'; address: string } | { kind: 'missing' } | { kind: 'several' };
 
@@ -15,7 +15,7 @@ export function authorOf(fields: readonly HeadField[]): Author {
   return address === null ? { kind: 'several' } : { kind: 'one', address };
 }
 
-/** RFC 3834. No automatic reply may be sent to such a message. */
+/** Returns whether the message is automatic (RFC 3834). Automatic replies to it are not allowed. */
 export function isAutoSubmitted(fields: readonly HeadField[]): boolean {
   return (
     valuesOf(fields, 'auto-submitted').some((value) => !/^no\s*(?:;|$)/i.test(value)) ||

@@ -45,14 +45,14 @@ const LABELLED = new RegExp(
 );
 /** A recipient at the beginning of a line. */
 const LISTED = new RegExp(`^[\\s*>•·-]{0,40}["'<\\[(]{0,3}(?:(?:mailto|smtp|rfc822)[:;=])?\\s?${ADDRESS.source}`, 'i');
-/** Header fields of the returned message, and contact addresses. */
+/** Lines with an address that is not a recipient: header fields of the returned message, and contact addresses. */
 const OTHERS =
   /^[\s*>-]{0,40}(?:to|cc|from|sender|subject|sent|date|message-id|reply-to|an|von|de|para|à)\s{0,5}:|\b(?:contact|assistance|help|support|forward(?:ed)? (?:this|to)|reported to|mail from)\b/i;
 const TO = new RegExp(`^[\\s*>-]{0,40}to\\s{0,5}:[^@]{0,80}?${ADDRESS.source}`, 'i');
 const DAEMON = /^(?:mailer-?daemon|postmaster|abuse|helpdesk|support)@/i;
 const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
 
-/** `fromDomain` is the reporting server's: some servers name their own users without it. The work is bounded. */
+/** `fromDomain` is the reporting server's domain: some servers omit it for their own users. The work is bounded. */
 export function readBounceText(subject: string, text: string, fromDomain: string): BounceText {
   const lines = sectionOf(text);
   const section = lines.join('\n');
@@ -105,7 +105,7 @@ function localsOf(lines: readonly string[], fromDomain: string): Place[] {
   });
 }
 
-/** Returns each recipient once, with the text up to the next one. */
+/** Returns each recipient once, with the text up to the next recipient. */
 function recipientsAt(
   places: readonly Place[],
   lines: readonly string[],

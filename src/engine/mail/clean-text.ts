@@ -40,11 +40,11 @@ function shortened(name: string): string {
   return cut(name.slice(0, name.length - extension.length), FILENAME_BYTES_MAX - extension.length).text + extension;
 }
 
-/** UTF-8 cannot encode them. */
+/** Replaces unpaired surrogates, which UTF-8 cannot encode. */
 const wellFormed = (text: string): string =>
   text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
 
-/** Does not split a character. */
+/** Truncates to `bytesMax` bytes of UTF-8 without splitting a character. */
 function cut(text: string, bytesMax: number): CleanText {
   // A UTF-16 unit takes at most three bytes of UTF-8.
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return { text, isTruncated: false };

@@ -2,7 +2,7 @@ import { headersOf } from './mime-parts.js';
 import { classifyReply, cleanReply } from './smtp-reply.js';
 
 export interface ReportedRecipient {
-  /** The original address first, then the final one. At least one. */
+  /** The original address first, then the final address. Contains at least one of them. */
   addresses: readonly string[];
   outcome: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
   /** Status code of RFC 3463, such as `5.1.1`. Null when there is none. */
@@ -28,7 +28,7 @@ export function recipientsOfStatus(text: string): ReportedRecipient[] {
     const { headers, rest: end } = headersOf(rest);
     const recipient = recipientOf(new Map(headers));
     if (recipient !== null) recipients.push(recipient);
-    // Skips a line that is not a field as a whole. Skipping by character took most of a minute for one megabyte.
+    // Skips a whole line if it is not a field. Skipping by character took most of a minute for one megabyte.
     rest = rest.slice(end > 0 ? end : rest.indexOf('\n') + 1 || rest.length).replace(/^\s+/, '');
   }
   return recipients;

@@ -1,4 +1,4 @@
-/** Receiving webhooks, mail in both directions, or outgoing mail only. */
+/** Use of the domain: receiving webhooks, mail in both directions, or outgoing mail only. */
 export type DomainKind = 'webhook' | 'email' | 'email-send';
 
 export type RecordRole = 'ownership' | 'dkim' | 'mail_from' | 'spf' | 'mx' | 'cname' | 'dmarc';
@@ -9,9 +9,9 @@ export interface DnsRecord {
   /** Full name without a trailing dot. */
   name: string;
   value: string;
-  /** Of an MX record; null for other types. */
+  /** Priority of an MX record. Null for other types. */
   priority: number | null;
-  /** In seconds. */
+  /** Time to live in seconds. */
   ttl: number;
   required: boolean;
 }
@@ -32,17 +32,17 @@ export interface DkimPublicKey {
   publicKey: string;
 }
 
-/** No records, or no such name, is a result too. */
+/** Result of a DNS query. `found` is empty if the name or the record does not exist. */
 export type DnsAnswer<T> = { found: readonly T[] } | { unanswered: string };
 
-/** The exchange of a null MX (RFC 7505) is empty. */
+/** An observed MX record. The exchange of a null MX (RFC 7505) is empty. */
 export interface SeenMx {
   exchange: string;
   priority: number;
 }
 
 export interface ObservedRecords {
-  /** The strings of each record are joined. */
+  /** Texts of the TXT records. The strings of each record are joined. */
   txt?: DnsAnswer<string>;
   cname?: DnsAnswer<string>;
   mx?: DnsAnswer<SeenMx>;
@@ -51,7 +51,7 @@ export interface ObservedRecords {
   ourAddresses?: DnsAnswer<string>;
 }
 
-/** `missing` and `wrong` are definite. `unanswered` says nothing about the record. */
+/** `missing` and `wrong` are definite. With `unanswered`, the state of the record is unknown. */
 export interface Judgement {
   verdict: 'right' | 'missing' | 'wrong' | 'unanswered';
   /** Describes the observed state for the person who can change it. Null for a correct record. */
@@ -66,7 +66,7 @@ const PRIORITY = 10;
 const SHOWN_CHARACTERS_MAX = 120;
 const SHOWN_MAX = 5;
 
-/** In the recommended order. */
+/** Returns the records that the customer must publish, in the recommended order. */
 export function recordsOf(
   { host, kind, token }: { host: string; kind: DomainKind; token: string },
   platform: PlatformNames,
@@ -100,12 +100,12 @@ export function spfHost(platformDomain: string): string {
   return `spf.${platformDomain}`;
 }
 
-/** Below a customer's domain or the platform's. */
+/** Returns the name of a DKIM record below a customer's domain or the platform's. */
 export function dkimHost(selector: string, domain: string): string {
   return `${selector}._domainkey.${domain}`;
 }
 
-/** RFC 6376, section 3.6.1. */
+/** Returns the text of a DKIM key record (RFC 6376, section 3.6.1). */
 export function dkimText(publicKey: string): string {
   return `v=DKIM1; k=rsa; p=${publicKey}`;
 }
@@ -134,12 +134,12 @@ export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim:
   }
 }
 
-/** Publishing Posthorn's MX would take over the mail of these records. */
+/** Returns other services' MX records. Publishing Posthorn's MX would divert mail from those services. */
 export function foreignMx(seen: readonly SeenMx[], mailHost: string): SeenMx[] {
   return seen.filter(({ exchange }) => exchange !== '' && plainName(exchange) !== mailHost);
 }
 
-/** Drops common additions by users and providers: quotes, line breaks, a trailing semicolon. */
+/** Drops additions that users and providers often make: quotes, line breaks, a trailing semicolon. */
 export function plainText(text: string): string {
   const bare = text.trim().replace(/(?<![\\;\s])[;\s]+$/, '');
   const joined = bare
@@ -166,7 +166,7 @@ function judgeOwnership({ name, value }: DnsRecord, { txt }: ObservedRecords): J
   });
 }
 
-/** Expects a CNAME to Posthorn's key, or its only key record where a provider flattens or refuses CNAMEs. */
+/** Expects a CNAME to Posthorn's key, or exactly one key record if a provider flattens or refuses CNAMEs. */
 function judgeDkim(
   { name, type, value }: DnsRecord,
   { cname, txt }: ObservedRecords,
@@ -285,7 +285,7 @@ function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judge
   });
 }
 
-/** `of` judges existing records. `ofNothing` may return a more specific error when there are none. */
+/** `of` judges existing records. If there are none, `ofNothing` may return a more specific error. */
 function answered<T>(
   answer: DnsAnswer<T> | undefined,
   name: string,
@@ -346,7 +346,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Untrusted texts: only a few, shortened, without control characters. */
+/** Formats untrusted texts: only a few, shortened, without control characters. */
 function shown(texts: readonly string[]): string {
   const some = texts.slice(0, SHOWN_MAX).map((text) => shorten(text === '' ? '(empty)' : text));
   return some.join(', ') + (texts.length > SHOWN_MAX ? ` and ${texts.length - SHOWN_MAX} more` : '');

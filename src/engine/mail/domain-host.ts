@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** In lower case and A-labels (RFC 5890), or the fault of the input. */
+/** The host name in lower case and A-labels (RFC 5890), or the fault of the input. */
 export type HostReading = { host: string } | { fault: string };
 
 /** Leaves room for the longest label that Posthorn prepends (`_domainkey` with selector; RFC 1035, 2.3.4). */

@@ -1,15 +1,15 @@
 import type { DomainKind, Judgement, RecordRole } from './dns-records.js';
 
-/** Records incomplete, records complete, or records missing for too long. */
+/** `pending-dns`: records are incomplete. `verified`: complete. `failed`: records were missing for too long. */
 export type DomainState = 'pending-dns' | 'verified' | 'failed';
 
 export interface DomainStanding {
   state: DomainState;
   isSending: boolean;
   isReceiving: boolean;
-  /** For which consecutive checks found a required record missing. Time without DNS answers does not count. */
+  /** Duration for which consecutive checks found a required record missing. Excludes time without DNS answers. */
   missingMs: number;
-  /** Time of the last such check. Null when the last check had another result. */
+  /** Time of the last check that found a record missing. Null if the last check had another result. */
   missingSeenAtMs: number | null;
 }
 
@@ -18,12 +18,12 @@ export interface JudgedRecord extends Judgement {
   required: boolean;
 }
 
-/** The same limit as Amazon SES. */
+/** Maximum time that records may be missing before a domain fails. Amazon SES has the same limit. */
 export const MISSING_MS_MAX = 72 * 3_600_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Longest rest by state. While a record is missing from a verified domain, the next check follows sooner. */
+/** Longest interval between checks by state. A verified domain that lacks a record is checked sooner. */
 const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
   'pending-dns': 4 * HOUR_MS,
   verified: 12 * HOUR_MS,
@@ -64,7 +64,7 @@ export function afterCheck(
   };
 }
 
-/** Between conversion and next check. Existing proofs remain valid. */
+/** Returns the state between a domain's conversion and its next check. Existing proofs remain valid. */
 export function afterConversion(
   before: DomainStanding,
   to: 'email' | 'email-send',

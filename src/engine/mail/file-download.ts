@@ -1,4 +1,4 @@
-/** A browser displays these but never executes them. All other content is served as bytes. */
+/** Types that a browser displays but never executes. All other content is served as bytes. */
 const PASSIVE =
   /^(?:image\/(?:png|jpe?g|gif|webp|bmp|tiff|heic|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/(?:plain|csv|calendar|markdown)|message\/rfc822|application\/(?:pdf|zip|gzip|json|msword|rtf|vnd\.(?:ms-[a-z0-9.+-]+|openxmlformats-[a-z0-9.+-]+|oasis\.opendocument\.[a-z0-9.+-]+)))$/;
 

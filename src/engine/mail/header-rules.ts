@@ -4,7 +4,7 @@ const HEADERS_MAX = 64;
 const NAME_BYTES_MAX = 76;
 const VALUE_BYTES_MAX = 4096;
 const TOTAL_BYTES_MAX = 32 * 1024;
-/** Text without a space cannot be folded, and a line has at most 998 bytes (RFC 5322 section 2.1.1). */
+/** Maximum length of text without a space. It cannot be folded, and a line has at most 998 bytes (RFC 5322, 2.1.1). */
 const WORD_BYTES_MAX = 900;
 
 /** Field names of RFC 5322, without characters that are never used in practice. */
@@ -12,7 +12,7 @@ const FIELD_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // They address the message. Some clients and servers read recipients from them.
+  // Address headers. Some clients and servers read recipients from them.
   'from',
   'sender',
   'to',
@@ -27,26 +27,26 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'return-path',
   'return-receipt-to',
   'disposition-notification-to',
-  // They have separate fields in the API, or are set by the service.
+  // Headers that have separate fields in the API, or that the service sets.
   'subject',
   'date',
   'message-id',
   'mime-version',
   'otp-token',
-  // They authenticate the message or trace its route.
+  // Headers that authenticate the message or trace its route.
   'dkim-signature',
   'domainkey-signature',
   'authentication-results',
   'received',
   'received-spf',
   'x-google-dkim-signature',
-  // Relays that know one of these treat it as an instruction: recipients, accounts, tracking.
+  // Headers that some relays treat as instructions: recipients, accounts, tracking.
   'x-smtpapi',
   'x-msys-api',
 ]);
 
 const FORBIDDEN_PREFIXES = [
-  // They frame the message (also Content-Type and Content-Transfer-Encoding).
+  // Headers that frame the message (including Content-Type and Content-Transfer-Encoding).
   'content-',
   'resent-',
   'arc-',
@@ -63,7 +63,7 @@ const FORBIDDEN_PREFIXES = [
 const STRUCTURED = /^(?:in-reply-to|references|list-.+|auto-submitted|precedence|feedback-id|importance|priority)$/;
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 
-/** RFC 8058 section 3.1: the only allowed value of the header. */
+/** The only value that RFC 8058, section 3.1, allows for `List-Unsubscribe-Post`. */
 const ONE_CLICK = 'List-Unsubscribe=One-Click';
 
 export const MAIL_HEADERS_RULE =
@@ -72,8 +72,8 @@ export const MAIL_HEADERS_RULE =
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. \`List-Unsubscribe\` and \`List-Unsubscribe-Post\` are accepted and signed.`;
 
 /**
- * Returns every fault of a caller's headers: they are rejected rather than silently changed. Headers that address,
- * authenticate or frame the message belong to the service, otherwise the recipient checks could be bypassed.
+ * Returns every fault of a caller's headers. Faulty headers are rejected rather than silently changed. Only the service
+ * sets headers that address, authenticate or frame the message, to protect the recipient checks.
  */
 export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
   const entries = Object.entries(headers);
@@ -120,7 +120,7 @@ function valueFault(lowerName: string, value: string): string | null {
     : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
 }
 
-/** One-click needs both headers and a URL to post to (RFC 8058 section 3.1). Half a pair looks like spam. */
+/** One-click needs both headers and a URL to post to (RFC 8058, 3.1). One header without the other looks like spam. */
 function unsubscribeFaults(entries: readonly [string, string][], values: ReadonlyMap<string, string>): HeaderFault[] {
   const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
   if (post === undefined) return [];

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 
 /** A file of a message that its HTML may reference by `cid:` (RFC 2392). */
 export interface InlineFile {
-  /** Without angle brackets. */
+  /** Content-ID without angle brackets. */
   contentId: string;
   type: string;
   content: Uint8Array;
@@ -14,11 +14,11 @@ export interface InlineFile {
 export const MAIL_DOCUMENT_POLICY =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
-/** Images that a browser only draws. Excludes SVG, which may contain active content. */
+/** Image types that a browser only draws. Excludes SVG, which may contain active content. */
 const DRAWN = /^image\/(?:png|jpe?g|gif|webp|bmp|avif)$/i;
 /** Maximum size of all images as text. The document is held in memory. */
 const IMAGES_CHARACTERS_MAX = 16 * 1024 * 1024;
-/** Only after a quote, a bracket or an equals sign: elsewhere `cid:` may be ordinary text. */
+/** Matches only after a quote, a bracket or an equals sign: elsewhere `cid:` may be ordinary text. */
 const CID = /(["'(=]\s*)cid:([^"'\s<>()]{1,998})/gi;
 const LEADS = /(["'\s/])href(\s*=)(?!\s*["']?\s*#)/gi;
 
@@ -60,7 +60,7 @@ function withImages(html: string, files: readonly InlineFile[]): string {
   });
 }
 
-/** Without the escapes of an HTML attribute and a URL. */
+/** Removes the escapes of an HTML attribute and of a URL. */
 function plain(name: string): string {
   const unescaped = name.replaceAll('&amp;', '&');
   try {

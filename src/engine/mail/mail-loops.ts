@@ -2,10 +2,10 @@ import { type HeadField, valuesOf } from './message-head.js';
 
 /** RFC 5321, section 6.3: a large number of trace fields, normally at least 100, indicates a loop. */
 const HOPS_MAX = 100;
-/** How often a message may pass through this host. A forwarder that returns a message does so repeatedly. */
+/** Maximum number of passes of a message through this host. A forwarding loop passes repeatedly. */
 const OWN_HOPS_MAX = 4;
 
-/** The message passed through too many hosts, or through this host too often. */
+/** Returns whether the message passed through too many hosts, or through this host too often. */
 export function isLooping(fields: readonly HeadField[], ownName: string): boolean {
   const hops = valuesOf(fields, 'received');
   if (hops.length > HOPS_MAX) return true;

@@ -13,7 +13,7 @@ export interface Verdicts {
   spf: AuthVerdict;
   dkim: AuthVerdict;
   dmarc: AuthVerdict;
-  /** Null without a DMARC record. */
+  /** Policy of the DMARC record. Null without a record. */
   dmarcPolicy: DmarcPolicy | null;
   /** For information only: ARC results are claims of the intermediary that modified the message (RFC 8617). */
   arc: AuthVerdict;
@@ -56,7 +56,7 @@ const BEST_FIRST: readonly AuthVerdict[] = [
   'none',
 ];
 
-/** Any word that is no result of RFC 8601 counts as `neutral`. */
+/** Maps a word that is not a result of RFC 8601 to `neutral`. */
 export function authVerdict(word: string | undefined): AuthVerdict {
   return word !== undefined && WORDS.has(word) ? (word as AuthVerdict) : 'neutral';
 }
@@ -65,7 +65,7 @@ export function bestOf(verdicts: readonly AuthVerdict[]): AuthVerdict {
   return BEST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'none';
 }
 
-/** The DMARC result. Several authors always fail: the verified one might not be the displayed one. */
+/** Returns the DMARC result. Several authors always fail: the verified author might not be the displayed one. */
 export function authOf(dmarc: AuthVerdict, author: Author): Auth {
   if (author.kind === 'several') return 'fail';
   if (author.kind === 'missing') return 'none';
@@ -77,12 +77,12 @@ export interface Judged {
   auth: Auth;
   verdicts: Pick<Verdicts, 'dmarc' | 'dmarcPolicy' | 'virus'>;
   sizeBytes: number;
-  /** Decision of the SMTP transaction. */
+  /** Reason that the SMTP transaction recorded. */
   reason: QuarantineReason | null;
   alias: { allowedSenders: readonly string[]; maxSizeBytes: number | null };
 }
 
-/** Null for a message that is delivered. A quarantined message never bounces: its sender may be forged. */
+/** Returns null if the message is delivered. A quarantined message never bounces: its sender may be forged. */
 export function quarantineReason({
   author,
   auth,
@@ -103,12 +103,12 @@ export function quarantineReason({
   return verdicts.dmarc === 'temperror' ? 'sender_unverified' : null;
 }
 
-/** Unresponsive name servers may answer late. */
+/** Returns whether a later DNS response could change the decision. */
 export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null): boolean {
   return dmarc === 'temperror' && (reason === null || reason === 'sender_unverified');
 }
 
-/** Longer than a failed lookup is cached, so that each retry queries the name servers again. */
+/** Shortest retry delay. Exceeds the caching time of failed lookups, so that each retry sends queries again. */
 const RETRY_MS_MIN = 6_000;
 
 /** Null: decide without DNS. Delays double. `unansweredForMs` counts from the first failure, where it is null. */

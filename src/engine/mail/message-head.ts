@@ -9,13 +9,13 @@ const CONTROL = /[\0-\x1f\x7f]+/g;
 const VALUE_MAX = 998;
 
 export interface HeadField {
-  /** In lower case. */
+  /** Field name in lower case. */
   name: string;
-  /** Unfolded, without surrounding white space. */
+  /** Unfolded value, without surrounding white space. */
   value: string;
 }
 
-/** Includes the empty line. -1 when the header section does not end within `bytes`. */
+/** Returns the end of the header section, including the empty line. -1 if it does not end within `bytes`. */
 export function headEndOf(bytes: Buffer): number {
   let end = -1;
   let searched = bytes;
@@ -37,8 +37,8 @@ export function headOf(bytes: Buffer): Buffer {
 }
 
 /**
- * Fields of RFC 5322, section 2.2. A line ends wherever any parser could end it, also at a bare CR or LF: content that
- * parsers interpret differently is found twice rather than not at all. Lines that are not fields are skipped.
+ * Returns the fields of RFC 5322, section 2.2. A line ends wherever any parser could end it, also at a bare CR or LF.
+ * Content that parsers read differently is thus found twice rather than not at all. Skips other lines.
  */
 export function fieldsOf(head: Buffer): HeadField[] {
   const text = head.toString('utf8').replace(/^(?:\r\n|\n|\r)+/, '');
@@ -51,12 +51,12 @@ export function fieldsOf(head: Buffer): HeadField[] {
   return fields;
 }
 
-/** `name` is in lower case. Keeps the order. */
+/** Returns the values of all fields with this lower-case name, in order. */
 export function valuesOf(fields: readonly HeadField[], name: string): string[] {
   return fields.filter((field) => field.name === name).map(({ value }) => value);
 }
 
-/** Without control characters, cut to the length of a line. Null when there is none, or more than one. */
+/** Returns the Message-ID without control characters, cut to a line's length. Null for none or several. */
 export function messageIdOf(fields: readonly HeadField[]): string | null {
   const [first, ...more] = valuesOf(fields, 'message-id');
   const cleaned = first?.replace(CONTROL, ' ').trim().slice(0, VALUE_MAX) ?? '';

@@ -2,16 +2,16 @@ import { Buffer } from 'node:buffer';
 
 /** A part or the message itself. Invalid syntax is kept: parsing never rejects a message. */
 export interface MimePart {
-  /** In order, with names in lower case and unfolded values. */
+  /** Header fields in order, with names in lower case and unfolded values. */
   headers: readonly (readonly [name: string, value: string])[];
-  /** In lower case. */
+  /** Media type in lower case. */
   type: string;
   /** Decoded text of a leaf. Empty for a multipart. */
   text: string;
   parts: readonly MimePart[];
 }
 
-/** Reports have a handful of parts in three levels. */
+/** Maximum nesting. Reports have a handful of parts in three levels. */
 const DEPTH_MAX = 8;
 const PARTS_MAX = 64;
 const HEADERS_MAX = 500;
@@ -25,24 +25,24 @@ export function mimePartsOf(raw: Buffer): MimePart {
   return partOf(raw.toString('latin1').replaceAll('\r\n', '\n').replaceAll('\r', '\n'), 0, { left: PARTS_MAX });
 }
 
-/** Outermost first. */
+/** Iterates over the part and all parts inside it, outermost first. */
 export function* walk(part: MimePart): Iterable<MimePart> {
   yield part;
   for (const inner of part.parts) yield* walk(inner);
 }
 
-/** Skips the parts of attached messages. */
+/** Like `walk`, but skips the parts of attached messages. */
 export function* walkOwn(part: MimePart): Iterable<MimePart> {
   yield part;
   if (!MESSAGE.test(part.type)) for (const inner of part.parts) yield* walkOwn(inner);
 }
 
-/** The first one, or an empty string. */
+/** Returns the first header with this name, or an empty string. */
 export function headerOf({ headers }: Pick<MimePart, 'headers'>, name: string): string {
   return headers.find(([known]) => known === name)?.[1] ?? '';
 }
 
-/** Up to the first empty line. `rest` is the start of the body. */
+/** Parses headers up to the first empty line. `rest` is the start of the body. */
 export function headersOf(text: string): { headers: [string, string][]; rest: number } {
   const headers: [string, string][] = [];
   let at = 0;
@@ -71,7 +71,7 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
   return { headers, rest: Math.min(at, text.length) };
 }
 
-/** A parameter of a structured header (RFC 2045 section 5.1), or an empty string. */
+/** Returns a parameter of a structured header (RFC 2045, section 5.1), or an empty string. */
 export function parameterOf(value: string, name: string): string {
   const found = new RegExp(
     `;\\s{0,100}${name}\\s{0,10}=\\s{0,10}(?:"([^"]{0,${BOUNDARY_CHARS_MAX}})"|([^\\s;"]{1,${BOUNDARY_CHARS_MAX}}))`,
@@ -111,7 +111,7 @@ function partOf(text: string, depth: number, budget: { left: number }): MimePart
   };
 }
 
-/** Without a closing boundary, the last section ends with the message. */
+/** Splits a multipart body. Without a closing boundary, the last section ends with the message. */
 function sectionsOf(body: string, boundary: string): string[] {
   const sections: string[] = [];
   const delimiter = `--${boundary}`;
@@ -128,7 +128,7 @@ function sectionsOf(body: string, boundary: string): string[] {
   return sections;
 }
 
-/** One character per byte. */
+/** Decodes the transfer encoding. The result has one character per byte. */
 function decoded(body: string, encoding: string): string {
   if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').toString('latin1');
   if (!/^\s*quoted-printable/i.test(encoding)) return body;
@@ -137,7 +137,7 @@ function decoded(body: string, encoding: string): string {
     .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** In the given charset, else in UTF-8 if valid, else as Latin-1. */
+/** Decodes in the given charset. If that fails, decodes as UTF-8 if valid, otherwise as Latin-1. */
 function readable(bytes: string, charset: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   try {

@@ -1,7 +1,7 @@
-/** RFC 8461 section 3.2. */
+/** An MTA-STS policy (RFC 8461, section 3.2). */
 export interface MtaStsPolicy {
   mode: 'enforce' | 'testing' | 'none';
-  /** Patterns for the names of its mail servers, in lower case. */
+  /** Patterns for the names of the domain's mail servers, in lower case. */
   mx: string[];
   maxAgeSeconds: number;
 }
@@ -12,13 +12,13 @@ const PATTERNS_MAX = 100;
 const RECORD = /^v=STSv1\s*;(?:[^;]*;)*?\s*id\s*=\s*([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 const NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/;
 
-/** The id in the TXT records of `_mta-sts.<domain>`. Null unless exactly one announces one (section 3.1). */
+/** Returns the policy id of the TXT records of `_mta-sts.<domain>`. Null unless exactly one record has an id (3.1). */
 export function announcedPolicy(records: readonly string[]): string | null {
   const announcing = records.filter((record) => /^v=STSv1\s*;/.test(record));
   return announcing.length === 1 ? (RECORD.exec(announcing[0] ?? '')?.[1] ?? null) : null;
 }
 
-/** Null for no policy. The first of several equal keys wins, except for `mx`. */
+/** Parses a policy. Null if the text is not a policy. The first of several equal keys wins, except for `mx`. */
 export function readPolicy(text: string): MtaStsPolicy | null {
   const fields = new Map<string, string>();
   const mx: string[] = [];
@@ -35,7 +35,7 @@ export function readPolicy(text: string): MtaStsPolicy | null {
   return { mode, mx: named, maxAgeSeconds: Math.min(Number(maxAge), MAX_AGE_SECONDS_MAX) };
 }
 
-/** A star matches exactly one label (section 4.1). */
+/** Returns whether a pattern matches the host. A star matches exactly one label (section 4.1). */
 export function isNamed({ mx }: Pick<MtaStsPolicy, 'mx'>, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return mx.some((pattern) =>

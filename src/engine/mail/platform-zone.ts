@@ -28,7 +28,7 @@ export interface ZoneStart {
   negativeTtl: number;
 }
 
-/** `refused`: names of other zones. `fine`, `absent`: whether the name exists, even without records. */
+/** `refused`: the name is in another zone. `fine`, `absent`: whether the name exists, even without records. */
 export type ZoneAnswer = { code: 'fine' | 'absent'; records: readonly ZoneRecord[] } | { code: 'refused' };
 
 const TTL_SECONDS = 3_600;
@@ -51,7 +51,7 @@ export function receivingName({
   return smtpName ?? (platformDomain.includes('.') ? mailHost(platformDomain) : platformDomain);
 }
 
-/** The operator publishes them once. In the recommended order. */
+/** Returns the records that the operator publishes once, in the recommended order. */
 export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts): ZoneRecord[] {
   const senders = [
     ...addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`),
@@ -69,7 +69,7 @@ export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts)
   ];
 }
 
-/** A separate zone, with its SOA and with its name servers on this host. */
+/** Returns the records of a separate zone, with its SOA record and name servers on this host. */
 export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[] {
   const { domain, addresses } = facts;
   const servers = [`ns1.${domain}`, `ns2.${domain}`];
@@ -90,7 +90,7 @@ export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[]
   ];
 }
 
-/** Authoritative. Names are case-insensitive. ANY gets only the first existing type (RFC 8482). */
+/** Returns the authoritative answer. Names are case-insensitive. ANY gets only the first existing type (RFC 8482). */
 export function answerFrom(zone: readonly ZoneRecord[], name: string, type: string): ZoneAnswer {
   const [start] = zone;
   const asked = name.toLowerCase().replace(/\.$/, '');
@@ -102,7 +102,7 @@ export function answerFrom(zone: readonly ZoneRecord[], name: string, type: stri
   return { code: exists ? 'fine' : 'absent', records: there.filter((record) => record.type === wanted) };
 }
 
-/** A line of RFC 1035, section 5.1. */
+/** Formats a record as a zone file line (RFC 1035, section 5.1). */
 export function zoneLine(record: ZoneRecord): string {
   const front = `${record.name}. ${record.ttl} IN ${record.type}`;
   switch (record.type) {

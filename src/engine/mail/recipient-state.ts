@@ -23,7 +23,7 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
 export const EMAIL_STATUSES = ['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'] as const;
 
-/** `retrying` while another attempt follows. */
+/** Status of recipients without a final result: `retrying` while another attempt follows. */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;
@@ -39,8 +39,8 @@ const FROM_OPEN: Transitions = {
 
 /**
  * Missing entries leave the state unchanged. Events arrive in any order and repeatedly, so a state never improves: a
- * `delivered` after a bounce changes nothing. Except `failed`, which says nothing about the address: a replay may try
- * again.
+ * `delivered` after a bounce changes nothing. The exception is `failed`, which says nothing about the address: a replay
+ * may try again.
  */
 const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   sending: FROM_OPEN,
@@ -57,12 +57,12 @@ export function stateAfter(state: RecipientState, fact: FactKind): RecipientStat
   return TRANSITIONS[state][fact] ?? state;
 }
 
-/** Never true for a recipient who has the message, or whose address was rejected permanently. */
+/** Returns whether an attempt includes the recipient: never after a delivery or permanent rejection. */
 export function isOwed(state: RecipientState, replayed: boolean): boolean {
   return state === 'sending' || (replayed && state === 'failed');
 }
 
-/** A bounce must be permanent. */
+/** Returns the reason to suppress the address, or null. Only permanent bounces suppress it. */
 export function suppressionAfter(fact: FactKind, isPermanent: boolean): 'bounce' | 'complaint' | null {
   if (fact === 'complained') return 'complaint';
   return fact === 'bounced' && isPermanent ? 'bounce' : null;

@@ -247,7 +247,7 @@ const PROVIDERS: Record<string, readonly Line[]> = {
     ],
   ],
   others: [
-    // Generic rejections: nothing says that the address does not exist.
+    // Generic rejections, which do not say that the address does not exist.
     [null, 'rcpt', '550 Rejected'],
     [null, 'rcpt', '550 5.0.0 Not accepted'],
     [null, 'rcpt', '550'],

@@ -13,13 +13,13 @@ export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
  */
 const either = (...patterns: RegExp[]): RegExp => new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 
-/** They outweigh every code: Gmail returns 5.2.1 (disabled mailbox) for a mailbox that receives too much. */
+/** Patterns that outweigh every code: Gmail returns 5.2.1 (disabled mailbox) if a mailbox receives too much. */
 const RATE = either(
   /\b(?:rate|frequency)[- ]?limit|\brate of\b.{0,30}\bmail\b|\breceiving (?:e-?mails?|messages) (?:too quickly|at a)|\bat a rate that\b/,
   /\btoo (?:many|much|fast|quickly|frequent|often)\b(?! (?:hops|received))|\bthrottl|\bconcurrent\b|\bthread limit\b/,
   /\b(?:hourly|daily|sending|outgoing|outbound|connections?|sessions?|messages? rate|submission)\b.{0,30}\b(?:limit|quota)|\bexceed\w*\b.{0,60}\b(?:rate|threshold|per (?:second|minute|hour|day|connection)|hourly|daily|connections)\b/,
   /\bgr[ea]y-?list|\btempora(?:ry|rily)\b|\b(?:try|retry|resend|send)\b.{0,40}\b(?:later|at a later time)\b|\bcome back later\b|\bbe lifted shortly\b/,
-  // QQ, for a recipient who receives very much mail in a short time.
+  // QQ, for a recipient who receives a lot of mail in a short time.
   /\bmailbox unavailable or access deni(?:ed|ned)\b/,
   /频率|頻率|稍后(?:再试|重试)|稍後(?:再試|重試)/,
   // Comcast.
@@ -40,14 +40,14 @@ const SOURCE = either(
  */
 const SOURCE_CODES = /^5\.7\.(?:25|28|50[67]|51[013]|6(?:0[6-9]|[1-4]\d)|70[58])$/;
 
-/** Sender callouts, as of Exim: the server got no positive answer about the sender's address. */
+/** Sender callouts, as Exim performs them: the server could not verify the sender's address. */
 const SENDER = either(
   /\bverification failed for\b|\bsender verif|\b(?:sender|callout|callback) verif\w*|\b(?:callout|callback)\b.{0,20}\b(?:fail|verif)|\bverif\w*\b.{0,30}\b(?:sender|return[- ]path)/,
   /\bsender(?:'s)?(?: e?-?mail)?(?: address| domain)?(?: \S+){0,3} (?:rejected|refused|denied|unknown|invalid|blocked|does not|doesn't|not (?:found|exist|allowed|valid|authoriz\w*|verified))/,
   /\b(?:invalid|unknown|bad|unverified|unauthenticated|suspected|suspected spam|unresolvable|unroutable) (?:envelope )?(?:sender|return[- ]path|reverse[- ]path|from address|mail from)/,
   /\b(?:return[- ]path|reverse[- ]path|return address|from (?:address|domain)|mail from)\b.{0,60}\b(?:not|invalid|reject\w*|refus\w*|fail\w*|unresolvable|unknown)\b/,
 );
-/** The callout did not complete, so it says nothing about the sender. */
+/** An incomplete callout says nothing about the sender. */
 const SENDER_UNKNOWN_YET = /\bcould not complete (?:sender|recipient) verif/i;
 const SENDER_CODES = /^5\.(?:1\.[789]|7\.(?:2[0-4679]|30|509))$/;
 
@@ -67,12 +67,12 @@ const UNKNOWN_RECIPIENT = either(
   /\bdestinataire inconnu|не (?:существует|найден)|неизвестный|不存在|存在しません|見つかりません|宛先不明/,
 );
 const RECIPIENT_CODES = /^5\.(?:1\.(?:0|1|2|3|4|6|10)|2\.1)$/;
-/** Words that blame the message, its sender or a rule, and not the recipient. */
+/** Words that blame the message, its sender or a rule, but not the recipient. */
 const NOT_OF_RECIPIENT = /\bsender\b|\bspam|\bblock|\bpolicy\b|\bvirus|\bcontent\b/i;
 const POLICY =
   /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
-/** Words that other rejections use too. They only decide if no other pattern matches. */
+/** Words that other rejections use too. They decide only if no other pattern matches. */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,
   /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
@@ -82,7 +82,7 @@ const PROBABLY_RATE = either(
   /\bexceed\w* (?:the )?(?:rate|quota of messages|.*(?:per|hourly|daily))|\bdaily (?:user )?sending\b/,
   /\btry (?:again|later)|\bservice (?:is )?(?:currently )?(?:unavailable|not available)|\bbusy\b/,
 );
-/** RFC 3463: servers that are busy or refuse the connection, and expired delivery times. */
+/** Codes of RFC 3463 for servers that are busy or refuse the connection, and for expired delivery times. */
 const PROBABLY_SOURCE_CODES = /^5\.(?:3\.2|4\.5|4\.[27]|7\.[18]0?4)$/;
 
 /**
@@ -105,8 +105,8 @@ export function reasonOf(enhanced: string | null, text: string): ReplyReason | n
 
 function namesRecipient(enhanced: string | null, text: string): boolean {
   if (enhanced !== null && RECIPIENT_CODES.test(enhanced)) return enhanced !== '5.1.0' || !POLICY.test(text);
-  // These codes concern other things than the address, whatever the text says. Exceptions are 5.4.1 and 5.5.0, which
-  // large providers use for unknown addresses.
+  // These codes are not about the address, whatever the text says. The exceptions 5.4.1 and 5.5.0 are used by large
+  // providers for unknown addresses.
   if (enhanced !== null && !/^5\.(?:0\.0|4\.1|5\.0|7\.1)$/.test(enhanced)) return false;
   return UNKNOWN_RECIPIENT.test(text) && !NOT_OF_RECIPIENT.test(text) && !FULL.test(text);
 }

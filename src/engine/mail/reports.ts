@@ -4,15 +4,15 @@ import { recipientsOfStatus, type ReportedRecipient } from './delivery-status.js
 import { headerOf, headersOf, type MimePart, mimePartsOf, walk, walkOwn } from './mime-parts.js';
 
 export interface MailReport {
-  /** `bounce`: also of a delay or success. `complaint`: "this is spam". `auto-reply`: also a challenge or receipt. */
+  /** `bounce` includes delays and successes. `complaint`: "this is spam". `auto-reply` includes receipts. */
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other';
   /** For a bounce: the named recipients, at most 100. May be empty. */
   recipients: readonly ReportedRecipient[];
-  /** For a bounce without named recipients: the result that it reports. */
+  /** For a bounce without named recipients: the reported result. */
   unnamed: 'failed' | 'delayed' | null;
-  /** For a complaint: the addresses of the complainants, as far as they are named. */
+  /** For a complaint: the addresses of the complainants that it names. */
   complainants: readonly string[];
-  /** For a complaint: its type of RFC 5965, such as `abuse`. */
+  /** For a complaint: its feedback type (RFC 5965), such as `abuse`. */
   complaint: string | null;
   /** Identifiers of the reported message. All of them are untrusted, because anybody can send a report. */
   about: {
@@ -29,7 +29,7 @@ const STATUS_TYPES: ReadonlySet<string> = new Set(['message/delivery-status', 'm
 const IDENTITIES_MAX = 20;
 const SCANNED_CHARS_MAX = 262_144;
 
-/** Feedback types of RFC 5965, RFC 6591 and RFC 6650 that are not complaints of a reader. */
+/** Feedback types of RFC 5965, RFC 6591 and RFC 6650 that are not complaints by a reader. */
 const NO_COMPLAINT = /^(?:not-spam|auth-failure|virus)$/;
 const DAEMON =
   /mailer[-_. ]?daemon|post_?master|m(?:ail)?daemon\b|mail[-_. ]?(?:delivery|administrator|system|error|service|server|router)|(?:delivery|system)[-_. ]?(?:subsystem|administrator|attendant|manager|service|system|status)|smtp[-_. ]?(?:mail|gateway|server)|\bndr@|\bimss@|\binetgw|anti-?virus|virus ?wall|undeliver|non-?deliver|\bbounces?\b|gateway@|<>|^$/i;
@@ -119,7 +119,7 @@ function namedBy(
   );
 }
 
-/** RFC 5429: the recipient's filter script rejects the message, in the form of a receipt. */
+/** Returns whether a recipient's filter script rejected the message in the form of a receipt (RFC 5429). */
 function isRejection(message: MimePart): boolean {
   return (
     /\breport-type\s{0,5}=\s{0,5}"?disposition-notification/i.test(headerOf(message, 'content-type')) &&
@@ -127,7 +127,7 @@ function isRejection(message: MimePart): boolean {
   );
 }
 
-/** RFC 3834, and older conventions. A subject alone is not enough, because anybody can write one. */
+/** Detects automatic replies (RFC 3834 and older conventions). A subject alone is not enough: anyone can write one. */
 function repliesByItself(message: MimePart): boolean {
   const submitted = headerOf(message, 'auto-submitted');
   if (submitted !== '' && !/^no\b/i.test(submitted)) return true;
@@ -141,7 +141,7 @@ function repliesByItself(message: MimePart): boolean {
   );
 }
 
-/** Some bounces have such a header too. */
+/** Detects bulk mail by its `Precedence` header. Some bounces have such a header too. */
 function isInBulk(message: MimePart): boolean {
   return /^(?:bulk|junk|list)\b/i.test(headerOf(message, 'precedence'));
 }
@@ -163,7 +163,7 @@ function complaintOf(parts: readonly MimePart[]): { type: string | null; complai
 const addressesIn = (values: readonly string[]): string[] =>
   values.slice(0, 100).flatMap((value) => /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value)?.[0] ?? []);
 
-/** The first text part, HTML without its tags. */
+/** Returns the first text part. HTML loses its tags. */
 function plainOf(parts: readonly MimePart[]): string {
   const leaf =
     parts.find(({ type, text }) => type === 'text/plain' && text.trim() !== '') ??
@@ -182,7 +182,7 @@ function plainOf(parts: readonly MimePart[]): string {
     .replaceAll('&#64;', '@');
 }
 
-/** RFC 2047, as far as needed to read a subject. */
+/** Decodes encoded words (RFC 2047), as far as needed to read a subject. */
 function wordsOf(value: string): string {
   return value
     .slice(0, 2_000)

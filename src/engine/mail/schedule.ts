@@ -1,7 +1,7 @@
 const DAY_MS = 86_400_000;
 export const SCHEDULE_DAYS_MAX = 30;
 
-/** RFC 3339 with a zone. A time without a zone is ambiguous. */
+/** RFC 3339 with a time zone. A time without a zone is ambiguous. */
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
 /** As in the examples of the `resend` package: `in 1 min`. */
 const FROM_NOW = /^in (\d{1,6}) ?(m|mins?|minutes?|h|hours?|d|days?)$/i;
@@ -22,7 +22,7 @@ function fromNow(text: string, nowMs: number): number | null {
   return count === undefined ? null : nowMs + Number(count) * (UNIT_MS[unit.charAt(0).toLowerCase()] as number);
 }
 
-/** Rejects a day that its month does not have. `Date` would silently turn it into another day. */
+/** Rejects a day that the month does not have. `Date` would silently turn it into another day. */
 function momentOf(text: string): number | null {
   const [, year, month, day] = MOMENT.exec(text.trim()) ?? [];
   if (

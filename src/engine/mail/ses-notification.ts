@@ -10,9 +10,9 @@ export interface SesFact {
   isPermanent: boolean;
 }
 
-/** Of either kind: event publishing (`eventType`) or feedback notifications (`notificationType`). */
+/** An SES notification of either kind: event publishing (`eventType`) or feedback (`notificationType`). */
 export interface SesNotification {
-  /** In SES's terms: `Bounce`, `DeliveryDelay`. */
+  /** Type in SES's terms, such as `Bounce` or `DeliveryDelay`. */
   type: string;
   /** One fact per recipient. Empty for types that change nothing (`Send`, `Open`, `Click`). */
   facts: readonly SesFact[];
@@ -33,7 +33,7 @@ const RECIPIENTS_MAX = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Null for no notification. Unknown types result in no facts. */
+/** Returns null if the text is not a notification. Unknown types result in no facts. */
 export function readSesNotification(text: string): SesNotification | null {
   const told = fieldsOf(parsed(text));
   const type = textOf(told['eventType']) || textOf(told['notificationType']);
@@ -110,7 +110,7 @@ const REFUSED_BY_SES: ReadonlySet<string> = new Set([
   'UnsubscribedRecipient',
 ]);
 
-/** SES calls every 5xx permanent, even for the rate, IP or sender. Without the server's text, SES's view counts. */
+/** SES calls every 5xx permanent, even for rate, IP or sender. Without a server text, SES's class applies. */
 function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
   const said = textOf(diagnosticCode);
   return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusIn(textOf(status)), said);

@@ -1,20 +1,20 @@
 import { domainToASCII } from 'node:url';
 import type { HeadField } from './message-head.js';
 
-/** Verified per message. RFC 6376, section 6.1, allows a limit, and legitimate mail has at most five. */
+/** Maximum of verified signatures per message (RFC 6376, section 6.1). Legitimate mail has at most five. */
 export const SIGNATURES_MAX = 20;
 
 const DKIM_FIELDS: ReadonlySet<string> = new Set(['dkim-signature']);
 const ARC_FIELDS: ReadonlySet<string> = new Set(['arc-message-signature', 'arc-seal']);
 const NAME_MAX = 253;
 
-/** At most `SIGNATURES_MAX` (RFC 6376, section 3.6.2.1; RFC 8617). Known before the whole message is read. */
+/** Returns at most `SIGNATURES_MAX` key names (RFC 6376, 3.6.2.1; RFC 8617), before the whole message is read. */
 export function signatureKeyNames(fields: readonly HeadField[]): string[] {
   // DKIM first: many ARC fields in a message must not displace the keys that DMARC needs.
   return [...new Set([...keyNames(fields, DKIM_FIELDS), ...arcKeyNames(fields)])].slice(0, SIGNATURES_MAX);
 }
 
-/** ARC signatures only (RFC 8617). At most `SIGNATURES_MAX`. */
+/** Returns the key names of ARC signatures only (RFC 8617), at most `SIGNATURES_MAX`. */
 export function arcKeyNames(fields: readonly HeadField[]): string[] {
   return keyNames(fields, ARC_FIELDS);
 }
@@ -32,7 +32,7 @@ function keyNames(fields: readonly HeadField[], signatures: ReadonlySet<string>)
   return [...names];
 }
 
-/** In lower case and A-labels, without trailing dot. Null when invalid. */
+/** Returns the name in lower case and A-labels, without a trailing dot. Null if invalid. */
 export function keyName(name: string): string | null {
   const plain = name.toLowerCase().replace(/\.$/, '');
   // A-labels are longer than the labels they encode, and encoding takes quadratic time.
@@ -43,7 +43,7 @@ export function keyName(name: string): string | null {
   return isName && !/[\s/\\@]/.test(ascii) ? ascii : null;
 }
 
-/** A tag-list of RFC 6376, section 3.2. Ignores folding white space inside of values. */
+/** Parses a tag-list (RFC 6376, section 3.2). Ignores folding white space inside values. */
 function tagsOf(value: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of value.split(';')) {

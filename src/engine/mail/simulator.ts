@@ -1,4 +1,4 @@
-/** In both environments. No mail is sent to such an address. */
+/** Roles of simulator addresses, valid in both environments. No mail is sent to these addresses. */
 export type SimulatedRole = (typeof SIMULATED_ROLES)[number];
 
 export const SIMULATED_ROLES = ['delivered', 'bounced', 'complained', 'suppressed', 'deferred'] as const;

@@ -24,7 +24,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['bounced', 'rcpt', '550 unrouteable address'],
   ['bounced', 'message', '550 5.1.1 User unknown', 1],
   ['bounced', 'message', '552 5.1.1 no mailbox by that name is currently available', 1],
-  // The same, but it is unknown which recipient is meant.
+  // The address is rejected, but with several recipients it is unknown which one.
   ['failed', 'message', '550 5.1.1 User unknown', 2],
   // The message, its sender, or a policy is rejected.
   ['failed', 'mail', '550 5.1.8 <a@example.com>: Sender address rejected: Domain not found'],

@@ -1,27 +1,27 @@
 import { reasonOf, type ReplyReason } from './reply-reason.js';
 
-/** RFC 5321. */
+/** Stage of the SMTP conversation (RFC 5321). */
 export type SmtpStage = 'connect' | 'auth' | 'mail' | 'rcpt' | 'data' | 'message';
 
 export interface SmtpReply {
   stage: SmtpStage;
-  /** 0 when there was no reply. */
+  /** Reply code. 0 if there was no reply. */
   code: number;
   text: string;
-  /** Always 1 for `rcpt`. */
+  /** Number of recipients that the reply concerns. Always 1 for `rcpt`. */
   recipients: number;
 }
 
 export interface SmtpVerdict {
   /** Same values as `RecipientReply.outcome`. */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
-  /** RFC 3463, such as `5.1.1`. Null when the server sent none. */
+  /** Enhanced status code (RFC 3463), such as `5.1.1`. Null if the server sent none. */
   enhanced: string | null;
   /** The server asks Posthorn to send less at once. */
   isThrottled: boolean;
   /** The reply concerns the connection or the login, before any message. */
   isUnreachable: boolean;
-  /** Null when the server named no time. */
+  /** Delay that the server requested. Null if it named none. */
   retryAfterMs: number | null;
 }
 
@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
 const ENHANCED = /^(?:\d{3}[ -])?\s*([245]\.\d{1,3}\.\d{1,3})\b/;
 const AGAIN_IN =
   /\b(?:in|after|for|wait)\s+(?:at least\s+|about\s+|another\s+)?(\d{1,5})\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/i;
-/** Excludes full mailboxes and servers that are briefly down, which do not ask for less traffic. */
+/** Requests to send less. Excludes full mailboxes and servers that are briefly down. */
 const ASKS_FOR_LESS = /\brate|\bthrottl|\btoo (?:many|much|fast|quickly|frequent)|\bfrequency|\blimit/i;
 const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/i;
 
@@ -64,7 +64,7 @@ export function cleanReply(text: string): string {
     .slice(0, 1024);
 }
 
-/** At most one day. */
+/** Returns the delay that the text requests, at most one day. */
 export function retryAfterOf(text: string): number | null {
   const [, count, unit] = AGAIN_IN.exec(text) ?? [];
   if (count !== undefined && unit !== undefined) return atMostADay(Number(count) * unitMs(unit));
@@ -82,7 +82,7 @@ function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason |
   if (code < 500 || code > 599 || code === 503) return 'deferred';
   // Rate, IP address or a full mailbox: a later attempt may succeed, whatever the class of the code.
   if (reason === 'rate' || reason === 'source' || reason === 'full') return 'deferred';
-  // RFC 7504: a host or domain that accepts no mail at all.
+  // RFC 7504: code 556 means that a host or domain accepts no mail at all.
   const isOfAddress = reason === 'recipient' || (stage === 'rcpt' && reason === null && (code === 556 || code === 521));
   return isOfAddress && stage !== 'mail' && recipients === 1 ? 'bounced' : 'failed';
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Name and `Set-Cookie` values of a cookie of Posthorn's pages. The cookie belongs to this installation only. */
+/** Name and `Set-Cookie` values of a cookie of Posthorn's pages. The cookie is valid for this installation only. */
 export interface HostCookie {
   name: string;
   set: (value: string, lifetimeSeconds: number) => string;
@@ -9,7 +9,7 @@ export interface HostCookie {
 
 export interface CookieOwner {
   baseUrl: string;
-  /** A permanent key of the installation, not shared with any other: `Keyring.derived(COOKIE_KEY_PURPOSE)`. */
+  /** A permanent key of this installation only: `Keyring.derived(COOKIE_KEY_PURPOSE)`. */
   key: Buffer;
 }
 

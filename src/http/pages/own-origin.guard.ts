@@ -5,7 +5,7 @@ import { ApiError } from '#kernel/errors.js';
 
 /**
  * Rejects forms of other sites (CSRF, including login CSRF) by `Sec-Fetch-Site` and `Origin`. A client that sends
- * neither is not a browser and carries no victim's cookie.
+ * neither header is not a browser and carries no victim's cookie.
  */
 @Injectable()
 export class OwnOriginGuard implements CanActivate {
@@ -21,7 +21,7 @@ export class OwnOriginGuard implements CanActivate {
   }
 }
 
-/** True for a page of this origin, and for clients that are not browsers. */
+/** Returns true for requests from a page of this origin, and from clients that are not browsers. */
 export function isFromOurPages(
   { headers, host }: Pick<FastifyRequest, 'headers' | 'host'>,
   ourOrigin: string,

@@ -8,11 +8,11 @@ export interface Page {
 }
 
 export interface PageOptions {
-  /** 200 by default. */
+  /** HTTP status. 200 by default. */
   status?: number;
   /** Path of BASE_URL without a trailing slash. Pages may be served below a path of their host. */
   basePath?: string;
-  /** Other origins that a form may submit or redirect to. Browsers check the redirect too. */
+  /** Other origins that a form may submit or redirect to. Browsers check the target of a redirect too. */
   formTargets?: readonly string[];
 }
 

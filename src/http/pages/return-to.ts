@@ -2,7 +2,7 @@ import { VERBATIM_PREFIX } from '../plain-url.js';
 
 const LENGTH_MAX = 2_000;
 
-/** Returns the path and query to continue with, or null for another service. Prevents open redirects. */
+/** Returns the path and query to continue with. Null for another service's URL, to prevent open redirects. */
 export function ownPath(given: unknown, baseUrl: string): string | null {
   // Browsers treat a backslash as a slash, and drop tabs and line breaks anywhere in a URL.
   if (typeof given !== 'string' || given.length > LENGTH_MAX || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(given))
@@ -15,7 +15,7 @@ export function ownPath(given: unknown, baseUrl: string): string | null {
   return isTenants(target.pathname.slice(prefix.length)) ? null : target.pathname + target.search;
 }
 
-/** Tenants configure receive URLs, including redirects to other sites. Decodes the path as the router does. */
+/** Detects receive URLs, where tenants can configure redirects. Decodes the path as the router does. */
 function isTenants(path: string): boolean {
   try {
     return decodeURIComponent(path).startsWith(VERBATIM_PREFIX);

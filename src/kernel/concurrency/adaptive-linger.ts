@@ -1,16 +1,16 @@
-/** Recent arrivals that the rate is computed from. */
+/** Number of recent arrivals from which the rate is computed. */
 const SEEN = 8;
-/** Requests that arrive within this time would form a group without a linger. The linger gained nothing. */
+/** Requests that arrive within this time would form a group without a linger, so a linger gained nothing. */
 const TOGETHER_MS = 1.5;
-/** Unrelated requests occasionally arrive together. So many consecutive vain lingers make a pattern. */
+/** After this many consecutive lingers that gained nothing, lingers are skipped. A single one may be a coincidence. */
 const IN_VAIN = 2;
-/** Maximum of groups that skip the linger. Doubles with each further vain linger. */
+/** Maximum number of groups in a row that skip the linger. The number doubles with each linger that gains nothing. */
 const AT_ONCE_MAX = 64;
 
 export interface LingerLimits {
-  /** Wait of the first request of a group. */
+  /** Maximum wait of the first request of a group. */
   waitMsMax: number;
-  /** Maximum of linger and write time together. If writes are slow, enough requests arrive during the write. */
+  /** Maximum of linger plus write time. If writes are slow, enough requests arrive during a write without a linger. */
   lingerAndWriteMs: number;
   /** A group of this size is written immediately. */
   batchSize: number;
@@ -20,9 +20,8 @@ export interface LingerLimits {
  * Decides whether the first request of a group should wait for others before a group commit.
  *
  * Lingering pays if the arrival rate makes another request within the linger likely. It does not pay for a single
- * client, neither after a pause nor if each request follows the previous response: that looks like a rate, but no
- * second request arrives. Such a pattern shows in lingers that gained nothing. Lingers are then tried less and less
- * often.
+ * client. After a pause, the rate is low. If each request follows the previous response, the rate is high, but no
+ * second request arrives. Such lingers gain nothing, and are then tried less and less often.
  *
  * Pure: takes and returns values. Times are milliseconds of one monotonic clock.
  */
@@ -43,7 +42,7 @@ export class AdaptiveLinger {
     if (this.arrivalsMs.length > SEEN) this.arrivalsMs.shift();
   }
 
-  /** Wait of the first request, or 0 if no further one is likely. Call it once per group: skips are counted. */
+  /** Returns the first request's wait, or 0 if no other request is likely. Call once per group: it counts skips. */
   lingerMs(nowMs: number): number {
     if (this.arrivalsMs.length < SEEN) return 0;
     const waitMs = Math.min(this.limits.waitMsMax, this.limits.lingerAndWriteMs - this.writeMs);
@@ -53,7 +52,7 @@ export class AdaptiveLinger {
     return 0;
   }
 
-  /** The linger ends if the next request is unlikely to arrive within the remaining time. */
+  /** Returns whether to end the linger, because no request is likely within the remaining time. */
   isComplete(restMs: number): boolean {
     return restMs < this.gapMs(this.arrivalsMs.at(-1) ?? 0);
   }

@@ -1,6 +1,6 @@
 interface Entry<V> {
   value: Promise<V>;
-  /** Undefined while the load runs. */
+  /** The loaded value. Undefined while the load runs. */
   settled: V | undefined;
   loadedAtMs: number;
 }
@@ -9,8 +9,8 @@ export interface CacheOptions {
   entriesMax: number;
   nowMs: () => number;
   /**
-   * Time until which all change notifications arrived (`Notifications.heardUntilMs`). Entries that none invalidated
-   * count as loaded then. Not for values that change merely because time passes.
+   * Time up to which all change notifications have arrived (`Notifications.heardUntilMs`). Entries that no notification
+   * invalidated count as loaded at this time. Do not set it for values that change merely because time passes.
    */
   heardUntilMs?: () => number;
 }
@@ -19,8 +19,8 @@ export interface CacheOptions {
 export const STALENESS_MAX_MS = 5_000;
 
 /**
- * A read-through cache. One load at a time per key, failed loads are not cached. Notifications invalidate entries, and
- * the maximum age covers lost ones.
+ * A read-through cache with one load at a time per key. Failed loads are not cached. Notifications invalidate entries,
+ * and the maximum age covers lost notifications.
  */
 export class Cache<V> {
   private readonly entries = new Map<string, Entry<V>>();
@@ -34,13 +34,13 @@ export class Cache<V> {
     return this.fresh(key) ?? this.loaded(key);
   }
 
-  /** The promise of `get`, or undefined if `get` would load. */
+  /** Returns the promise that `get` would return, or undefined if `get` would load. */
   fresh(key: string): Promise<V> | undefined {
     const known = this.entries.get(key);
     return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;
   }
 
-  /** The value of `get`, or undefined if not loaded. Saves a promise on the hot path of every message. */
+  /** Returns the value, or undefined if it is not loaded. Saves a promise on the hot path of every message. */
   known(key: string): V | undefined {
     const entry = this.entries.get(key);
     return entry && this.freshUntilMs(entry) > this.options.nowMs() ? entry.settled : undefined;

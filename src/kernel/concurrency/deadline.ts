@@ -1,4 +1,4 @@
-/** The work may still finish. Its result is then discarded. */
+/** Thrown when the deadline has passed. The work may still finish, but its result is discarded. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 

@@ -4,15 +4,15 @@ import { Database } from '../database/database.js';
 import { Loop, type LoopDelay } from './loop.js';
 
 const LOOK_MS = 1_000;
-/** A poll result older than this is stale: two polls have failed or take too long. */
+/** Maximum age of a poll result. An older result means that two polls have failed or take too long. */
 const GOOD_MS = 3_000;
 /** A poll that takes longer counts as failed. */
 const DEADLINE_MS = 4_000;
-/** The loop still polls by itself at this interval. */
+/** Interval at which a loop still polls by itself. */
 const ATTENDED_MS = 30_000;
 
 export interface DueWork {
-  /** An argument of `schedule` and a column name. */
+  /** Name of the work: the argument of `schedule`, and the column name in the statement. */
   name: string;
   /** SQL expression: milliseconds until work is due, or null for never. Must need only one index step. */
   inMs: string;
@@ -28,7 +28,7 @@ export interface DueWork {
 @Injectable()
 export class DueWorkPoller implements OnApplicationShutdown {
   private readonly watches: DueWork[] = [];
-  /** By name, with times of the monotonic clock. */
+  /** Timers by name of the work, with times of the monotonic clock. */
   private readonly alarms = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   private readonly loop: Loop;
   private seenMs = -Infinity;
@@ -50,7 +50,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     this.loop.start();
   }
 
-  /** Rest of an idle loop: `ownMs` while this poller does not work. */
+  /** Returns how long an idle loop rests: `ownMs` if this poller does not work. */
   restMs(ownMs: number): number {
     return this.clock.monotonicMs() - this.seenMs < GOOD_MS ? Math.max(ownMs, ATTENDED_MS) : ownMs;
   }
@@ -70,7 +70,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
   async poll(): Promise<LoopDelay> {
     const watches = [...this.watches];
     const columns = watches.map(({ name, inMs }) => `(${inMs})::float8 as "${name}"`);
-    // Work is only ever added, so the number of entries identifies the statement's text.
+    // Work is only ever added, so the number of entries identifies the text of the prepared statement.
     const statement = {
       name: `lookout_${watches.length}`,
       text: `select ${columns.join(', ')}`,
@@ -91,7 +91,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     return { restMs: LOOK_MS };
   }
 
-  /** Wakes the loops that rest longer because of this poller, once. Afterwards they poll by themselves. */
+  /** Wakes every loop once, because loops rest longer while this poller works. Afterwards they poll by themselves. */
   private failed(): void {
     if (this.isFailing) return;
     this.isFailing = true;

@@ -8,9 +8,9 @@ interface JobOptions {
   name: string;
   /** Runs the job only in processes that deliver. By default, every process runs it. */
   runsOn?: 'worker';
-  /** Skips all turns while `RetentionGate` is closed. Required for jobs that do nothing but remove data by age. */
+  /** Skips all turns while `RetentionGate` is closed. Required for jobs whose only effect is to remove data by age. */
   removesByAge?: true;
-  /** Work that wakes the job. While the poller watches for it, an idle job rests longer than its interval. */
+  /** Query for due work that wakes the job. While the poller runs it, an idle job rests longer than its interval. */
   dueWork?: Pick<DueWork, 'name' | 'inMs'>;
 }
 
@@ -19,7 +19,7 @@ export interface Job extends JobOptions {
   everyMs: number;
 }
 
-/** One turn of a job. Resolves to the rest before the next turn, or to nothing for the job's interval. */
+/** One turn of a job. Resolves to the delay before the next turn, or to nothing to use the job's interval. */
 export type JobTurn = () => Promise<LoopDelay | void>;
 
 type JobDecorator = <T extends JobTurn>(target: object, key: string, descriptor: TypedPropertyDescriptor<T>) => void;

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
 
 export interface LoadSample {
-  /** Deliveries begun per second. */
+  /** Deliveries started per second. */
   urgentPerSecond: number;
   /** Busy fraction of the event loop: 1 if it was never idle. */
   utilization: number;
@@ -17,7 +17,7 @@ export class LoadMonitor {
     this.begun += 1;
   }
 
-  /** The sampler returns the load since its previous call. Each reader needs its own. */
+  /** Returns a function that samples the load since its previous call. Each reader needs its own function. */
   sampler(): () => LoadSample {
     let [begun, atMs, load] = [this.begun, performance.now(), performance.eventLoopUtilization()];
     return () => {

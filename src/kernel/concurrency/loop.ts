@@ -7,13 +7,13 @@ export interface LoopDelay {
 export interface LoopLimits {
   /** A turn that takes longer is abandoned, and the next one begins. */
   deadlineMs: number;
-  /** Maximum delay of a successful turn while the process counts as ready. Infinity for housekeeping. */
+  /** Maximum delay of a successful turn before the process counts as not ready. Infinity for housekeeping. */
   lateMs: number;
 }
 
-/** Longer than two statements that use up the statement timeout of their pool. */
+/** The deadline exceeds the time of two statements that use up the statement timeout of their pool. */
 const LIMITS: LoopLimits = { deadlineMs: 75_000, lateMs: 30_000 };
-/** Limits of loops whose failure alone is no reason to send traffic to other processes. */
+/** Limits for loops that do not affect readiness: their failure is no reason to move traffic to other processes. */
 export const HOUSEKEEPING: LoopLimits = { deadlineMs: 600_000, lateMs: Infinity };
 
 const BACKOFF_MS_FIRST = 100;
@@ -32,9 +32,9 @@ export class Loop {
   private stopped = true;
   private again = false;
   private failures = 0;
-  /** When the next successful turn should have begun, on the monotonic clock. */
+  /** Time by which the next successful turn should begin, on the monotonic clock. */
   private dueMs = 0;
-  /** End of the last successful turn, since the epoch. Null before the first one. */
+  /** End of the last successful turn, in milliseconds since the epoch. Null before the first one. */
   lastTurnAtMs: number | null = null;
 
   constructor(

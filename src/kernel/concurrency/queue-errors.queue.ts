@@ -2,13 +2,13 @@ import type { INestApplicationContext, OnApplicationShutdown } from '@nestjs/com
 import { ModulesContainer } from '@nestjs/core';
 import { Queue } from 'bullmq';
 
-/** A reachable server responds to a close within this time. */
+/** Time limit of a clean close. A reachable server responds within this time. */
 const GOODBYE_MS = 2_000;
-/** Disconnecting needs no response from the server. */
+/** Time limit of a disconnect, which needs no response from the server. */
 const LEAVE_MS = 500;
 
 /**
- * Handles the errors of every queue, including queues of extensions and of modules that only register one. BullMQ
+ * Handles the errors of every queue, including queues of extensions and of modules that only register a queue. BullMQ
  * prints an unhandled error with all attached objects, which include the connection's password. Code that uses a queue
  * reports its own failures.
  *

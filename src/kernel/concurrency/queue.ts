@@ -17,14 +17,14 @@ import type { Config } from '../config/config.js';
 import { Connection, connectionOptions } from '../database/connection.js';
 import { isUnreachable, retryUntilAvailable } from '../database/retry-until-available.js';
 
-/** Half the duration of a worker's lock on a job. */
+/** Statement deadline: half the duration of a worker's lock on a job. */
 const DEADLINE_MS = 15_000;
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
-/** A worker's LISTEN connection stays open. */
+/** Connections per pool. A worker needs one more, because its LISTEN connection stays open. */
 const CONNECTIONS = { queue: 2, worker: 3 } as const;
-/** Longer than a worker's polling interval on an empty queue: opening a connection costs more than the query. */
+/** Idle timeout of connections. It exceeds a worker's polling interval, because opening one costs more than a query. */
 const IDLE_MS = 30_000;
-/** BullMQ retries immediately if the server is unavailable. This is the delay before it sees the error. */
+/** Delay before BullMQ sees an error of an unavailable server, because BullMQ retries immediately. */
 const REST_MS = 500;
 
 /** With `REDIS_URL` the queues are in Redis, otherwise in PostgreSQL, schema `bullmq`. */
@@ -130,7 +130,7 @@ async function unhurried<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A connection for other purposes than queues, or null without REDIS_URL. Commands fail fast in an outage. */
+/** Returns a connection that is not for queues, or null without REDIS_URL. Commands fail fast during an outage. */
 export function redisConnection(config: Config): Redis | null {
   if (!config.redisUrl) return null;
   const redis = new Redis(config.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, lazyConnect: true });

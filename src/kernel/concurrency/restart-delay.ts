@@ -3,12 +3,12 @@ const DELAY_MS_MAX = 5000;
 /** A process that lived longer than this was not killed by a problem at its start. */
 const STABLE_MS = 30_000;
 
-/** Delay of a restart after consecutive failures: 0, then 50, doubling up to 5,000. */
+/** Returns the delay in milliseconds after consecutive failures: 0, then 50, doubling up to 5,000. */
 export function restartDelayMs(failures: number): number {
   return failures === 0 ? 0 : Math.min(DELAY_MS_FIRST * 2 ** (failures - 1), DELAY_MS_MAX);
 }
 
-/** Consecutive failures after a process died that had lived for `livedMs`. */
+/** Returns the number of consecutive failures after the death of a process that had lived for `livedMs`. */
 export function failuresAfter(failures: number, livedMs: number): number {
   return livedMs < STABLE_MS ? failures + 1 : 0;
 }

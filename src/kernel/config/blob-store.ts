@@ -9,7 +9,7 @@ export interface BlobBucket {
   /** Prefix of every key: empty, or ending with a slash. */
   prefix: string;
   region: string;
-  /** URL of an S3-compatible server, which gets the bucket in the path. Null for Amazon S3. */
+  /** URL of an S3-compatible server. The bucket is part of its path. Null for Amazon S3. */
   endpoint: string | null;
   credentials: AwsCredentials;
 }

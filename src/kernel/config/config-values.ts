@@ -1,4 +1,4 @@
-/** The message is one line: the variable and the expected value, never the value of a secret. */
+/** An invalid variable. The message is one line with the variable and the expected value, never a secret value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -107,7 +107,7 @@ export class ConfigReader {
     return { count, periodMs: seconds * SECOND_MS };
   }
 
-  /** Reads a text for a header. The error message never contains it. */
+  /** Reads a secret that is sent in a header. The error message never contains it. */
   secret(name: string): string | null {
     const value = this.text(name);
     if (value !== null && CONTROL_CHARACTERS.test(value))
@@ -115,7 +115,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** Reads a URL with possible credentials, unchanged. The error message never contains any of it. */
+  /** Reads a URL that may contain credentials, unchanged. The error message contains no part of it. */
   secretUrl(name: string, protocols: readonly string[]): string | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -145,7 +145,7 @@ export class ConfigReader {
 /**
  * Returns why the credentials of a URL cannot be parsed reliably, or null. Userinfo ends at the last `@` before the
  * first `/`, `?` or `#` (RFC 3986, section 3.2; the URL standard specifies which `@`). A password with one of these
- * would be parsed as a host, port, path or database, and messages about these would reveal it.
+ * characters would be parsed as a host, port, path or database, and error messages would reveal it.
  */
 export function authorityFault(url: string): string | null {
   const [, authority = '', rest = ''] = /^[^:/?#]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
@@ -156,7 +156,7 @@ export function authorityFault(url: string): string | null {
   return /%(?![0-9a-f]{2})/i.test(userinfo) || decodedOf(userinfo) === null ? HOW_TO_ENCODE : null;
 }
 
-/** Removes the credentials of URLs, up to the last `@`, since a password may contain others. */
+/** Removes the credentials of URLs, up to the last `@`, since a password may contain an `@`. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)\S*@/gi, '$1[secret]@');
 }
@@ -164,13 +164,13 @@ export function withoutCredentials(text: string): string {
 const HOW_TO_ENCODE =
   'has a character in its user or password that means something else in a URL: percent-encode it there (%40 for @, %23 for #, %2F for /, %3F for ?, %25 for %).';
 
-/** 32 bytes from base64 (standard or URL alphabet) or hexadecimal. Null for other input. */
+/** Parses 32 bytes from base64 (standard or URL alphabet) or hexadecimal. Null for other input. */
 export function parseMasterKey(value: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : null;
 }
 
-/** An IPv4 or IPv6 address, a slash and a valid prefix length. */
+/** Returns whether the text is an IPv4 or IPv6 address, a slash and a valid prefix length. */
 export function isCidr(text: string): boolean {
   const [address = '', prefix = '', ...rest] = text.split('/');
   if (rest.length > 0 || !/^\d{1,3}$/.test(prefix)) return false;
@@ -181,7 +181,7 @@ export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text);
 }
 
-/** A resolver with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
+/** Returns whether the text is a resolver with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
 export function isDnsServer(text: string): boolean {
   const [, address, port] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [undefined, text, '53'];
   if (!(Number(port) >= 1 && Number(port) <= 65535)) return false;

@@ -55,7 +55,7 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
-/** Mechanisms without a qualifier: they mark hosts that may send (RFC 7208, section 5). */
+/** Terms that mark hosts as allowed to send: mechanisms without a qualifier (RFC 7208, section 5). */
 const SPF_TERMS =
   /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/;
@@ -93,7 +93,7 @@ export class Config {
   declare readonly configuredDatabaseDirectUrl: string | null;
   /** REDIS_URL: the Redis for queues and rate limits. `null`: they are kept in PostgreSQL. Secret. */
   declare readonly redisUrl: string | null;
-  /** ROLE. */
+  /** ROLE: the parts of the service that this process runs. */
   declare readonly role: Role;
   /**
    * PROCESSES: number of processes that share the ports. `auto` uses as many as the machine's cores and memory allow.
@@ -105,7 +105,7 @@ export class Config {
   declare readonly bootstrapApiKey: string | null;
   /** PLATFORM_DOMAIN in lower case: the host for ingest. */
   declare readonly platformDomain: string;
-  /** PLATFORM_ADDRESSES: public addresses of this installation, which are published in its zone and send its mail. */
+  /** PLATFORM_ADDRESSES: public addresses of this installation, which its zone publishes and its mail is sent from. */
   declare readonly platformAddresses: readonly string[];
   /** PLATFORM_SPF: additional SPF terms for the senders of the platform's mail. `null`: none. */
   declare readonly platformSpf: string | null;
@@ -137,11 +137,11 @@ export class Config {
   declare readonly rateLimitPortal: RateLimit | null;
   /** RATE_LIMIT_REGISTRATION: limit for OAuth client registrations from one network. `null`: unlimited. */
   declare readonly rateLimitRegistration: RateLimit | null;
-  /** PORTAL_ENDPOINTS_MAX: endpoints of an application up to which its customer can add one. */
+  /** PORTAL_ENDPOINTS_MAX: number of an application's endpoints at which its customer cannot add more. */
   declare readonly portalEndpointsMax: number;
   /** IDEMPOTENCY_TTL: how long the response to an Idempotency-Key is kept. */
   declare readonly idempotencyTtlMs: number;
-  /** LOG_LEVEL. */
+  /** LOG_LEVEL: minimum level of logged entries. */
   declare readonly logLevel: LogLevel;
   /** METRICS_TOKEN: bearer token that `GET /metrics` requires on the API's port. Secret. */
   declare readonly metricsToken: string | null;
@@ -168,8 +168,8 @@ export class Config {
   /** DATABASE_POOL_SIZE: maximum number of connections in the main pool of one process. */
   declare readonly databasePoolSize: number;
   /**
-   * RECONCILE: whether the dispatcher sweeps for due rows. Only the negative controls of the durability tests turn it
-   * off: deliveries that the queue lost then stay undelivered.
+   * RECONCILE: whether the dispatcher sweeps for due rows. Only the durability tests turn it off, to show that
+   * deliveries that the queue lost then stay undelivered.
    */
   declare readonly reconcile: boolean;
   /** EXPERIMENTAL_DESTINATIONS: unfinished destination types that are offered anyway. */
@@ -197,13 +197,13 @@ export class Config {
   declare readonly sesTopics: readonly string[];
   /** SIGN_IN_MAIL_FROM: sender address of sign-in codes. `null`: `sign-in@PLATFORM_DOMAIN`. */
   declare readonly signInMailFrom: string | null;
-  /** OIDC_*: identity provider of the installation. `null`: none. Its client secret is secret. */
+  /** OIDC_*: identity provider of the installation. `null`: none. The contained client secret is secret. */
   declare readonly oidc: OidcProvider | null;
   /** OPERATOR_KEY: bearer token of operator API calls. `null`: these calls are disabled. Secret. */
   declare readonly operatorKey: string | null;
   /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
   declare readonly auditRetentionDays: number;
-  /** SMTP_ANSWER_TIMEOUT: wait for one reply of a mail server. It caps the timeouts of RFC 5321. */
+  /** SMTP_ANSWER_TIMEOUT: maximum wait for one reply of a mail server. Caps the timeouts of RFC 5321. */
   declare readonly smtpAnswerMsMax: number;
   /**
    * BOUNCE_SUPPRESSION_DAYS: how long a bounce suppresses its address; `null` means until the suppression is removed.
@@ -277,7 +277,7 @@ export class Config {
     this.#listeningPorts.add(port);
   }
 
-  /** Another port of this process, or of a server that it started. */
+  /** Adds another port of this process, or of a server that this process started. */
   alsoListensOn(port: number): void {
     this.#listeningPorts.add(port);
   }
@@ -287,7 +287,7 @@ export class Config {
     return [...this.#listeningPorts];
   }
 
-  /** A copy with the database's URL and the master key of an embedded start. */
+  /** Returns a copy with the database URL and the master key of an embedded start. */
   completedWith(databaseUrl: string, masterKey: Buffer): Config {
     return new Config({ ...this, configuredDatabaseUrl: databaseUrl, configuredMasterKey: masterKey });
   }

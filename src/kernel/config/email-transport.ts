@@ -2,7 +2,7 @@ import type { AwsCredentials } from './aws-credentials.js';
 import { isHttpUrl, REGION } from './blob-store.js';
 import { authorityFault, ConfigError } from './config-values.js';
 
-/** Whether connections to a relay that start in plain text are encrypted with STARTTLS (RFC 3207). */
+/** Whether to use STARTTLS (RFC 3207) on connections to a relay that start in plain text. */
 export type StartTls = 'required' | 'opportunistic' | 'off';
 
 export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount | DirectMail;
@@ -20,7 +20,7 @@ export interface SesAccount {
   region: string;
   /** SES configuration set, which defines notifications, suppression and IP pools. Null for none. */
   configurationSet: string | null;
-  /** URL of a compatible server. Null for Amazon's. */
+  /** URL of a server with a compatible API. Null for Amazon's server. */
   endpoint: string | null;
   credentials: AwsCredentials;
 }
@@ -29,7 +29,7 @@ export interface EmailRelay {
   kind: 'smtp';
   host: string;
   port: number;
-  /** TLS from the first byte (RFC 8314). */
+  /** Whether the connection uses TLS from the first byte (RFC 8314). */
   isImplicitTls: boolean;
   startTls: StartTls;
   /** Null if the server accepts mail without a login. Secret. */

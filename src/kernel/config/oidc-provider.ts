@@ -1,7 +1,7 @@
 import { type Scope, SCOPES } from '../tenant.js';
 import { ConfigError } from './config-values.js';
 
-/** Excludes `none` and shared-secret algorithms, where an attacker could use the public key as the secret. */
+/** Excludes `none` and algorithms with shared secrets: an attacker could use the public key as the shared secret. */
 export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
   'RS256',
   'RS384',
@@ -24,11 +24,11 @@ export interface OidcProvider {
   groupsClaim: string;
   /** Pairs of group and role. `*` matches every user. Empty if only existing members may sign in. */
   roles: readonly (readonly [group: string, role: Scope])[];
-  /** In lower case. Empty: all. */
+  /** Allowed domains of email addresses, in lower case. Empty: all. */
   domains: readonly string[];
-  /** Accepts an address that is not marked as verified. Some providers never do so for managed addresses. */
+  /** Accepts an address that is not marked as verified. Some providers never mark managed addresses as verified. */
   trustsEmail: boolean;
-  /** Algorithms of this client at the provider. Empty: all of `SIGNING_ALGORITHMS` that the provider lists. */
+  /** Signing algorithms for this client. Empty: all of `SIGNING_ALGORITHMS` that the provider lists. */
   signingAlgorithms: readonly string[];
   /**
    * Slug of the owning organization, which new members join. Null: the installation's provider, whose new members join
@@ -70,7 +70,7 @@ export function readOidc({
   if (issuer.search !== '' || issuer.hash !== '' || issuer.username !== '')
     throw new ConfigError('OIDC_ISSUER must be a URL without credentials, query and fragment.');
   return {
-    // Must equal the value in the provider's document, so no slash is added.
+    // Must equal the issuer in the provider's document, so no slash is added.
     issuer: issuer.pathname === '/' ? issuer.origin : issuer.href,
     clientId,
     clientSecret,
@@ -87,7 +87,7 @@ export function readOidc({
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';
 
-/** True if it may only be used while there is one organization. */
+/** Returns true if the provider may only be used while there is one organization. */
 export function lacksDomains(provider: OidcProvider | null): boolean {
   return provider !== null && provider.domains.length === 0;
 }

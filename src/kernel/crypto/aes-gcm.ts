@@ -2,15 +2,15 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
-/** Always set and checked: Node.js otherwise accepts tags of 4 bytes (reference/standards.md, section 7). */
+/** Length of the tag. Always set and checked, because Node.js otherwise accepts tags of 4 bytes (standards.md, 7). */
 const TAG_BYTES = 16;
 
-/** Overhead of a box over its plaintext. */
+/** Number of bytes by which a box exceeds its plaintext. */
 export const BOX_BYTES = IV_BYTES + TAG_BYTES;
 
 /**
- * AES-256-GCM with a random IV. The box is IV (12) ‖ tag (16) ‖ ciphertext. Random IVs limit one key to about 2^32
- * boxes (NIST SP 800-38D, section 8.3), far more than Posthorn needs for settings.
+ * Encrypts with AES-256-GCM and a random IV. Returns a box: IV (12) ‖ tag (16) ‖ ciphertext. Random IVs limit one key
+ * to about 2^32 boxes (NIST SP 800-38D, section 8.3), far more than Posthorn needs for settings.
  */
 export function encrypt(key: Buffer, plaintext: string | Buffer, context: Buffer): Buffer {
   const iv = randomBytes(IV_BYTES);

@@ -10,12 +10,12 @@ export interface DataKey {
   key: Buffer;
 }
 
-/** Data key 0, derived from MASTER_KEY. It sealed all values before data keys existed. */
+/** Returns data key 0, derived from MASTER_KEY. It sealed all values before random data keys existed. */
 export function firstDataKey(masterKey: Buffer): Buffer {
   return derive(masterKey, 'posthorn vault v1');
 }
 
-/** A version byte and a box, under a key derived from MASTER_KEY and bound to the data key's number. */
+/** Returns a version byte and a box, under a key derived from MASTER_KEY and bound to the data key's number. */
 export function wrap(masterKey: Buffer, { id, key }: DataKey): Buffer {
   return Buffer.concat([Buffer.of(WRAPPED_VERSION), encrypt(wrappingKey(masterKey), key, rowOf(id))]);
 }

@@ -49,7 +49,7 @@ export class KeyringStore {
     return this.database.query<WrappedKey>(LIST);
   }
 
-  /** Holds a lock: no other process can add or replace a data key during the transaction. */
+  /** Runs `work` under a lock: no other process can add or replace a data key during the transaction. */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       await this.database.query(LOCK);

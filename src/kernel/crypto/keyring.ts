@@ -8,9 +8,9 @@ import { KeyringStore, type WrappedKey } from './keyring.store.js';
 import { dataKeyOf, openValue } from './sealed-value.js';
 
 const KEY_BYTES = 32;
-/** Number of the first random key. Values that all nodes agree on derive from it: no rotation removes it. */
+/** Number of the first random key. No rotation removes it, so all nodes derive shared values from it. */
 const ROOT_ID = 1;
-/** No matter how often an unknown key is requested. */
+/** Minimum time between two reads of the table, however often an unknown key is requested. */
 const REREAD_MS_MIN = 1_000;
 
 /**
@@ -53,19 +53,19 @@ export class Keyring {
     return { id: this.newestId, key: this.known(this.newestId) };
   }
 
-  /** Null if unknown. In that case the table is read again in the background. */
+  /** Returns null if the key is unknown. The table is then read again in the background. */
   find(id: number): Buffer | null {
     const key = this.keys.get(id) ?? null;
     if (key === null && this.clock.nowMs() - this.rereadAtMs >= REREAD_MS_MIN) this.reread();
     return key;
   }
 
-  /** The same on every node. Does not change with MASTER_KEY. */
+  /** Derives a value that is the same on every node and does not change with MASTER_KEY. */
   derived(purpose: string): Buffer {
     return derive(this.known(ROOT_ID), purpose);
   }
 
-  /** Returns the number of the new data key. Every process seals with it from then on. */
+  /** Adds a data key and returns its number. Every process then seals new values with it. */
   async add(): Promise<number> {
     return this.store.locked(async () => {
       const rows = await this.store.list();
@@ -84,7 +84,7 @@ export class Keyring {
     });
   }
 
-  /** Stores key 0, which sealed all values so far, so that they are independent of this MASTER_KEY. */
+  /** Stores key 0, so that values sealed before random data keys existed become independent of this MASTER_KEY. */
   private async begin(): Promise<WrappedKey[]> {
     const rows = await this.store.list();
     if (rows.length > 0) return rows;
@@ -95,7 +95,7 @@ export class Keyring {
     return made;
   }
 
-  /** Without this check, a wrong MASTER_KEY at the first start with data keys would lock out the right one. */
+  /** Throws if MASTER_KEY is wrong. Storing data keys under a wrong MASTER_KEY would lock out the right one. */
   private async checkAgainstStored({ key }: DataKey): Promise<void> {
     const stored = await this.store.oldestSecret();
     if (stored === null) return;

@@ -4,7 +4,7 @@ import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 /** A header as stored in `requests.headers`. Secret values are sealed. Older rows contain them as received. */
 export type StoredHeader = readonly [name: string, value: string | { readonly sealed: string }];
 
-/** Sealed values can only be opened for the same request. */
+/** Place of a request's headers. Sealed values can only be opened for the same request. */
 interface Of {
   environmentId: number;
   id: string;
@@ -76,7 +76,7 @@ function isOpen(headers: StoredHeaders): headers is Record<string, string> {
   return Object.values(headers).every((value) => typeof value === 'string');
 }
 
-/** For a fan-out, the headers are stored with its message. */
+/** Returns where the headers are stored. For a fan-out, they are stored with its message. */
 export function headersPlace({
   environmentId,
   eventId,

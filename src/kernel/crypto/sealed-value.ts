@@ -1,7 +1,7 @@
 import { BOX_BYTES, decrypt, encrypt } from './aes-gcm.js';
 import type { DataKey } from './data-key.js';
 
-/** Binds a sealed value to its place: an attacker with write access to the database cannot move it. */
+/** The column that a sealed value is bound to, so that write access to the database is not enough to move the value. */
 export interface SealedPlace {
   table: string;
   environmentId: number;
@@ -21,7 +21,7 @@ export function sealedIn({ table, environmentId, id, column }: SealedPlace): str
   return `${table}|${environmentId}|${id}|${column}`;
 }
 
-/** Contains the number of the data key. Header and context are both authenticated. */
+/** Seals a value and prepends the number of the data key. The header and the context are both authenticated. */
 export function sealValue({ id, key }: DataKey, plaintext: string | Buffer, context: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES_2);
   header.writeUInt8(VERSION_2);
@@ -29,7 +29,7 @@ export function sealValue({ id, key }: DataKey, plaintext: string | Buffer, cont
   return Buffer.concat([header, encrypt(key, plaintext, Buffer.concat([header, Buffer.from(context)]))]);
 }
 
-/** Null if the format is unknown. */
+/** Returns the number of the value's data key, or null for an unknown format. */
 export function dataKeyOf(sealed: Buffer): number | null {
   if (sealed[0] === VERSION_1 && sealed.length >= HEADER_BYTES_1 + BOX_BYTES) return 0;
   return sealed[0] === VERSION_2 && sealed.length >= HEADER_BYTES_2 + BOX_BYTES ? sealed.readUInt32BE(1) : null;

@@ -10,11 +10,11 @@ const WORDS =
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Cached results. Senders use few different names, and repeat them. */
+/** Cached results. Most senders use a small number of header names. */
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
 
-/** The header (in lower case) may contain a credential: sealed in storage, hidden from read-only callers. */
+/** Returns whether a header may contain a credential. It is then sealed, and hidden from read-only callers. */
 export function isSensitive(lowerName: string): boolean {
   let answer = decided.get(lowerName);
   if (answer === undefined) {
@@ -32,7 +32,7 @@ export function shownHeaders(
   return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
 }
 
-/** Like `shownHeaders`, for ordered pairs. `secret`: names of further secret headers in lower case. */
+/** Like `shownHeaders`, for ordered pairs. `secret`: lower-case names of additional secret headers. */
 export function shownPairs(
   headers: readonly (readonly [string, string])[],
   { scope }: Pick<Caller, 'scope'>,

@@ -6,7 +6,7 @@ export { sealedIn, type SealedPlace } from './sealed-value.js';
 
 /**
  * Seals short secrets for storage: AES-256-GCM with the newest data key, and with the context as additional data
- * (`sealedIn`). Values of older data keys can still be opened.
+ * (`sealedIn`). Values that were sealed with older data keys can still be opened.
  */
 @Injectable()
 export class Vault {

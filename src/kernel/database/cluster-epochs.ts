@@ -3,8 +3,8 @@ import { Database, type Statement } from './database.js';
 import { Notifications } from './notifications.js';
 
 /**
- * Current cluster and timeline. The control file has the timeline of the last checkpoint, maybe minutes old; the WAL
- * file's name is correct from the promotion on. Null timeline on a standby, which writes nothing.
+ * Current cluster and timeline. The control file has the timeline of the last checkpoint, which may be minutes old. The
+ * name of the WAL file is correct from the promotion on. The timeline is null on a standby, which writes nothing.
  */
 const NOW = `(
   select system_identifier, case when not pg_is_in_recovery()
@@ -12,8 +12,8 @@ const NOW = `(
   from pg_control_system())`;
 
 /**
- * SQL for the epoch of the current transaction. Transaction ids are only comparable within one cluster and timeline. On
- * another one than the newest recorded, the epoch is higher from the first statement on. Unrecorded timelines in
+ * SQL for the epoch of the current transaction. Transaction ids are only comparable within one cluster and timeline. If
+ * either differs from the newest recorded one, the epoch is higher from the first statement on. Unrecorded timelines in
  * between count too, so that two timelines never share an epoch.
  */
 export const EPOCH = `(
@@ -26,7 +26,7 @@ export const LOCK_FOR_EPOCH = 'lock table pull_items in share row exclusive mode
 
 export const IS_EPOCH_RECORDED = `select 1 from cluster_epochs where epoch = ${EPOCH}`;
 
-/** Returns the number of the epoch if it was not recorded yet. */
+/** Inserts the epoch. Returns its number if it was not recorded yet. */
 export const RECORD_EPOCH = `
   insert into cluster_epochs (epoch, system_identifier, timeline_id)
   select coalesce(${EPOCH}, 1), n.system_identifier, n.timeline_id from ${NOW} n where n.timeline_id is not null
@@ -60,8 +60,8 @@ export class ClusterEpochs {
   }
 
   /**
-   * For a client with a position that this database cannot have issued yet: the database was reset without a new
-   * timeline, for example by a copy of its files.
+   * Begins a new epoch. Called for a client with a position that this database cannot have issued yet: the database was
+   * reset without a new timeline, for example by a copy of its files.
    */
   async begin(): Promise<void> {
     await this.write(BEGIN, 'The database was reset to an earlier state.');

@@ -9,8 +9,8 @@ const DEADLINE_MS = 5_000;
 const HEARD_MS_MAX = 5_000;
 
 /**
- * Checks that the connections to PostgreSQL support what Posthorn sends over them, before anything relies on it. A
- * pooler lacks some features of a server, and most of them fail silently.
+ * Checks that the connections to PostgreSQL support what Posthorn sends over them, before anything relies on them. A
+ * pooler lacks some features of a server, and most of these fail silently.
  *
  * @throws ConfigError with one sentence for the operator.
  */

@@ -3,9 +3,9 @@ export interface Watched {
   /** True behind a pooler, where the process id of the server's backend is unknown. */
   readonly isPooled: boolean;
   readonly backendPid: number | null;
-  /** For a statement that the server is executing. */
+  /** Maximum time of a statement that the server is executing. */
   readonly deadlineMs: number;
-  /** Returns the pending statement: the same object as long as it is the same statement. */
+  /** Returns the pending statement. The object stays the same as long as the statement is pending. */
   statement(): object | null;
   /** Sends a no-op statement, unless a statement or a transaction is in progress. */
   ping(): void;
@@ -13,31 +13,31 @@ export interface Watched {
   giveUp(reason: string): void;
 }
 
-/** State of the backends by process id, seen over a second connection. Null if that gave no response. */
+/** State of each backend by process id, queried over a second connection. Null if that connection did not respond. */
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
-/** Queries these backends over a second connection. Behind a pooler it tests the storage, as process 0. */
+/** Queries the state of backends over a second connection. Behind a pooler, tests the storage instead, as process 0. */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 
 interface Seen {
   statement: object | null;
-  /** Time without a response, or without a statement. */
+  /** Time without a response to a statement, or time since the last statement. */
   forMs: number;
   /** Value of `forMs` when the server was last seen executing the statement. */
   workedMs: number;
-  /** Value of `forMs` when the server was found not executing the statement. Null if it was not. */
+  /** Value of `forMs` when the server was found not executing the statement. Null if that has not happened. */
   restedMs: number | null;
 }
 
 const SWEEP_MS = 250;
-/** A statement without a response for this long is investigated. */
+/** After this time without a response, the state of a statement is queried. */
 const SILENT_MS = 1_000;
-/** A statement whose state is unknown is abandoned after this time. */
+/** After this time, a statement whose state is unknown is abandoned. */
 const LOST_MS = 4_500;
-/** A response that was in flight when the server was queried has arrived after this time. */
+/** Wait for a response that was already in flight when the server was queried. */
 const ARRIVING_MS = 500;
 /**
- * Interval of pings over idle connections. They find a connection that died silently before it is needed, and keep NAT
+ * Interval of pings on idle connections. They detect a connection that died silently before it is needed, and keep NAT
  * entries alive.
  */
 const PING_EVERY_MS = 60_000;

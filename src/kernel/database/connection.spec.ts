@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import pg from 'pg';
 import { Connection, connectionOptions } from './connection.js';
 
-/** Authentication is complete, process id 77, ready. */
+/** Server messages: authentication is complete, process id 77, ready. */
 const WELCOME = Buffer.concat([
   Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]),
   Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 77, 0, 0, 0, 1]),

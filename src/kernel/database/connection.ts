@@ -4,19 +4,19 @@ import { ConnectionWatch, type Verdicts, type Watched } from './connection-watch
 
 export interface ConnectionPurpose {
   url: string;
-  /** application_name. */
+  /** Value of `application_name`. */
   name: string;
-  /** For a statement that the server is executing. Infinity for no limit. */
+  /** Maximum time of a statement that the server is executing. Infinity for no limit. */
   deadlineMs: number;
-  /** Session settings, `name=value`. Not for connections through a pooler, which rejects or drops them. */
+  /** Session settings, `name=value`. Not for connections through a pooler, which rejects or drops such settings. */
   settings?: readonly string[];
   /** True for connections through a pooler that may assign each transaction to another connection. */
   isPooled?: boolean;
 }
 
-/** Until the server is ready for the first statement. */
+/** Time limit from the start of the connection until the server is ready for the first statement. */
 const DIAL_MS_MAX = 4_000;
-/** Wait for a free connection of the pool. */
+/** Maximum wait for a free connection of the pool. */
 const WAIT_MS_MAX = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
@@ -51,8 +51,8 @@ interface ConnectionOptions extends pg.ClientConfig {
 /**
  * A connection to PostgreSQL, pooled or not. It never crashes the process and never waits forever.
  *
- * An unhandled `error` event ends a process, and a pooled connection has no listener between two users. The connection
- * stores such an error and reports it to the next listener, so that the next user learns that the connection is broken.
+ * An unhandled `error` event ends a process, and a pooled connection has no listener while it is idle in the pool. The
+ * connection stores such an error and reports it to the next listener, so that the next user gets it.
  */
 export class Connection extends pg.Client implements Watched {
   readonly url: string;
@@ -115,7 +115,7 @@ const COMMIT_MS_MAX = 1_000;
 const STATES = `
   select pid, coalesce(state, '') as state, coalesce(wait_event_type, '') as waits_for
   from pg_stat_activity where pid = any($1::int[])`;
-/** A commit that is written to disk and leaves no data behind. */
+/** Writes a commit to disk that leaves no data behind. */
 const COMMIT = `select pg_logical_emit_message(true, 'posthorn', '')`;
 
 const watch = new ConnectionWatch(async (url, isPooled, backendPids) => {
@@ -144,13 +144,13 @@ async function askProcesses(client: Connection, backendPids: readonly number[]):
       const row = states.get(pid);
       if (row?.state === 'disabled') return [pid, 'unknown'];
       // A backend that waits for its client has sent a response that did not arrive, or has not received the whole
-      // query.
+      // statement.
       return [pid, row?.state === 'active' && row.waits_for !== 'Client' ? 'works' : 'rests'];
     }),
   );
 }
 
-/** Tests the storage with a commit. Behind a pooler the backend is unknown, but a slow storage shows. */
+/** Tests the storage with a commit. Behind a pooler the backend is unknown, but a commit reveals a slow storage. */
 async function askStorage(client: Connection): Promise<Verdicts> {
   await client.query('select 1');
   const committed = client.query(COMMIT).then(

@@ -7,9 +7,9 @@ import { Database, type Statement } from './database.js';
 import { Notifications, type TimeOfDatabase } from './notifications.js';
 
 const EVERY_MS = 5_000;
-/** Smaller differences are caused by network latency or normal clock drift. */
+/** Clock difference that is tolerated. Network latency or normal clock drift cause smaller differences. */
 const TOLERATED_MS = 20;
-/** A machine with a larger clock error must not make time-based decisions. */
+/** Maximum clock error of a machine that makes time-based decisions. */
 const SKEW_MAX_MS = 60_000;
 
 const NOW: Statement = {
@@ -17,7 +17,7 @@ const NOW: Statement = {
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 };
 
-/** Leaves a clock that already agrees within the precision of the round trip. */
+/** Sets the clock to PostgreSQL's time. Keeps it if both agree within the precision of the round trip. */
 export async function followDatabase(
   clock: SystemClock,
   ask: (text: string) => Promise<{ ms: number }[]>,
@@ -34,15 +34,15 @@ function follow(clock: SystemClock, { ms, askedMs, answeredMs }: TimeOfDatabase)
 }
 
 /**
- * Keeps this process's clock on PostgreSQL's time. Logs an error of the machine's clock of a minute or more: such a
- * process still serves, but does not claim deliveries or clean up until the clocks agree.
+ * Keeps this process's clock on PostgreSQL's time. Logs an error if the machine's clock is wrong by a minute or more.
+ * Such a process still serves, but does not claim deliveries or clean up until the clocks agree.
  */
 @Injectable()
 export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DatabaseTime.name);
   private readonly loop: Loop;
   private wasAgreed = true;
-  /** On the monotonic clock. */
+  /** Time of the last time report from PostgreSQL, on the monotonic clock. */
   private toldMs = -Infinity;
 
   constructor(
@@ -75,7 +75,7 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     await this.loop.stop();
   }
 
-  /** The machine's clock differs from PostgreSQL's by less than a minute. Sends no query. */
+  /** Returns whether the machine's clock and PostgreSQL's differ by less than a minute. Sends no query. */
   isAgreed(): boolean {
     return Math.abs(this.clock.wallAheadMs()) < SKEW_MAX_MS;
   }

@@ -6,22 +6,22 @@ import { Config } from '../config/config.js';
 import { connectionOptions } from './connection.js';
 import { PlannedPool } from './planned-pool.js';
 
-/** A prepared statement. Its name must always stand for the same text, since connections cache texts by name. */
+/** A prepared statement. A name must always have the same text, since connections cache texts by name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** For a shorter deadline than the pool's. After this time the connection is destroyed. */
+  /** Set for a shorter deadline than the pool's. After this time the connection is destroyed. */
   readonly deadlineMs?: number;
 }
 
 export interface PiggybackStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
-  /** Called when both are committed, with the rows of this statement. */
+  /** Called with the rows of this statement, when it and the carrying statement are committed. */
   onCommitted(rows: unknown[]): void;
 }
 
-/** Limits a piggyback statement's wait for row locks. Runs between the statements, so affects only it. */
+/** Limits a piggyback statement's wait for row locks. Runs directly before it, so the main statement is unaffected. */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
 interface Unit {
@@ -31,15 +31,15 @@ interface Unit {
   afterCommit: (() => void)[];
   /** Run when the unit ends, whether it commits or not. */
   afterEnd: (() => void)[];
-  /** Written by the transaction that commits the unit's first effect, atomically with it. Null once it was written. */
+  /** Writes what must be stored with the unit's first effect, in the same transaction. Null once it has run. */
   companion: (() => Promise<void>) | null;
-  /** Prevents statements that the unit started without waiting from using a released connection. */
+  /** True when the unit has ended. Statements that the unit did not await must not use its released connection. */
   ended: boolean;
 }
 
 const HOT_CONNECTIONS = 4;
 const READ_CONNECTIONS = 4;
-/** One for heartbeats and one for the work of dead workers. */
+/** Two connections: one for heartbeats and one for taking over the work of dead workers. */
 const VITAL_CONNECTIONS = 2;
 const VITAL_DEADLINE_MS = 35_000;
 
@@ -79,7 +79,7 @@ export class Database {
     this.heartbeatPool.on('error', () => undefined);
   }
 
-  /** Runs inside the current transaction if there is one. */
+  /** Runs a statement, inside the current transaction if there is one. */
   async query<R>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
     const unit = this.current();
     if (unit?.companion && !unit.runner && writes(statement))
@@ -91,8 +91,8 @@ export class Database {
   }
 
   /**
-   * Runs a hot statement outside of any transaction, or in the caller's with `within`. With a piggyback statement, both
-   * are committed or neither is. Throws the error of either, including a lock timeout of the piggyback statement.
+   * Runs a hot statement outside of any transaction, or in the caller's with `within`. It commits atomically with a
+   * piggyback statement. Throws the error of either statement, including a lock timeout of the piggyback statement.
    */
   async queryPrepared<R>(
     statement: Statement,
@@ -118,18 +118,18 @@ export class Database {
     return result.rows as R[];
   }
 
-  /** For statements that keep this process alive, on connections that no other work can exhaust. */
+  /** Runs statements that keep this process alive, on connections that no other work can exhaust. */
   async heartbeatQuery<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.heartbeatPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
-  /** Bound to the current transaction if there is one. */
+  /** Returns the entity manager, bound to the current transaction if there is one. */
   manager(): EntityManager {
     return this.current()?.runner?.manager ?? this.dataSource.manager;
   }
 
-  /** Joins the current transaction if there is one. */
+  /** Runs `work` in a transaction. Joins the current transaction if there is one. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     const unit = this.current();
     if (!unit) return this.unitOfWork(() => this.transaction(work));
@@ -166,8 +166,8 @@ export class Database {
 
   /**
    * Runs `work` in the current or a new unit of work. Every writing statement joins its transaction. `companion` writes
-   * what must be stored together with the effect, once: at `commitEarly`, or when `work` calls the function that it
-   * receives.
+   * what must be stored together with the effect. It runs once: at `commitEarly`, or when `work` calls the function
+   * that it receives.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.inCurrentUnit(async () => {
@@ -179,8 +179,8 @@ export class Database {
 
   /**
    * Commits an accompanied unit so far, with its companion. Call it before the first effect that cannot be part of a
-   * transaction, and before waiting for other processes to see the writes. Does nothing outside of such a unit, or
-   * twice.
+   * transaction, and before waiting for other processes to see the writes. A second call, or a call outside of such a
+   * unit, does nothing.
    */
   async commitEarly(): Promise<void> {
     const unit = this.current();
@@ -196,26 +196,26 @@ export class Database {
     });
   }
 
-  /** Whether writes must now join the unit's transaction, together with its companion. */
+  /** Returns whether writes must now join the unit's transaction, together with its companion. */
   isAccompanied(): boolean {
     return Boolean(this.current()?.companion);
   }
 
-  /** Runs once the current unit has committed, or immediately if there is none. */
+  /** Calls `notify` once the current unit has committed, or immediately if there is none. */
   afterCommit(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterCommit.push(notify);
     else notify();
   }
 
-  /** Runs once the current unit has committed or rolled back, or immediately if there is none. */
+  /** Calls `notify` once the current unit has committed or rolled back, or immediately if there is none. */
   afterEnd(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterEnd.push(notify);
     else notify();
   }
 
-  /** Connections per pool, and `waiting` requests. */
+  /** Returns the connections of each pool, and the number of `waiting` requests. */
   poolFigures(): { pool: string; total: number; idle: number; waiting: number }[] {
     return [
       ['ordinary', this.pool()],
@@ -230,13 +230,13 @@ export class Database {
     }));
   }
 
-  /** Call it last when a process ends. */
+  /** Closes all pools. Call it last when a process ends. */
   async close(): Promise<void> {
     await Promise.all([this.preparedPool.pool.end(), this.readPool.pool.end(), this.heartbeatPool.end()]);
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** The companion stays set while it runs, so that all of its writes join the unit's transaction. */
+  /** Runs the companion. `unit.companion` stays set meanwhile, so that all its writes join the transaction. */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
     if (companion === null) return;
@@ -253,8 +253,8 @@ export class Database {
       throw error;
     }
     if (unit.ended) {
-      // Another part of the unit threw meanwhile. Nothing would end this transaction, and later writes would be outside
-      // of it.
+      // Another part of the unit threw meanwhile, so nothing else would end this transaction. Later writes would run
+      // outside of it.
       await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();
       throw new Error('The unit of work ended while its transaction began.');
@@ -267,7 +267,7 @@ export class Database {
     return unit?.ended ? undefined : unit;
   }
 
-  /** Behind a pooler the next statement may use another session, which does not know the name. */
+  /** Omits the name behind a pooler, where the next statement may use a session that does not know the name. */
   private prepared({ name, text, deadlineMs }: Statement, values: unknown[]): pg.QueryConfig {
     const statement = this.isPooled ? { text, values } : { name, text, values };
     return deadlineMs === undefined ? statement : Object.assign(statement, { query_timeout: deadlineMs });
@@ -281,27 +281,27 @@ export class Database {
 const WRITING = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|pg_notify)\b/i;
 const known = new WeakMap<Statement, boolean>();
 
-/** `for update` counts, since a lock lasts as long as its transaction. */
+/** Returns whether a statement writes. `for update` counts as a write: its lock lasts as long as the transaction. */
 function writes(statement: Statement): boolean {
   const found = known.get(statement) ?? WRITING.test(statement.text);
   known.set(statement, found);
   return found;
 }
 
-/** The SQLSTATE, or null for other errors. EPIPE also has five letters, but no digit. */
+/** Returns the SQLSTATE, or null for other errors. EPIPE also has five letters, but no digit. */
 export function sqlState(error: unknown): string | null {
   const candidate = error instanceof Error && 'driverError' in error ? error.driverError : error;
   const code = (candidate as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
-/** The failed statement may still have been committed: the connection broke before the response. */
+/** Returns whether the failed statement may have been committed: the connection broke before the response. */
 export function isOutcomeUnknown(error: unknown): boolean {
   const state = sqlState(error);
   return state === null || /^(08|57P)/.test(state);
 }
 
-/** The error does not concern the statement: no connection, a restart, too many clients, a timeout. */
+/** Returns whether the storage caused the error: no connection, a restart, too many clients, a timeout. */
 export function isStorageAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state === null) return true;

@@ -2,7 +2,7 @@ import type { AdaptiveLinger } from '../concurrency/adaptive-linger.js';
 
 interface Waiting<T, R> {
   item: T;
-  /** Monotonic clock, in milliseconds. */
+  /** Time of arrival on the monotonic clock, in milliseconds. */
   sinceMs: number;
   resolve: (result: R) => void;
   reject: (error: unknown) => void;
@@ -12,39 +12,39 @@ export interface GroupCommitOptions<T, R> {
   /** Returns one result per item, in order. An Error in the results rejects only that item. */
   write: (items: T[]) => Promise<(R | Error)[]>;
   /**
-   * An error of `write` concerns one item and not the storage. Each item is then written again separately, in order. If
-   * omitted, an error rejects all items.
+   * Returns whether an error of `write` concerns one item and not the storage. Each item is then written again
+   * separately, in order. If omitted, an error rejects all items.
    */
   isOfOne?: (error: unknown) => boolean;
   itemsMax: number;
-  /** Bytes of an item: large bodies make small groups. */
+  /** Returns the bytes of an item. Groups of large bodies have fewer items. */
   weigh: (item: T) => number;
   weightMax: number;
-  /** Wait for other items. 0 writes as soon as the previous group is written. */
+  /** Time to wait for other items. 0 writes as soon as the previous group is written. */
   lingerMs: number;
-  /** Between the starts of two groups. A busy service commits less often, an idle one immediately. */
+  /** Minimum time between the starts of two groups. A busy service commits less often, an idle service at once. */
   gapMs: number;
-  /** Decides whether to linger longer. If omitted, never. */
+  /** Decides whether to linger longer than `lingerMs`. If omitted, groups never linger longer. */
   company?: AdaptiveLinger;
 }
 
-/** A group that another statement writes. Exactly one of the two callbacks counts: the first one. */
+/** A group that another statement writes. Only the first call of either callback has an effect. */
 export interface Carried<T, R> {
   readonly items: T[];
   /** The items are written: one result per item, in order. */
   arrived: (results: (R | Error)[]) => void;
-  /** The items are not written. `write` then writes them as usual. */
+  /** The items are not written. The group commit then writes them as usual. */
   missed: () => void;
 }
 
 /**
- * An item that waited this long behind a group that failed is rejected with it. Otherwise it would wait as long again.
+ * If a group fails, items that have waited behind it for this long are rejected too, instead of waiting as long again.
  */
 const LATE_MS = 1_000;
 
 /**
- * Items that arrive while one group is being written form the next. Under load one commit serves many items; a single
- * item waits for `lingerMs` only.
+ * Groups concurrent writes. Items that arrive while one group is being written form the next group. Under load one
+ * commit serves many items. A single item waits for `lingerMs` only.
  */
 export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];
@@ -52,7 +52,7 @@ export class GroupCommit<T, R> {
   private writing = false;
   private timer: NodeJS.Timeout | null = null;
   private startedAtMs = -Infinity;
-  /** Linger of the forming group, computed at its first item. */
+  /** Linger of the group that is forming, computed when its first item arrives. */
   private patienceMs: number | null = null;
   private carried = 0;
   private readonly idle: (() => void)[] = [];
@@ -84,7 +84,7 @@ export class GroupCommit<T, R> {
     return new Promise((resolve) => this.idle.push(resolve));
   }
 
-  /** Passes the waiting items, also behind a running write, to a caller's own commit. Null if no item waits. */
+  /** Passes the waiting items to a caller's own commit, even while a write is running. Null if no item waits. */
   carry(): Carried<T, R> | null {
     if (this.waiting.length === 0) return null;
     const group = this.nextGroup();
@@ -143,7 +143,7 @@ export class GroupCommit<T, R> {
     return this.isComplete(nowMs) ? 0 : first.sinceMs + this.patienceMs - nowMs;
   }
 
-  /** No further item is likely to arrive in time. */
+  /** Returns whether to write now, because no other item is likely to arrive in time. */
   private isComplete(nowMs: number): boolean {
     const { company } = this.options;
     const [first] = this.waiting;

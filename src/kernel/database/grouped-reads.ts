@@ -1,12 +1,12 @@
 import { isStorageAway } from './database.js';
 import { GroupCommit } from './group-commit.js';
 
-/** Under load this combines several statements into one. A single read runs immediately. */
+/** Minimum time between two statements. Combines reads under load, while a single read runs immediately. */
 const GAP_MS = 2;
 
 /**
- * Batches concurrent reads into one statement. Reads during one statement form the next. Nothing is cached, so every
- * result is newer than its request. `read` returns values in the order of its keys, without a transaction.
+ * Batches concurrent reads into one statement. Reads that arrive meanwhile form the next batch. Nothing is cached, so
+ * every result is newer than its request. `read` returns values in the order of its keys, without a transaction.
  */
 export class GroupedReads<K, V> {
   private readonly group: GroupCommit<K, V>;
@@ -23,7 +23,7 @@ export class GroupedReads<K, V> {
     });
   }
 
-  /** Rejects with the error of `read`. */
+  /** Returns the value of a key. Rejects with the error of `read`. */
   get(key: K): Promise<V> {
     return this.group.add(key);
   }

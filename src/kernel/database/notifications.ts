@@ -6,14 +6,14 @@ import { Config } from '../config/config.js';
 import { Connection, connectionOptions } from './connection.js';
 import { Database, type Statement } from './database.js';
 
-/** Receives the key that caches use. */
+/** Receives the cache key of the changed data. */
 type Listener = (key: string) => void;
 
 const CHANNEL = 'posthorn';
 const TURN_MS = 500;
-/** Infrequent: a NOTIFY wakes every listening connection, and heartbeats are an idle service's only load. */
+/** Long heartbeat interval: heartbeats are an idle service's only load and wake every listening connection. */
 const BEAT_MS = 2_500;
-/** A later heartbeat is lost, and the LISTEN connection is replaced: five seconds after the last arrival. */
+/** After this time a heartbeat is lost. The LISTEN connection is replaced, 5 s after the last arrival. */
 const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;
@@ -39,7 +39,7 @@ export interface TimeOfDatabase {
 interface Beat {
   nonce: string;
   sentAtMs: number;
-  /** On the monotonic clock. Null until it is known. */
+  /** Time of the commit on the monotonic clock. Null until it is known. */
   committedMs: number | null;
 }
 
@@ -66,7 +66,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   private beat: Beat | null = null;
   private backoffMs = 100;
   private stopped = false;
-  /** On the monotonic clock. */
+  /** Time when the last heartbeat was started, on the monotonic clock. */
   private begunMs = -Infinity;
   private heardMs = 0;
   private wasDeaf = false;
@@ -82,7 +82,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     return this.heardMs;
   }
 
-  /** No heartbeat for five seconds. Caches then reload their entries every five seconds. */
+  /** Returns whether no heartbeat arrived for five seconds. Caches then reload their entries every five seconds. */
   isDeaf(): boolean {
     return this.clock.nowMs() - this.heardMs > STALENESS_MAX_MS;
   }
@@ -98,8 +98,8 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * Announces a change, here after the transaction ends, elsewhere through the database. Also after a rollback, because
-   * a cache may have loaded an uncommitted row.
+   * Announces a change to this process after the transaction ends, and to other processes through the database. A
+   * rollback is announced too, because a cache may have loaded an uncommitted row.
    */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);

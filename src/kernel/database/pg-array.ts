@@ -105,7 +105,7 @@ export const floatArray = (values: readonly (number | null)[]): Buffer =>
 export const booleanArray = (values: readonly (boolean | null)[]): Buffer =>
   fixed(OID.bool, 1, values, (buffer, offset, value) => void buffer.writeUInt8(value ? 1 : 0, offset));
 
-/** From milliseconds since the Unix epoch. */
+/** Encodes timestamps, given in milliseconds since the Unix epoch. */
 export const timestampArray = (valuesMs: readonly (number | null)[]): Buffer =>
   fixed(OID.timestamptz, 8, valuesMs, (buffer, offset, valueMs) => {
     const micros = (valueMs - PG_EPOCH_MS) * 1000;
@@ -114,6 +114,6 @@ export const timestampArray = (valuesMs: readonly (number | null)[]): Buffer =>
     buffer.writeUInt32BE(micros - high * 2 ** 32, offset + 4);
   });
 
-/** From whole days since the Unix epoch. */
+/** Encodes dates, given in whole days since the Unix epoch. */
 export const dateArray = (days: readonly (number | null)[]): Buffer =>
   fixed(OID.date, 4, days, (buffer, offset, day) => void buffer.writeInt32BE(day - PG_EPOCH_MS / DAY_MS, offset));
