@@ -62,7 +62,7 @@ async function serve(
   return service.addresses;
 }
 
-/** Child processes serve. This one stays small and loads no part of the service. Resolves with the addresses. */
+/** Starts child processes that serve. This one does not load the service. Resolves with the addresses. */
 async function serveTogether(
   count: number,
   complete: Config,
@@ -86,7 +86,7 @@ async function serveTogether(
   }
 }
 
-/** One of several processes. The parent prepared database and key, checked ports, and prints the messages. */
+/** Serves as one of several processes. The parent prepared database and key, and prints the messages. */
 async function serveAmong(member: Member, config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   const { databaseUrl, masterKey, ownPorts } = member.beginning;
   member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));

@@ -1,6 +1,6 @@
 import type { DiscoveryService } from '@nestjs/core';
 
-/** Providers of all modules that extend a class, for extension points with any number of implementations. */
+/** Returns the providers of all modules that extend a class. For extension points with several implementations. */
 export function providersExtending<T extends object>(
   discovery: DiscoveryService,
   base: abstract new (...args: never[]) => T,

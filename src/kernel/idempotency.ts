@@ -17,7 +17,7 @@ export interface StoredAnswer {
   body: string;
 }
 
-/** The response that is committed together with the effect of a request. Null without a key. */
+/** The response that is committed together with the request's effect. Null if the request has no key. */
 export type KeptAnswer = ({ request: IdempotentRequest } & StoredAnswer) | null;
 
 /** Thrown when a write finds a key that already has a response. The HTTP layer returns that response. */

@@ -4,7 +4,7 @@ import { Clock } from './clock.js';
 import { encodeUlid, incrementUlid, readUlid, ulidBytes, ulidTime } from './ulid.js';
 
 /**
- * Those of the specification, plus: `rte` routes of an endpoint, `rep` reports about mail, `mbr` members, `ses`
+ * Prefixes of the specification, plus: `rte` routes of an endpoint, `rep` reports about mail, `mbr` members, `ses`
  * sessions, `pls` customer portal sessions, `aud` the audit log.
  */
 export type IdPrefix =
@@ -30,15 +30,15 @@ export type IdPrefix =
   | 'pls'
   | 'aud';
 
-/** A ULID as UUID text, 16 bytes in PostgreSQL. Both sort by time. Only the API uses prefix and 26 characters. */
+/** A ULID as UUID text, 16 bytes in PostgreSQL. Both sort by time. The API shows a prefix and 26 characters. */
 export type Id = string;
 
 const UNDERSCORE = '_'.charCodeAt(0);
 
-/** Ids keep ascending if the clock is set back by less than this. */
+/** Ids keep ascending if the clock is set back by less than this number of milliseconds. */
 const AHEAD_MS_MAX = 60_000;
 
-/** Strictly ascending within this process, even within one millisecond. */
+/** Creates ids that strictly ascend within this process, even within one millisecond. */
 @Injectable()
 export class Ids {
   private readonly last: Buffer = Buffer.alloc(16);
@@ -50,7 +50,7 @@ export class Ids {
     return idFromBytes(this.nextBytes());
   }
 
-  /** Consecutive: no other id lies between the first and the last. */
+  /** Returns `count` consecutive ids: no other id lies between the first and the last. */
   block(count: number): Id[] {
     const ids = [this.next()];
     while (ids.length < count) {
@@ -60,7 +60,7 @@ export class Ids {
     return ids;
   }
 
-  /** For ids that are never stored, such as request ids. */
+  /** Returns an id in API form that is never stored, such as a request id. */
   nextShown(prefix: IdPrefix): string {
     return `${prefix}_${encodeUlid(this.nextBytes())}`;
   }
@@ -82,7 +82,7 @@ export class Ids {
 const pool = Buffer.allocUnsafe(10 * 256);
 let poolOffset = pool.length;
 
-/** Read from the system in pages, since one call per id would cost more than the rest of the id. */
+/** Reads random bytes in large blocks, because one system call per id would cost more than the rest of the id. */
 function randomTen(): Buffer {
   if (poolOffset >= pool.length) {
     randomFillSync(pool);
@@ -133,7 +133,7 @@ export function showId(prefix: IdPrefix, id: Id): string {
   return `${prefix}_${encodeUlid(scratch)}`;
 }
 
-/** Null if it is not an id with this prefix. */
+/** Returns null if the text is not an id with this prefix. */
 export function parseId(prefix: IdPrefix, text: string): Id | null {
   const { length } = prefix;
   if (text.charCodeAt(length) !== UNDERSCORE || !text.startsWith(prefix)) return null;
@@ -146,7 +146,7 @@ export function idTimeMs(id: Id): number {
   return ulidTime(scratch);
 }
 
-/** In the order of `Ids.block`. */
+/** Returns the id `distance` places after `id`, in the order of `Ids.block`. */
 export function idAfter(id: Id, distance: number): Id {
   const next = (BigInt(`0x${id.replaceAll('-', '')}`) + BigInt(distance)).toString(16).padStart(32, '0');
   return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');

@@ -1,6 +1,6 @@
 import type { Id } from './ids.js';
 
-/** Every stored row belongs to one, and every query is limited to one. */
+/** Every stored row belongs to one tenant, and every query is limited to one. */
 export interface Tenant {
   environmentId: number;
   organizationId: Id;
@@ -11,7 +11,7 @@ export interface Tenant {
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A key with scope `held` may do what needs `needed`. */
+/** Returns true if the scope `held` includes the scope `needed`. */
 export function grants(held: Scope, needed: Scope): boolean {
   return SCOPES.indexOf(held) >= SCOPES.indexOf(needed);
 }
@@ -26,7 +26,7 @@ export interface CallerSession {
 export const PORTAL_PERMISSIONS = ['view', 'secrets', 'manage', 'resend'] as const;
 export type PortalPermission = (typeof PORTAL_PERMISSIONS)[number];
 
-/** One application and the permissions for it. Only for routes that are marked for portal sessions. */
+/** A portal session: its application and permissions. Set only on routes that accept portal sessions. */
 export interface CallerPortal {
   /** `pls_…` without its prefix. */
   id: Id;

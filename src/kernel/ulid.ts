@@ -20,7 +20,7 @@ for (const [value, char] of [...ALPHABET].entries()) {
   VALUES[char.toLowerCase().charCodeAt(0)] = value;
 }
 
-/** 26 upper-case characters that sort like the bytes. @throws RangeError unless there are 16 bytes. */
+/** Returns 26 upper-case characters that sort like the bytes. @throws RangeError unless there are 16 bytes. */
 export function encodeUlid(bytes: Uint8Array): string {
   assertLength(bytes, ULID_BYTES);
   let at = 0;
@@ -39,15 +39,15 @@ export function encodeUlid(bytes: Uint8Array): string {
 }
 
 /**
- * Upper or lower case, null for other input. Rejects Crockford's aliases (I and L for 1, O for 0), because one resource
- * must not have two ids.
+ * Decodes upper or lower case. Returns null for other input. Rejects Crockford's aliases (I and L for 1, O for 0),
+ * because one resource must not have two ids.
  */
 export function decodeUlid(text: string): Buffer | null {
   const bytes = Buffer.allocUnsafe(ULID_BYTES);
   return readUlid(bytes, text, 0) ? bytes : null;
 }
 
-/** Writes the 16 bytes of the ULID from `from` to the end. On false, the bytes are undefined. */
+/** Decodes the ULID at `text[from…]` into 16 bytes. If it returns false, the content of `bytes` is undefined. */
 export function readUlid(bytes: Uint8Array, text: string, from: number): boolean {
   if (text.length - from !== TEXT_LENGTH) return false;
   let at = 0;
@@ -66,7 +66,7 @@ export function readUlid(bytes: Uint8Array, text: string, from: number): boolean
   return true;
 }
 
-/** Milliseconds since the epoch. @throws RangeError unless there are 16 bytes. */
+/** Returns milliseconds since the epoch. @throws RangeError unless there are 16 bytes. */
 export function ulidTime(bytes: Uint8Array): number {
   assertLength(bytes, ULID_BYTES);
   let timeMs = 0;
@@ -75,7 +75,7 @@ export function ulidTime(bytes: Uint8Array): number {
   return timeMs;
 }
 
-/** Writes into `bytes` if given. @throws RangeError if the time or the 10 random bytes are out of range. */
+/** Builds a ULID, in `bytes` if given. @throws RangeError if the time or the 10 random bytes are out of range. */
 export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Buffer.allocUnsafe(ULID_BYTES)): Buffer {
   if (!Number.isInteger(timeMs) || timeMs < 0 || timeMs > TIME_MAX_MS) {
     throw new RangeError('The time of a ULID must be an integer number of milliseconds in 48 bits.');
@@ -87,8 +87,8 @@ export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Bu
 }
 
 /**
- * Increments within the same millisecond, for ids in the order of their creation. @throws RangeError if the 80 random
- * bits overflow, as the ULID specification requires, or unless there are 16 bytes. The bytes are unchanged then.
+ * Increments the random bits, so that ids of the same millisecond ascend. @throws RangeError if the 80 random bits
+ * overflow, as the ULID specification requires, or unless there are 16 bytes. The bytes are unchanged in that case.
  */
 export function incrementUlid(bytes: Uint8Array): void {
   assertLength(bytes, ULID_BYTES);

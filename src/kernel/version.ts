@@ -5,7 +5,7 @@ export const VERSION = packageVersion();
 
 export const USER_AGENT = `Posthorn/${VERSION}`;
 
-/** From the nearest `package.json` above this file, whether the file is compiled or not. */
+/** Returns the version in the nearest `package.json` above this file, whether or not the file is compiled. */
 function packageVersion(): string {
   for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const file = path.join(folder, 'package.json');

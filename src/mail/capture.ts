@@ -14,8 +14,8 @@ const CAPTURED = {
 } as const;
 
 /**
- * The `capture:` transport, the default: nothing leaves the installation. Messages are stored as if sent. Mail to own
- * aliases is received as if over SMTP.
+ * The `capture:` transport (the default) sends nothing outside. Messages are stored as if sent, and mail to aliases of
+ * this installation is received as if over SMTP.
  */
 export class CaptureTransport extends MailTransport {
   constructor(private readonly mail: IncomingMail) {

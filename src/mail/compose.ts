@@ -14,7 +14,7 @@ export interface ComposedAttachment {
 /** Loaded on first use, because most installations send no email. */
 const library = memoizeAsync(() => import('./message-library.js'));
 
-/** There is no Bcc: it exists only in the envelope, never in the bytes. */
+/** Bcc is missing on purpose: it exists only in the envelope, never in the bytes of the message. */
 export interface ComposedMessage {
   messageId: string;
   date: Date;
@@ -25,12 +25,12 @@ export interface ComposedMessage {
   subject: string;
   html: string | null;
   text: string | null;
-  /** They passed `mailHeaderFaults`. */
+  /** The headers have already passed `mailHeaderFaults`. */
   headers: Readonly<Record<string, string>>;
   attachments: readonly ComposedAttachment[];
 }
 
-/** Those of RFC 6376 section 5.4.1 and of RFC 8058. A field that occurs once is signed once. */
+/** The header fields to sign by RFC 6376, section 5.4.1, and RFC 8058. A field that occurs once is signed once. */
 const SIGNED_FIELDS = [
   'From',
   'Sender',
@@ -55,7 +55,7 @@ const SIGNED_FIELDS = [
   'List-Archive',
 ];
 
-/** Fields that a provider replaces. */
+/** Header fields that an email provider replaces. */
 const IDENTITY_FIELDS: ReadonlySet<string> = new Set(['Date', 'Message-ID']);
 
 const SIGNATURE = 'DKIM-Signature: ';
@@ -70,7 +70,7 @@ const LINE_BYTES_MAX = 998;
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** The message has no signature, or lines that servers interpret differently. */
+/** Thrown if the message has no signature, or has lines that servers interpret differently. */
 export class NotComposed extends Error {}
 
 /**

@@ -24,7 +24,7 @@ export interface WatchedOptions {
   socketTimeout: number;
 }
 
-/** Added to nodemailer's own limits, so that the watch acts first. It knows which reply is pending. */
+/** Added to nodemailer's own limits, so that this watch, which knows the pending reply, acts first. */
 const MARGIN_MS = 5_000;
 
 /**
@@ -38,7 +38,7 @@ export class ConversationWatch {
 
   constructor(private readonly answerMsMax: number) {}
 
-  /** nodemailer's own limits apply where the watch sees no traffic. */
+  /** nodemailer's own limits, which apply where the watch sees no traffic. */
   get options(): WatchedOptions {
     const greetingMs = waitMs('greeting', this.answerMsMax);
     return {
@@ -83,7 +83,7 @@ export class ConversationWatch {
 }
 
 class Conversation {
-  /** Pending replies. Commands are pipelined (RFC 2920), and the timer belongs to the first one. */
+  /** Pending replies, oldest first. Commands are pipelined (RFC 2920), and the timer is for the oldest. */
   private readonly waits: SmtpWait[] = ['greeting'];
   private timer: NodeJS.Timeout | undefined;
   private sentBytes = 0;
@@ -131,7 +131,7 @@ class Conversation {
     this.timer.unref();
   }
 
-  /** Restarts the timer if a slow message is still being sent. Otherwise ends the conversation. */
+  /** Called when the timer fires. Restarts it if a slow message is still being sent, else ends the conversation. */
   private late(wait: SmtpWait): void {
     if (wait === 'block' && this.taken > this.sentBytes) this.wait();
     else

@@ -1,5 +1,5 @@
 import DKIM from 'nodemailer/lib/dkim';
 import MailComposer from 'nodemailer/lib/mail-composer';
 
-// One module, which `compose.ts` loads on first use.
+// A separate module, so that `compose.ts` can load these libraries on first use.
 export { DKIM, MailComposer };

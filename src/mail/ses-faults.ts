@@ -4,7 +4,7 @@ import { excerptOf } from '#engine/excerpt.js';
 import type { AwsCredentials } from '#kernel/config/aws-credentials.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** Errors of the account or its credentials: no message would be accepted. */
+/** Errors of the account or its credentials. While they last, SES accepts no message at all. */
 const BROKEN: ReadonlySet<string> = new Set([
   'AccessDeniedException',
   'AccountSuspendedException',
@@ -32,15 +32,15 @@ const THROTTLES: ReadonlySet<string> = new Set([
  * Errors about an identity or MAIL FROM that SES has not verified. The operator can fix them, and the message is valid.
  */
 const MENDABLE = /not verified|not have authority|sandbox/i;
-/** A daily quota is not available again soon, unlike one per second. */
+/** Retry delay for a daily quota, which resets much later than a quota per second. */
 const OF_A_DAY = /daily/i;
 const DAY_AGAIN_MS = 3_600_000;
 const RATE_AGAIN_MS = 10_000;
 
-/** Failures of an exchange before any part of it was sent. */
+/** Failures that occur before any part of the message was sent. */
 const NOT_SENT: ReadonlySet<string> = new Set(['blocked', 'dns', 'connection', 'tls']);
 
-/** SES accepts a message for all recipients or for none. */
+/** Converts an SES error to a report with the same result for every recipient: SES accepts all or none. */
 export function readSesFailure(
   recipients: readonly string[],
   error: unknown,
@@ -100,7 +100,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
   return { name: error.name, message: error.message, status };
 }
 
-/** A server may echo the credentials that it was sent. */
+/** Removes credentials from a text, because a server may echo those that it was sent. */
 function scrubbed(text: string, credentials: AwsCredentials): string {
   let clean = text;
   for (const value of Object.values(credentials) as string[]) clean = clean.replaceAll(value, '***');

@@ -8,7 +8,7 @@ import { readSesFailure, told } from './ses-faults.js';
 
 /** Limits of one submission, which may contain 10 MB of attachments. */
 const LIMITS = { timeoutMs: 60_000, answerBytesMax: 256 * 1024 };
-/** Tag that SES's events return: the id of the email. */
+/** Name of the tag that holds the email's id. SES includes it in its event notifications. */
 const EMAIL_TAG = 'posthorn_email';
 
 /**

@@ -9,24 +9,24 @@ export interface SmtpAnswers {
   code?: string;
   command?: string;
   timeoutType?: string;
-  /** The socket's error. nodemailer replaces its code. */
+  /** Code of the socket's own error. nodemailer replaces it in `code`. */
   originalCode?: string;
   rejectedErrors?: readonly { recipient?: string; response?: string; responseCode?: number }[];
 }
 
-/** And whether the server asked to slow down. */
+/** The submission report, and whether the server asked to slow down. */
 export interface ReadAnswers {
   report: SubmissionReport;
   isThrottled: boolean;
 }
 
-/** Errors of nodemailer before a session exists: no part of the message was sent. */
+/** nodemailer errors before an SMTP session exists: no part of the message was sent. */
 const BEFORE_ANY_MESSAGE = new Set(['EAUTH', 'ENOAUTH', 'ETLS', 'EDNS', 'EPROTOCOL', 'ECONFIG', 'EREQUIRETLS']);
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT']);
 /** Message of nodemailer's pool for a connection that ended before it accepted a byte of the message. */
 const NEVER_TAKEN = /^Reached maximum number of retries after connection was closed/;
 
-/** nodemailer uses one code for all socket errors, so failed TLS handshakes are recognised by Node's text. */
+/** nodemailer has one code for all socket errors, so failed TLS handshakes are recognised by Node's messages. */
 const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
 
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
@@ -59,7 +59,7 @@ export function readError(recipients: readonly string[], error: Error & SmtpAnsw
   );
 }
 
-/** For a submission that timed out while it waited for a slot. */
+/** Returns the report of a submission that timed out while it waited for a slot. */
 export function notSent(recipients: readonly string[], text: string, retryAfterMs: number): SubmissionReport {
   const replies = recipients.map((address) => ({
     address,
@@ -122,7 +122,7 @@ function stageOf({ code, command }: SmtpAnswers): SmtpStage {
   return command === 'DATA' && code === 'EENVELOPE' ? 'data' : 'message';
 }
 
-/** For errors without a server reply. Raw texts may contain internal addresses or the data that was sent. */
+/** Describes an error without a server reply. The raw text may contain internal addresses or the data sent. */
 function sentenceOf(error: Error & SmtpAnswers): string {
   if (error instanceof DialFailed) return error.message;
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH')

@@ -10,7 +10,7 @@ import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } fr
 import { DomainThrottle, PLACE_MS_MAX } from './throttle.js';
 
 const SETUP_MS = 10_000;
-/** Firewalls drop connections that are silent for longer. */
+/** Maximum idle time of a connection. Firewalls drop connections that are silent for longer. */
 const IDLE_MS = 30_000;
 const CONNECTIONS = 10;
 const MESSAGES_PER_CONNECTION = 100;
@@ -18,13 +18,13 @@ const TURN_AGAIN_MS = 5_000;
 const RELAY = 'relay';
 
 export interface SmtpOptions {
-  /** In EHLO. Null uses the machine's host name. */
+  /** Host name sent in EHLO. Null uses the machine's host name. */
   ownName: string | null;
-  /** PEM, trusted instead of Node's own authorities. */
+  /** PEM certificates trusted instead of Node's own authorities. */
   ca?: string;
-  /** For one reply of the server (SMTP_ANSWER_TIMEOUT). */
+  /** Time limit for one reply of the server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** For the wait for a slot, and then for one conversation. Derived from `answerMsMax` by default. */
+  /** Time limit for the wait for a slot, and again for one conversation. Derived from `answerMsMax` by default. */
   totalMs?: number;
 }
 
@@ -105,8 +105,8 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
     requireTLS: startTls === 'required',
     opportunisticTLS: startTls === 'opportunistic',
     ignoreTLS: startTls === 'off',
-    // If plain text is acceptable, an unknown certificate is no worse. `rejectUnauthorized` is set explicitly, because
-    // NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
+    // Plain text would be acceptable here, and TLS with an unverified certificate is no worse. `rejectUnauthorized` is
+    // set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
     tls: { rejectUnauthorized: startTls === 'required', minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
     ...(ownName !== null && { name: ownName }),

@@ -1,18 +1,18 @@
 export const PLACE_MS_MAX = 60_000;
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
-/** A conversation that takes longer counts as stalled. No submission waits for a slot of its domain then. */
+/** A conversation that takes longer counts as stalled. Submissions then do not wait for a slot of its domain. */
 const STALLED_MS = 30_000;
 
 interface Gate {
   inUse: number;
   limit: number;
-  /** On the monotonic clock. Until then the limit stays halved. */
+  /** Time on the monotonic clock until which the limit stays halved. */
   slowUntilMs: number;
   waiting: (() => void)[];
-  /** Submissions that wait, and those that were woken but have not checked yet. The entry is kept for them. */
+  /** Submissions that wait or were woken but have not rechecked. The entry is kept while there are any. */
   waiters: number;
-  /** Slots in use whose conversation is stalled. */
+  /** Number of slots in use whose conversation is stalled. */
   stalled: number;
 }
 

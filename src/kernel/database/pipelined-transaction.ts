@@ -20,9 +20,9 @@ interface Wire {
 type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
 
 /**
- * Several statements in one packet and one commit, without the `Sync` that would end a transaction after each
- * (PostgreSQL's protocol, "Pipelining"). All are committed or none is. `Pool.query` resolves to their results once
- * committed, and rejects with the first error.
+ * Sends several statements in one packet and one commit, without the `Sync` that would end a transaction after each
+ * (PostgreSQL's protocol, "Pipelining"). Either all statements are committed or none. `Pool.query` resolves to their
+ * results after the commit, and rejects with the first error.
  */
 export class PipelinedTransaction {
   /** Set by node-postgres. */
@@ -42,7 +42,7 @@ export class PipelinedTransaction {
     );
   }
 
-  /** Statement whose response is being read. node-postgres records by it what a connection has parsed. */
+  /** Name of the statement whose response is being read. node-postgres uses it to record parsed statements. */
   get name(): string | undefined {
     return this.parts[this.at]?.name;
   }

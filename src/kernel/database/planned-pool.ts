@@ -3,7 +3,7 @@ import { connectionOptions } from './connection.js';
 import { PipelinedTransaction } from './pipelined-transaction.js';
 
 /**
- * Hot statements touch a few rows by key. With stale statistics the planner would switch to scans and hash joins
+ * With stale statistics, the planner would choose scans and hash joins for statements that touch only a few rows by key
  * (reference/performance.md, end to end).
  */
 export const PLANNED_SETTINGS = [
@@ -16,7 +16,7 @@ export const PLANNED_SETTINGS = [
   'statement_timeout=30s',
 ] as const;
 
-/** Slightly longer than the server's own limit, for a server that does not enforce it. */
+/** Timeout for a server that does not enforce its own limit, which is slightly shorter. */
 const DEADLINE_MS = 35_000;
 
 /** Behind a pooler, sessions are shared. Each statement therefore sends the settings along, in the same packet. */
@@ -25,7 +25,7 @@ const BEGIN_PLANNED = [
   ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
 ].join('; ');
 
-/** A backend keeps its plans, 3 to 10 MB. Connections idle for this long are closed, except for one. */
+/** Idle time after which all connections but one are closed: each backend's cached plans take 3 to 10 MB. */
 const IDLE_MS_MAX = 60_000;
 
 /** Connections whose statements are planned for tables of any size. Each statement is a separate transaction. */

@@ -22,7 +22,7 @@ export const CLOSED_REST_MS = 60_000;
 @Injectable()
 export class RetentionGate {
   private readonly logger = new Logger('Retention');
-  /** The last reading of this process, and its monotonic time. */
+  /** This process's last reading of the clocks, and the monotonic time of that reading. */
   private last: (ClockObservation & { atMs: number }) | null = null;
 
   constructor(
@@ -56,13 +56,13 @@ export class RetentionGate {
     return this.last?.seen.leaptFromMs === null;
   }
 
-  /** Keeps the last reading recent, also in a process whose jobs do not check the gate. */
+  /** Takes a new reading regularly, so that it is recent even in a process whose jobs do not check the gate. */
   @Every(EVERY_MS, { name: 'RetentionGate' })
   async refresh(): Promise<void> {
     await this.isOpen();
   }
 
-  /** Rest of the closed time on monotonic clocks. 0 if open. */
+  /** Returns how long the gate stays closed by monotonic clocks. 0 if it is open. */
   private waitingMs(): number {
     const seen = this.last?.seen;
     return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;

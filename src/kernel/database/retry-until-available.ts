@@ -1,6 +1,6 @@
 import { isStorageAway, sqlState } from './database.js';
 
-/** Codes of connections that failed or broke. They indicate an unavailable database, not a bug. */
+/** Error codes of connections that failed or broke. They indicate an unavailable database, not a bug. */
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -12,7 +12,7 @@ const CONNECTION_CODES = new Set([
   'ENETUNREACH',
 ]);
 
-/** Messages of pg and its pool, without a code, for a connection that is lost or was not available in time. */
+/** Errors of pg and its pool that have no code: the connection was lost or not available in time. */
 const CONNECTION_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
@@ -33,7 +33,7 @@ const STARTING = new Set(['57P01', '57P02', '57P03']);
 const SILENCE_MS_MAX = 30_000;
 const REST_MS = 500;
 
-/** PostgreSQL was unreachable or went away before the end. Every other error concerns the statement. */
+/** True if PostgreSQL was unreachable or the connection broke. Any other error concerns the statement. */
 export function isUnreachable(error: unknown): boolean {
   if (sqlState(error) !== null) return isStorageAway(error);
   const driverError = error instanceof Error && 'driverError' in error ? error.driverError : error;

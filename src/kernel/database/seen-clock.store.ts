@@ -17,7 +17,7 @@ interface Row {
 const MS = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 const COLUMNS = `${MS('seen_at')} as seen_ms, ${MS('leapt_from')} as leapt_from_ms, waited_ms::float8 as waited_ms, ${MS('clock_timestamp()')} as now_ms`;
 
-// One row: seen_clock_pkey serves every statement.
+// The table has a single row. Every statement uses the index seen_clock_pkey.
 const READ: Statement = { name: 'seen_clock.read', text: `select ${COLUMNS} from seen_clock where id = 1` };
 const BEGIN: Statement = {
   name: 'seen_clock.begin',
@@ -44,7 +44,7 @@ const CONFIRM: Statement = {
 export class SeenClockStore {
   constructor(@Inject(Database) private readonly database: Database) {}
 
-  /** Stores the current time first if there is none. */
+  /** Returns the stored observation. If there is none, stores the current time first. */
   async read(): Promise<ClockObservation> {
     const [row] = await this.database.query<Row>(READ);
     if (row !== undefined) return lookOf(row);
@@ -52,7 +52,7 @@ export class SeenClockStore {
     return this.read();
   }
 
-  /** One process at a time. Returns the stored state. */
+  /** Changes the stored state, one process at a time. Returns the new state. */
   change(next: (clockObservation: ClockObservation) => SeenClock): Promise<ClockObservation> {
     return this.database.unitOfWork(() =>
       this.database.transaction(async () => {
@@ -64,7 +64,7 @@ export class SeenClockStore {
     );
   }
 
-  /** Ends the pause in the caller's transaction. Null if retention is not paused. */
+  /** Ends the pause of retention in the caller's transaction. Returns null if retention is not paused. */
   async confirm(): Promise<{ leaptFromMs: number; seenAtMs: number } | null> {
     const [row] = await this.database.query<Pick<Row, 'leapt_from_ms' | 'seen_ms'>>(CONFIRM);
     return row === undefined ? null : { leaptFromMs: Number(row.leapt_from_ms), seenAtMs: row.seen_ms };

@@ -17,5 +17,5 @@ export const TRANSACTION_HORIZON = `(
     select backend_xid from pg_stat_activity where datname <> current_database() and backend_xid is not null
     union all select transaction from pg_prepared_xacts where database <> current_database()))`;
 
-/** SQL for an id above all ended transactions. Never decreases, unless the server was reset. */
+/** SQL for a transaction id above all ended ones. Never decreases, unless the server was reset. */
 export const NEXT_TRANSACTION = 'pg_snapshot_xmax(pg_current_snapshot())::text::bigint';

@@ -4,13 +4,13 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { KeyedSemaphore } from '../concurrency/keyed-semaphore.js';
 import { VERSION } from '../version.js';
 
-/** Gauges of prom-client with names for counters. `nodejs_active_resources` reports the same by type. */
+/** Gauges of prom-client that have names for counters. `nodejs_active_resources` reports the same by type. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Wait until the event loop lag was sampled a few times. Before that, its figures are NaN. */
+/** Time until the event loop lag has been sampled a few times. Before that, its metrics are NaN. */
 const FIRST_LAGS_MS = 50;
 
-/** A slower gauge is read in parallel with the others: a server that hangs costs a scrape one timeout. */
+/** A slower gauge no longer delays the others, so a server that hangs costs a scrape only one timeout. */
 const TURN_MS_MAX = 250;
 
 /** Contexts create their metrics here, so that names are unique and documented once. */
@@ -32,7 +32,7 @@ export class Metrics {
     }).set(info, 1);
   }
 
-  /** The metrics of this process, or of all processes that share its port. */
+  /** Returns the metrics of this process, or of all processes that share its port. */
   async page(): Promise<string> {
     return this.ofAll === null ? this.own() : this.ofAll();
   }
@@ -47,7 +47,7 @@ export class Metrics {
     this.ofAll = ofAll;
   }
 
-  /** Waits for the first scrape: measuring the event loop lag wakes an idle process a hundred times a second. */
+  /** Starts at the first scrape: measuring the event loop lag wakes an idle process a hundred times a second. */
   private async watch(): Promise<void> {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
@@ -67,7 +67,7 @@ export class Metrics {
     return new Histogram({ name: `posthorn_${name}`, help, buckets, labelNames, registers: [this.registry] });
   }
 
-  /** Read at each scrape, and absent if it cannot be read. */
+  /** Registers a gauge that is read at each scrape, and is absent if reading it fails. */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -104,13 +104,13 @@ export class Metrics {
     return new Gauge({ name: `posthorn_${name}`, help, labelNames, registers: [this.registry], collect });
   }
 
-  /** One gauge at a time. In parallel, every scrape would open one PostgreSQL connection per gauge. */
+  /** Reads one gauge at a time. In parallel, every scrape would open one PostgreSQL connection per gauge. */
   private async inTurn(read: () => Promise<void>): Promise<void> {
     if ((await this.turns.run('gauges', TURN_MS_MAX, read)) === null) await read();
   }
 }
 
-/** An unavailable source must not report 0. Other gauges keep their values. */
+/** Removes a gauge's values: an unavailable source must not report 0. Other gauges keep their values. */
 function withdraw<L extends string>(gauge: Gauge<L>, labelNames: readonly L[]): void {
   gauge.reset();
   // After `reset` a gauge without labels is 0.

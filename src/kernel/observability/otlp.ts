@@ -21,13 +21,13 @@ import {
 import type { Config, SamplerName } from '../config/config.js';
 import { VERSION } from '../version.js';
 
-/** Called only if the span is recorded. */
+/** Returns span attributes. Called only if the span is recorded. */
 export type Describe = () => Attributes;
 
 export interface Traced {
   /** W3C `traceparent`. Null if tracing is off and the request had none. */
   traceparent: string | null;
-  /** `describe` returns attributes that are known only at the end. */
+  /** Ends the span. `describe` returns the attributes that are known only at the end. */
   end(outcome: string, describe?: Describe): void;
 }
 
@@ -44,7 +44,7 @@ export class OtlpSpans {
     this.tracer = this.provider.getTracer('posthorn');
   }
 
-  /** A child of `parent`, a W3C `traceparent`, or a new trace. */
+  /** Starts a child span of `parent` (a W3C `traceparent`), or a new trace if it is null. */
   start(name: string, kind: keyof typeof KINDS, parent: string | null, describe: Describe): Traced {
     const span = this.tracer.startSpan(name, { kind: KINDS[kind] }, parentContext(parent));
     if (span.isRecording()) span.setAttributes(describe());

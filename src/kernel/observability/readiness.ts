@@ -6,7 +6,7 @@ export interface PartReadiness {
   [figure: string]: unknown;
 }
 
-/** For `/health/ready`. A draining process is never ready. */
+/** Readiness checks for `/health/ready`. A draining process is never ready. */
 @Injectable()
 export class Readiness {
   private readonly parts = new Map<string, () => Promise<PartReadiness>>();

@@ -16,25 +16,25 @@ import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
-/** Concurrent domains of one message. A domain that takes longer than half a minute no longer counts. */
+/** Domains of one message that are sent to at once. A domain that takes over half a minute no longer counts. */
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
 
 export interface DirectOptions {
-  /** In EHLO. Servers look it up. */
+  /** Host name sent in EHLO. Receiving servers look it up in DNS. */
   ownName: string;
   port: number;
   /** PEM certificates trusted instead of Node's own authorities, if a policy is enforced. */
   ca?: string;
-  /** For one reply of a server (SMTP_ANSWER_TIMEOUT). */
+  /** Time limit for one reply of a server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** For all conversations of one submission. Derived from `answerMsMax` by default. */
+  /** Time limit for all conversations of one submission. Derived from `answerMsMax` by default. */
   totalMs?: number;
   random: () => number;
 }
 
-/** With a valid certificate, with any certificate, or none. */
+/** TLS with a valid certificate, TLS with any certificate, or plain text. */
 type Encryption = 'verified' | 'opportunistic' | 'none';
 
 /**
@@ -147,7 +147,7 @@ export class DirectTransport extends MailTransport {
       requireTLS: encryption === 'verified',
       opportunisticTLS: encryption === 'opportunistic',
       ignoreTLS: encryption === 'none',
-      // If plain text is acceptable, an unknown certificate is no worse.
+      // Plain text would be acceptable here, and TLS with an unverified certificate is no worse.
       tls: {
         rejectUnauthorized: encryption === 'verified',
         minVersion: 'TLSv1.2',
@@ -173,7 +173,7 @@ export class DirectTransport extends MailTransport {
   }
 }
 
-/** Runs a limited number at a time. A slow item stops counting, so that it does not delay the others. */
+/** Runs a limited number of items at a time. A slow item stops counting, so that it does not delay the others. */
 async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   let counted = 0;
   let wake = (): void => undefined;
@@ -210,7 +210,7 @@ const NOT_NAMED = {
 const isOfTls = ({ code, command }: SmtpAnswers): boolean =>
   code === 'ETLS' || (code === 'ESOCKET' && command === 'CONN') || command === 'STARTTLS';
 
-/** One reply for all recipients of a domain, without a reply from a server. */
+/** Returns the same result for all recipients of a domain when no server replied. */
 function settled(
   recipients: readonly string[],
   { outcome, code, enhanced, text }: Omit<RecipientReply, 'address'>,
@@ -223,7 +223,7 @@ function settled(
   };
 }
 
-/** An unreachable domain does not make the transport unreachable. */
+/** Combines the reports of several domains. One unreachable domain does not make the transport unreachable. */
 function together(reports: readonly SubmissionReport[]): SubmissionReport {
   const longestMs = Math.max(0, ...reports.map(({ retryAfterMs }) => retryAfterMs ?? 0));
   return {

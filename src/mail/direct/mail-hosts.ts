@@ -2,15 +2,15 @@ import type { NameRecords } from '#egress/name-records.js';
 
 const HOSTS_MAX = 5;
 
-/** In the order in which they are tried, or the temporary or permanent error if there are none. */
+/** Hosts in the order in which they are tried, or the temporary or permanent error if there are none. */
 export type MailHosts =
   { hosts: string[] } | { outcome: 'bounced' | 'deferred'; code: number; enhanced: string; text: string };
 
 export type MailRecords = Pick<NameRecords, 'mx' | 'addresses'>;
 
 /**
- * RFC 5321 section 5.1: the MX hosts by preference, in random order within one, or the domain itself if it has an
- * address. A null MX (RFC 7505), and a domain with neither, are permanent errors.
+ * Returns the MX hosts by preference, shuffled within each preference, or the domain itself if it has only an address
+ * (RFC 5321, section 5.1). A null MX (RFC 7505), or neither MX nor address, is a permanent error.
  */
 export async function mailHosts(records: MailRecords, domain: string, random: () => number): Promise<MailHosts> {
   const mx = await records.mx(domain, domain);

@@ -5,24 +5,22 @@ import { announcedPolicy, type MtaStsPolicy, readPolicy } from '#engine/mail/mta
 const FETCH_MS_MAX = 10_000;
 const POLICY_BYTES_MAX = 64 * 1024;
 const DOMAINS_MAX = 5_000;
-/** Pause after a policy could not be fetched. RFC 8461 section 3.3 recommends one. */
+/** Pause after a failed fetch of a policy, as RFC 8461, section 3.3 recommends. */
 const AGAIN_MS = 300_000;
 
 interface Known {
-  /** Announced when the policy was fetched. */
+  /** Policy id that the DNS record announced when the policy was fetched. */
   id: string;
   policy: MtaStsPolicy | null;
   untilMs: number;
-  /** From then on, a failed fetch of a newly announced policy is retried. */
+  /** Time from which a failed fetch of a newly announced policy is retried. */
   askAgainMs: number;
 }
 
 /**
- * MTA-STS policies of domains (RFC 8461), fetched over HTTPS through the egress gate and cached for as long as they
- * say.
- *
- * A valid cached policy stays if its announcement disappears or its new text cannot be fetched. Otherwise a man in the
- * middle could remove it.
+ * MTA-STS policies of domains (RFC 8461), fetched over HTTPS through the egress gate and cached for the time that they
+ * specify. A valid cached policy stays if its announcement disappears or its new text cannot be fetched. Otherwise a
+ * man in the middle could remove it.
  */
 export class MtaStsPolicies {
   private readonly known = new Map<string, Known>();

@@ -24,7 +24,7 @@ export class AgentGate {
       throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
-  /** Errors have CORS headers as well: a page could read neither the status nor the challenge without. */
+  /** Error responses need CORS headers too. Without them, a page could read neither the status nor the challenge. */
   corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
     if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
     return {
@@ -35,14 +35,14 @@ export class AgentGate {
     };
   }
 
-  /** Our own origin, MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
+  /** Accepts our own origin, MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);
     if (origin === base.origin || this.config.mcpAllowedOrigins.includes(origin)) return true;
     return LOOPBACK.has(base.hostname) && URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname);
   }
 
-  /** Any host unless MCP_ALLOWED_HOSTS is set. A loopback installation accepts only loopback hosts. */
+  /** Accepts any host unless MCP_ALLOWED_HOSTS is set. A loopback installation accepts only loopback hosts. */
   private admitsHost(host: string): boolean {
     const base = new URL(this.config.baseUrl);
     const { mcpAllowedHosts } = this.config;
@@ -51,7 +51,7 @@ export class AgentGate {
     return this.config.configuredBaseUrl !== null || LOOPBACK.has(name) || !this.isOnLoopback;
   }
 
-  /** A loopback listener can be reached from outside only through a browser (DNS rebinding). */
+  /** True if the service listens on loopback, where only a browser brings outside requests (DNS rebinding). */
   private get isOnLoopback(): boolean {
     return this.config.host === '127.0.0.1' || this.config.host === '::1' || this.config.host === 'localhost';
   }

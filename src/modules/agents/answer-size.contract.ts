@@ -1,16 +1,16 @@
-/** The whole message, with its frame and notices, may have 25 KB. */
+/** Maximum size of an answer. A whole message, with its frame and notices, may have 25 KB. */
 export const ANSWER_BYTES_MAX = 24_000;
 
-/** For a page or a text within an answer. The rest is left for what the tool adds. */
+/** Maximum size of a page or a text in an answer. The rest is left for what the tool adds. */
 const PART_BYTES_MAX = 18_000;
 
-/** Size in an answer, which contains the value twice: as JSON for programs and as text for models. */
+/** Returns a value's size in an answer, which contains it twice: as JSON for programs and as text for models. */
 export function answerBytes(value: unknown): number {
   const json = JSON.stringify(value);
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
 }
 
-/** At most `charactersMax` characters from `offset` on, and `bytesMax` bytes of an answer. */
+/** Returns at most `charactersMax` characters from `offset` on that take at most `bytesMax` bytes of an answer. */
 export function partOf(
   text: string,
   offset: number,

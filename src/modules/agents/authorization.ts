@@ -15,7 +15,7 @@ import { isRegistered, redirectFault, redirectTo } from './redirect-uris.js';
 const CODE_SECONDS = 60;
 const STATE_LENGTH_MAX = 1_000;
 
-/** RFC 6749, section 3.3. Requested scopes do not matter: a client gets `GRANTED_SCOPE`, and the response names it. */
+/** Form of `scope` (RFC 6749, section 3.3). Its value is ignored: every client gets `GRANTED_SCOPE`. */
 const SCOPE_FORM = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 export interface AuthorizationRequest {
@@ -42,7 +42,7 @@ export interface ConsentGiven {
   lifetimeSeconds: number;
   grantedBy: string;
   granter: KeyGranter;
-  /** For the audit log: the approver and their address. */
+  /** The approver and their address, for the audit log. */
   approval: Approval;
 }
 
@@ -59,7 +59,7 @@ export class Authorization {
     private readonly config: Config,
   ) {}
 
-  /** Redirects only to addresses that are known to be the client's. Until then, the user sees the errors. */
+  /** Redirects only to addresses that are known to be the client's. Any earlier error is shown to the user. */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
     if (typeof clientId !== 'string' || typeof redirectUri !== 'string')
@@ -113,9 +113,7 @@ export class Authorization {
     return redirectTo(redirectUri, { code, state, iss: this.config.baseUrl });
   }
 
-  /**
-   * Exchanges a code for a key. All errors of a code get the same answer. A code that is used again revokes its key.
-   */
+  /** Exchanges a code for a key. All invalid codes get the same error. Reuse of a code revokes its key. */
   async exchange(form: Readonly<Record<string, string>>, origin: AuditOrigin): Promise<IssuedToken> {
     const { code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, resource } = form;
     if (!code || !clientId || !redirectUri || !verifier)
@@ -151,7 +149,7 @@ export class Authorization {
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }
 
-  /** Revokes a key's grant if it was granted to a client (RFC 7009), with the audit entry in one transaction. */
+  /** Revokes the grant of a key that was granted to a client (RFC 7009), with the audit entry in one transaction. */
   async giveBack(token: string, clientId: string | null, origin: AuditOrigin): Promise<void> {
     await this.database.transaction(async () => {
       const key = await this.keys.revokeText(token, clientId);

@@ -6,12 +6,12 @@ import type { ApiError } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
 import { GRANTED_SCOPE } from './client-metadata.js';
 
-/** With a trailing slash as well, because users also enter it. */
+/** Paths of the MCP endpoint. Users also enter the one with a trailing slash. */
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 
 /**
- * Tells agents in every 401 and 403 at `/mcp` where they sign in (RFC 9728, section 5.1; RFC 6750, section 3), with
- * CORS headers, because a page that cannot read the 401 cannot sign in.
+ * Adds the sign-in location to every 401 and 403 at `/mcp` (RFC 9728, section 5.1; RFC 6750, section 3), with CORS
+ * headers, because a page that cannot read the 401 cannot sign in.
  */
 @Injectable()
 export class Challenge implements OnModuleInit {

@@ -10,7 +10,7 @@ import { isHost } from './redirect-uris.js';
 const BYTES_MAX = 5_120;
 const FETCH_MS_MAX = 5_000;
 const ENTRIES_MAX = 1_000;
-/** Short, so that developers see corrections of their document soon. */
+/** Cache time of an invalid document. Short, so that developers soon see the effect of a correction. */
 const FAULT_KEPT_MS = 30_000;
 
 interface Known {
@@ -18,19 +18,19 @@ interface Known {
   untilMs: number;
 }
 
-/** And how long its server allows it to be cached. */
+/** A downloaded client (or the reason why there is none), and how long its server allows caching. */
 interface Downloaded {
   client: OAuthClient | string;
   keptMs: number;
 }
 
 /**
- * Clients whose id is the URL of their metadata (OAuth Client ID Metadata Documents). Fetched through the SSRF
- * protection, without redirects. Only metadata that a client may have are ever shown.
+ * Clients whose id is the URL of their metadata (OAuth Client ID Metadata Documents). Documents are fetched through the
+ * SSRF protection, without redirects. Users see only metadata that a client is allowed to have.
  */
 @Injectable()
 export class ClientDocuments {
-  /** Not the kernel's cache: documents change without a notification, and set their own lifetime. Oldest first. */
+  /** Not in the kernel's cache: documents change without a notification, and set their lifetime. Oldest first. */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();
 
@@ -41,7 +41,7 @@ export class ClientDocuments {
     private readonly clock: Clock,
   ) {}
 
-  /** https with a path, and without parts that parsers interpret differently. */
+  /** Accepts an https URL that has a path and no parts that parsers interpret differently. */
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
     const { href, hostname, pathname, username, password, hash } = new URL(id);
@@ -56,7 +56,7 @@ export class ClientDocuments {
     );
   }
 
-  /** The client, or the reason why there is none. Concurrent calls share one download. */
+  /** Returns the client, or the reason why there is none. Concurrent calls share one download. */
   async find(url: string): Promise<OAuthClient | string> {
     const found = this.known.get(url);
     if (found !== undefined && found.untilMs > this.clock.monotonicMs()) return found.client;
@@ -78,7 +78,7 @@ export class ClientDocuments {
 
   private async download(url: string): Promise<Downloaded> {
     const verdict = this.gate.check(url);
-    // The reason why an address is rejected would reveal the structure of our network.
+    // The reason for rejecting an address would reveal the structure of our network, so it is not returned.
     if (!verdict.ok) return fault('The client metadata document may not be fetched from there.');
     const answer = await this.agent.exchange({
       method: 'GET',

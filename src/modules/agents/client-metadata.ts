@@ -6,14 +6,14 @@ export interface OAuthClient {
   id: string;
   name: string;
   uri: string | null;
-  /** Empty for a client that uses only the device grant. */
+  /** Redirect addresses. Empty for a client that uses only the device grant. */
   redirectUris: string[];
   grantTypes: ClientGrant[];
   /** True if the client's id is the URL of its metadata, so that its host is known. */
   isDocument: boolean;
 }
 
-/** Scope of every key that a client gets with a code. In the device grant, the user chooses the scope. */
+/** Scope of every key that is exchanged for a code. In the device grant, the user chooses the scope. */
 export const GRANTED_SCOPE = 'read' as const;
 
 /** Name of the device grant (RFC 8628, section 3.4). */

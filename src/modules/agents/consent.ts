@@ -73,9 +73,9 @@ export class Consent {
   }
 
   /**
-   * Returns the client's request for a signed-in user, or `null` if an error was answered with a redirect. Throws 400
-   * for errors on our own page. Errors redirect only to clients that the organization has approved, because anyone can
-   * register one (RFC 9700, section 4.11.2).
+   * Returns the client's request for a signed-in user, or `null` if an error redirect was already sent. Throws 400 for
+   * errors that our own page shows. Errors redirect only to clients that the organization has approved, because anyone
+   * can register a client (RFC 9700, section 4.11.2).
    */
   async asked(
     given: Readonly<Record<string, unknown>>,

@@ -29,7 +29,7 @@ export interface TextPart {
   text: string | null;
   contentType: string;
   sizeBytes: number;
-  /** Offset of the rest, in characters. `null` at the end of the text. */
+  /** Offset in characters at which the next part starts. `null` at the end of the text. */
   nextOffset: number | null;
 }
 
@@ -37,10 +37,10 @@ export interface TextPart {
 export interface ApiReader {
   get(path: ApiPath, query?: ApiQuery): Promise<ApiObject>;
 
-  /** Returns one page of a list, with fewer items than requested if more would not fit into an answer. */
+  /** Returns one page of a list. The page has fewer items than requested if more would not fit into an answer. */
   page(path: ApiPath, query: ApiQuery): Promise<ApiObject>;
 
-  /** Returns a body from character `offset` on. For bodies that are not JSON, or whose exact characters matter. */
+  /** Returns part of a body, from character `offset` on. For bodies that are not JSON, or must stay exact. */
   text(path: ApiPath, offset: number, charactersMax: number): Promise<TextPart>;
 
   /** Calls `look` once a second until it returns a result. Returns `null` after the given time (at most 25 s). */
@@ -54,12 +54,12 @@ export interface ApiWriter extends ApiReader {
 
 export interface ToolAnswer {
   content: ApiObject;
-  /** Parts that third parties wrote, as in `attempts[].response_excerpt`. The model treats them as data. */
+  /** Fields that third parties wrote, such as `attempts[].response_excerpt`. The model treats them as data. */
   untrusted?: readonly string[];
 }
 
 interface ToolTexts<Input extends z.ZodObject> {
-  /** Unique, in snake_case. */
+  /** Unique name in snake_case. */
   name: string;
   title: string;
   /** Purpose, arguments and result of the tool in a few sentences: models have no other documentation. */

@@ -16,7 +16,7 @@ import {
   type WaitingDevice,
 } from './oauth-devices.store.js';
 
-/** Consonants only, so that codes form no words, without confusable letters (RFC 8628, section 6.1). */
+/** Only consonants, so that codes form no words, and no easily confused letters (RFC 8628, section 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LETTERS_COUNT = 8;
 
@@ -29,9 +29,9 @@ const DEVICE_NAME_LENGTH_MAX = 64;
 export interface DeviceRequest {
   client: OAuthClient;
   address: string;
-  /** `scope` of RFC 8628, section 3.1: scopes separated by spaces. */
+  /** The request's `scope` parameter (RFC 8628, section 3.1): scopes separated by spaces. */
   scope: string | undefined;
-  /** `device_name`, a parameter that Posthorn adds: the machine that the program runs on. */
+  /** Name of the machine that the program runs on: `device_name`, a parameter that Posthorn adds. */
   deviceName: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export class DeviceGrants {
     }
   }
 
-  /** Returns the device that waits for the code a user entered, or `null` if there is none. */
+  /** Returns the device that shows this user code and waits for a decision, or `null` if there is none. */
   waiting(userCode: string): Promise<WaitingDevice | null> {
     return this.devices.waiting(sha256(normal(userCode)));
   }
@@ -96,7 +96,7 @@ export class DeviceGrants {
     await this.devices.decide(sha256(normal(userCode)), null);
   }
 
-  /** Returns the key, once. Throws the error for the device according to RFC 8628, section 3.5. */
+  /** Returns the key, only once. Throws the error that RFC 8628, section 3.5 defines for the device. */
   async poll(form: Readonly<Record<string, string>>): Promise<IssuedToken> {
     const { device_code: code, client_id: clientId } = form;
     if (!code || !clientId) throw oauthError('invalid_request', 'Send device_code and client_id.');
@@ -112,7 +112,7 @@ export class DeviceGrants {
     throw whyNot(outcome);
   }
 
-  /** Returns `null` if the approver was removed in the meantime. The code is then used up as well. */
+  /** Returns `null` if the approver was removed in the meantime. The code is used up in that case, too. */
   private async issue({
     environmentId,
     scope,
@@ -167,9 +167,7 @@ function highestOf(scope: string | undefined): Scope | null {
   return SCOPES.findLast((one) => asked.has(one)) ?? null;
 }
 
-/**
- * Returns the name without characters that break lines or change the text direction. Returns `null` if nothing is left.
- */
+/** Removes characters that break lines or change the text direction. Returns `null` if nothing is left. */
 function plainName(name: string | undefined): string | null {
   const plain = (name ?? '').replace(/[^\p{L}\p{N} ._'-]/gu, '').trim();
   return plain === '' ? null : [...plain].slice(0, DEVICE_NAME_LENGTH_MAX).join('');

@@ -16,7 +16,7 @@ export class GrantAudit {
     private readonly environments: Environments,
   ) {}
 
-  /** Runs in the caller's transaction, so that there is no grant without its entry. */
+  /** Records a grant in the caller's transaction, so that no grant exists without its audit entry. */
   async granted(
     { organizationId, actor, origin }: Approval,
     environmentId: number,

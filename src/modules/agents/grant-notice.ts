@@ -19,7 +19,7 @@ export interface Grant {
   lifetimeSeconds: number;
 }
 
-/** Tells the admins and the approver by email about a granted key. Does nothing if no email is configured. */
+/** Emails the admins and the approver about a granted key. Does nothing if no email transport is configured. */
 @Injectable()
 export class GrantNotice {
   private readonly logger = new Logger('Agents');
@@ -32,7 +32,7 @@ export class GrantNotice {
     private readonly clock: Clock,
   ) {}
 
-  /** Never throws. Do not await it or call it in a transaction: the application must not wait for a mail relay. */
+  /** Never throws. Do not await it or call it in a transaction: nobody should wait for a mail relay. */
   async tell(grant: Grant): Promise<void> {
     if (!this.mail.isPossible) return;
     try {
@@ -70,7 +70,7 @@ If none of you meant this, revoke the key: it is one of your API keys.
 `;
 }
 
-/** Makes a name harmless: a third party chose it, so no part of it may become a link in an email. */
+/** Makes a name harmless. A third party chose the name, so no part of it may become a link in an email. */
 export const words = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ')

@@ -4,7 +4,7 @@ import { writeExact } from '#engine/exact-json.js';
 import { answerBytes, partOf } from '#modules/agents/answer-size.contract.js';
 import type { ApiObject, ApiPath, ApiQuery, ApiWriter, TextPart } from '#modules/agents/contract.js';
 
-/** Maximum size of a page in an answer, in bytes. The rest is left for notices. */
+/** Maximum size in bytes of a list page within an answer. The rest of the answer is left for notices. */
 const PAGE_BYTES_MAX = 23_000;
 const WAIT_SECONDS_MAX = 25;
 const LOOK_EVERY_MS = 1_000;
@@ -17,7 +17,7 @@ export interface CallOrigin {
   userAgent: string;
 }
 
-/** A request that the API rejected. `error` is the error of its envelope. */
+/** Thrown for a request that the API rejected. `error` is the `error` object of the API's response. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 

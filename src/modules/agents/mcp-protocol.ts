@@ -7,5 +7,5 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 
-// All imports from the protocol's package. They are loaded with the first request of an agent (`mcp-server.ts`).
+// All imports from the MCP package. `mcp-server.ts` loads this file with the first request of an agent.
 export { createMcpHandler, type McpHttpHandler, ProtocolError, ProtocolErrorCode, Server, toWebRequest };

@@ -23,7 +23,7 @@ const LIST_CACHE_MS = 300_000;
 
 type Protocol = typeof import('./mcp-protocol.js');
 
-/** MCP over HTTP without sessions. The package loads with the first request: most installations have no agent. */
+/** MCP over HTTP without sessions. Its package loads on the first request: most installations have no agent. */
 @Injectable()
 export class McpServer implements OnModuleDestroy {
   private readonly logger = new Logger('Agents');

@@ -11,14 +11,14 @@ export interface ClientRow {
   createdAt: Date;
 }
 
-/** A client that was added, and the number of clients that now wait for an approval. */
+/** Result of adding a client, with the current numbers of unapproved clients. */
 export interface Added {
   createdAt: Date;
   ofNetwork: number;
   inAll: number;
 }
 
-/** Indexes `oauth_clients_network_idx`, `oauth_clients_unapproved_idx`. Counts stop at limits, without the new row. */
+/** Indexes `oauth_clients_network_idx`, `oauth_clients_unapproved_idx`. Counts stop at limits and omit the new row. */
 const ADD: Statement = {
   name: 'oauth_clients.add',
   text: `
@@ -31,7 +31,7 @@ const ADD: Statement = {
         limit $7) unapproved) as "inAll"`,
 };
 
-/** Clients not shown to a user within a day go first, oldest first. Index `oauth_clients_network_idx`. */
+/** Deletes the oldest clients, those shown to a user within a day last. Index `oauth_clients_network_idx`. */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
   text: `
@@ -41,12 +41,12 @@ const THIN_NETWORK: Statement = {
       for update skip locked)`,
 };
 
-/** An IPv4 address, or the /48 of an IPv6 address, because a site gets a whole /48 with 65,536 networks. */
+/** A site is an IPv4 address, or an IPv6 /48, because one site usually gets a whole /48 with 65,536 networks. */
 const SITE = `regexp_replace(network, '^([^:]*:[^:]*:[^:]*):.*$', '\\1')`;
 
 /**
- * Deletes clients of the site with the most clients first, then the oldest. Those shown to a user within a day go last.
- * Sorts all unapproved rows, about 10,000; runs only when the limit is exceeded.
+ * Deletes the oldest clients of the site that has the most clients. Clients shown to a user within a day go last. Sorts
+ * all unapproved rows, about 10,000, but only when the limit is exceeded.
  */
 const THIN: Statement = {
   name: 'oauth_clients.thin',
@@ -94,9 +94,7 @@ const PURGE: Statement = {
 export class OAuthClientsStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Adds a client. Returns its time and the numbers of unapproved clients, each counted only to one above its limit.
-   */
+  /** Adds a client. Returns its creation time and the numbers of unapproved clients, up to each limit plus one. */
   async add(
     client: Omit<ClientRow, 'createdAt'>,
     network: string,

@@ -31,8 +31,8 @@ export class OAuthClients {
 
   /**
    * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Calls `countSuccess` only
-   * for valid metadata, so that invalid requests use up no rate limit, and rethrows its errors. Deletes others if too
-   * many wait for an approval, first those of the network that registers the most.
+   * for valid metadata, so that invalid requests use up no rate limit, and rethrows its errors. If too many clients
+   * wait for approval, deletes some, first those of the network that registers the most.
    */
   async register(
     given: unknown,
@@ -66,7 +66,7 @@ export class OAuthClients {
       : { ...found, isDocument: false };
   }
 
-  /** For a day, other registrations cannot displace the client. */
+  /** Protects the client for a day: other registrations cannot cause its deletion during that time. */
   async show({ id, isDocument }: OAuthClient): Promise<void> {
     if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }

@@ -16,7 +16,7 @@ export interface GrantedCode {
 
 export interface TakenCode extends GrantedCode {
   isExpired: boolean;
-  /** True if the code was used before. `keyId` is then the key that it was exchanged for. */
+  /** True if the code was used before. `keyId` is then the key that the first use returned. */
   wasUsed: boolean;
   keyId: Id | null;
 }
@@ -49,7 +49,7 @@ const NOTE_KEY: Statement = {
   text: 'update oauth_codes set key_id = $3 where environment_id = $1 and hash = $2',
 };
 
-/** Index `oauth_codes_expires_at_idx`. Kept for a day after expiry, because reuse of a code revokes its key. */
+/** Index `oauth_codes_expires_at_idx`. Codes are kept for a day after expiry, to detect their reuse. */
 const PURGE: Statement = {
   name: 'oauth_codes.purge',
   text: `delete from oauth_codes where expires_at < now() - interval '1 day'`,

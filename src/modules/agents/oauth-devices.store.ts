@@ -9,7 +9,7 @@ export interface WaitingDevice {
   address: string;
   /** `null` if the request named no known scope. */
   requestedScope: Scope | null;
-  /** Machine that the program says it runs on. `null` if not given. */
+  /** Machine that the program claims to run on. `null` if not given. */
   deviceName: string | null;
   createdAt: Date;
 }
@@ -131,7 +131,7 @@ export class OAuthDevicesStore {
     return found ?? null;
   }
 
-  /** A `decision` of null refuses the request. Returns the client, or `null` if no device waits for the code. */
+  /** Stores the decision; null denies the request. Returns the client, or `null` if no device waits for the code. */
   async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
     const {
       environmentId = null,

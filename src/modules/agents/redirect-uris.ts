@@ -16,8 +16,8 @@ const NEVER = new Set([
 ]);
 
 /**
- * A host name or an IP address, as the URL parser returns them. URLs may also have `;`, `,` and quotes in a host, which
- * have another meaning in a content security policy.
+ * A host name or an IP address in the form that the URL parser returns. The parser also allows `;`, `,` and quotes in a
+ * host, which have another meaning in a content security policy.
  */
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?|\[[0-9a-f:.]+\])$/;
 
@@ -55,7 +55,7 @@ export function isLoopback(uri: string): boolean {
   return URL.canParse(uri) && new URL(uri).protocol === 'http:' && LOOPBACK.has(new URL(uri).hostname);
 }
 
-/** Normalized, for a content security policy and for display. Throws for a host that a policy cannot contain. */
+/** Returns the origin for a content security policy and for display. Throws for a host that breaks a policy. */
 export function originOf(uri: string): string {
   const { protocol, hostname, origin } = new URL(uri);
   if (!isWeb(protocol)) return protocol;
@@ -77,15 +77,15 @@ function isWeb(protocol: string): boolean {
 }
 
 /**
- * Returns true if the host is where a reader expects it. The URL parser also accepts `https:host`, `https:///host`,
- * `%65xample` and `0x7f.1`, which readers and the `Location` header interpret differently.
+ * Returns true if the URL text shows the host where a reader expects it. The URL parser also accepts `https:host`,
+ * `https:///host`, `%65xample` and `0x7f.1`, which readers and the `Location` header interpret differently.
  */
 function saysHost(uri: string, hostname: string): boolean {
   const said = /^https?:\/\/(\[[^\]]*\]|[^/?#:@]*)(?::\d*)?(?=[/?]|$)/i.exec(uri)?.[1];
   return said?.toLowerCase() === hostname;
 }
 
-/** Removes only the port from the text. Parsing would change other characters that are compared. */
+/** Removes only the port from the text. Parsing the URL would also change other characters that are compared. */
 function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:\[[^\]]*\]|[^/:?]*)):\d+/, '$1');
 }

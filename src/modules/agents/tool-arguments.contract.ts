@@ -12,5 +12,5 @@ export const until = z.iso.datetime({ offset: true }).optional().describe('RFC 3
 
 export const idempotencyKey = z.uuid().optional().describe('Once per key.');
 
-/** As in `evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`. */
+/** Schema of an id such as `evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`. */
 export const id = (prefix: string): z.ZodString => z.string().min(1).max(200).describe(`\`${prefix}_…\`.`);

@@ -39,7 +39,7 @@ export class ApplicationEndpointChanges {
 
   /**
    * Updates an endpoint. Setting it to active also closes the circuit of its URL. Throws 404, 422, or 409 for a taken
-   * uid; nothing is changed then.
+   * uid. In these cases nothing is changed.
    */
   async update(
     tenant: Tenant,
@@ -57,12 +57,12 @@ export class ApplicationEndpointChanges {
       if (updated === null) throw takenUid();
       return updated;
     });
-    // This also runs if it was disabled before: a caller whose request died halfway calls again.
+    // Also runs if the endpoint was disabled before: a caller whose first request was interrupted repeats it.
     if (asked.status === 'disabled') await this.waiting.end([changed]);
     return changed;
   }
 
-  /** Removes an endpoint with its own destination. Waiting deliveries fail. Throws 404, also on a repeated call. */
+  /** Removes an endpoint and its own destination. Waiting deliveries fail. Throws 404, also on a repeated call. */
   async remove(environmentId: number, endpoint: ApplicationEndpoint): Promise<void> {
     const removed = await this.database.transaction(async () => {
       const row = await this.held(environmentId, endpoint);
@@ -73,7 +73,7 @@ export class ApplicationEndpointChanges {
     await this.waiting.end([removed]);
   }
 
-  /** Returns the secret that signs its deliveries. Throws 409 if the endpoint uses a registered destination. */
+  /** Returns the secret that signs the endpoint's deliveries. Throws 409 if it uses a registered destination. */
   showSecret(tenant: Tenant, endpoint: ApplicationEndpoint): Promise<ShownSecret> {
     return this.destinations.showSecret(tenant, owned(endpoint));
   }
@@ -110,7 +110,7 @@ export class ApplicationEndpointChanges {
     const columns: EndpointColumns = {};
     if (destination != null) columns.destinationId = await this.places.registered(environmentId, destination);
     if (status === 'active') Object.assign(columns, { status, disabledReason: null });
-    // The first reason is kept, as for destinations.
+    // The first reason for disabling is kept, as for destinations.
     else if (status === 'disabled' && row.status === 'active')
       Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
     return columns;

@@ -24,7 +24,7 @@ export interface NewApplicationEndpoint extends EndpointFields, DeliverySettings
   secret?: string | null;
 }
 
-/** A newly created endpoint with its secret; the secret is null if a destination's secret signs. */
+/** A new endpoint with its secret. The secret is null if the secret of a registered destination signs. */
 export interface RegisteredEndpoint {
   row: ApplicationEndpointEntity;
   secret: ShownSecret | null;

@@ -50,7 +50,7 @@ export class ApplicationEndpointsService {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Throws 404 if the application does not exist. */
+  /** Returns a page of endpoints. Throws 404 if the application does not exist. */
   async list(
     tenant: Tenant,
     application: string,
@@ -76,7 +76,7 @@ export class ApplicationEndpointsService {
       (view) => status === undefined || statusOf(view).status === status,
     );
     const views = found.slice(0, limit);
-    // An endpoint deleted in the meantime has no view. The page may be shorter, but the list continues.
+    // Endpoints deleted in the meantime are left out, so a page may be short even though the list continues.
     const isMore = found.length > limit || (!isFiltered && rows.length > limit);
     const last = views.at(-1) ?? null;
     return { views, nextCursor: isMore && last !== null ? this.cursors.issue(tenant, list, last.row.id) : null };
@@ -91,7 +91,7 @@ export class ApplicationEndpointsService {
     );
   }
 
-  /** Throws 404 if it does not exist. */
+  /** Throws 404 if the endpoint does not exist. */
   async find(environmentId: number, id: Id): Promise<ApplicationEndpointView> {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw notFound('endpoint');
@@ -105,7 +105,7 @@ export class ApplicationEndpointsService {
     return view;
   }
 
-  /** Returns the views in the order of the rows, without endpoints that are being deleted. */
+  /** Returns endpoints with their details in the order of the rows, without those that are being deleted. */
   private async views(
     environmentId: number,
     rows: readonly ApplicationEndpointEntity[],

@@ -24,9 +24,7 @@ const REMOVE: Statement = {
   text: 'delete from application_endpoints where environment_id = $1::int and id = $2::uuid',
 };
 
-/**
- * Maximum number of endpoints, over all applications, that one page of subscribers reads. Event types are not indexed.
- */
+/** Maximum number of endpoints of all applications read for one page of subscribers. Event types are not indexed. */
 const LOOKED_MAX = 5_000;
 
 const SUBSCRIBERS: Statement = {
@@ -43,7 +41,7 @@ const SUBSCRIBERS: Statement = {
     where hears or n = ${LOOKED_MAX} order by id desc`,
 };
 
-/** Stores endpoints of applications. Each change is announced in its own transaction as a change of the application. */
+/** Stores endpoints of applications. Each change is published in its own transaction as a change of the application. */
 @Injectable()
 export class ApplicationEndpointsStore {
   constructor(
@@ -93,8 +91,8 @@ export class ApplicationEndpointsStore {
   }
 
   /**
-   * Returns endpoints of all applications with one of the patterns, or without patterns, newest first. Reads a limited
-   * number; `floor` is set if there may be more.
+   * Returns endpoints of all applications that have one of the patterns or no pattern, newest first. Reads a limited
+   * number of endpoints; `floor` is set if there may be more.
    */
   async subscribers(
     environmentId: number,

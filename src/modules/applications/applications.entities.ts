@@ -58,7 +58,7 @@ export class ApplicationEndpointEntity {
   @Column('uuid', { name: 'application_id' })
   applicationId: Id;
 
-  /** Equal to the endpoint's id for a destination that it owns. Any other id is a registered destination. */
+  /** The endpoint's own id if the endpoint owns the destination, otherwise that of a registered destination. */
   @Column('uuid', { name: 'destination_id' })
   destinationId: Id;
 
@@ -82,7 +82,7 @@ export class ApplicationEndpointEntity {
   @Column('jsonb')
   metadata: Record<string, string>;
 
-  /** For an endpoint with a registered destination. Otherwise the destination that it owns has the status. */
+  /** Status of an endpoint with a registered destination. Otherwise the status of the owned destination applies. */
   @Column('text')
   status: 'active' | 'disabled';
 

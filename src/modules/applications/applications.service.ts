@@ -19,7 +19,7 @@ export interface ApplicationFields {
 export interface ApplicationRows {
   rows: ApplicationEntity[];
   nextCursor: string | null;
-  /** Up to a limit; null if it was not requested. */
+  /** Number of matching applications, up to a limit. Null if it was not requested. */
   count: number | null;
 }
 
@@ -41,7 +41,7 @@ export class ApplicationsService {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 404. `application` is an `app_` id or a uid, here and below. */
+  /** Throws 404. Here and in the other methods, `application` is an `app_` id or a uid. */
   async find({ environmentId }: Tenant, application: string): Promise<ApplicationEntity> {
     const row = await this.store.find(environmentId, await this.reference.resolve(environmentId, application));
     if (row === null) throw notFound('application');

@@ -19,7 +19,7 @@ const UNIQUE_VIOLATION = '23505';
 
 const INSERT: Statement = {
   name: 'applications_insert',
-  // Index applications_uid_idx. A taken uid inserts nothing, and the transaction continues.
+  // Index applications_uid_idx. If the uid is taken, nothing is inserted and the transaction continues.
   text: `
     insert into applications (environment_id, id, uid, name, metadata, created_at, updated_at)
     values ($1::int, $2::uuid, $3::text, $4::text, $5::jsonb, $6::timestamptz, $6::timestamptz)
@@ -32,7 +32,7 @@ const REMOVE: Statement = {
   text: 'delete from applications where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Stores applications. Each change is announced in its own transaction, which invalidates the cache of every node. */
+/** Stores applications. Each change is published in its own transaction, which invalidates every node's cache. */
 @Injectable()
 export class ApplicationsStore {
   constructor(
@@ -120,7 +120,7 @@ export class ApplicationsStore {
     return this.notifications.announce('application', `${environmentId}:${id}`);
   }
 
-  /** Announces a change that may also give a uid to another application. */
+  /** Publishes a change after which a uid may belong to another application. */
   private async announceUid(environmentId: number, id: Id): Promise<void> {
     await this.announce(environmentId, id);
     await this.notifications.announce('application_uid', String(environmentId));
@@ -139,7 +139,7 @@ function listed(environmentId: number, { beforeId, search }: ApplicationFilter):
   return { environmentId, ...(ids.length > 0 && { id: And(...ids) }) };
 }
 
-/** Each half uses its own index. A single condition over both columns would read every application. */
+/** The conditions on name and uid each use their own index. A combined one would read every application. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const found = ['name', 'uid'].map(
     (column) =>

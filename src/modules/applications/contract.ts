@@ -4,18 +4,18 @@ import type { Id } from '#kernel/ids.js';
 
 export interface Subscriber {
   id: Id;
-  /** Id of the destination of its deliveries; the endpoint's own id if it has its own URL. */
+  /** Destination of the endpoint's deliveries. Equals the endpoint's id if the endpoint has its own URL. */
   destinationId: Id;
   /** Whether the endpoint takes deliveries. Its destination may still be disabled. */
   isActive: boolean;
-  /** False if the endpoint's filter timed out, so that it is unknown whether the message matches. */
+  /** False if the endpoint's filter timed out, so it is unknown whether the message matches. */
   isDecided: boolean;
 }
 
 export interface MessageTraits {
   eventType: string;
   channels: readonly string[];
-  /** Called only if a filter reads the payload. */
+  /** Returns the data that filters read. Called only if a filter reads the payload. */
   view: () => RequestView;
 }
 
@@ -28,7 +28,7 @@ export interface ApplicationEndpoint {
 export interface EndpointCondition {
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Null if the endpoint uses a registered destination, which has the circuit. */
+  /** Null if the endpoint uses a registered destination, because the circuit then belongs to that destination. */
   circuit: Pick<Circuit, 'state' | 'openedAt'> | null;
 }
 
@@ -46,7 +46,7 @@ export abstract class Applications {
   /** Returns an endpoint by its `ep_` id or its uid. Throws 404 if the application has no such endpoint. */
   abstract endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint>;
 
-  /** Throws 404 if it does not exist. */
+  /** Returns the application's id. Throws 404 if the application does not exist. */
   abstract find(environmentId: number, application: string): Promise<Id>;
 
   /** Returns the endpoints of an application, oldest first; empty if the application was deleted. */
@@ -56,7 +56,7 @@ export abstract class Applications {
 }
 
 export abstract class ApplicationRemovals {
-  /** Also removes its endpoints and their own destinations. Waiting deliveries become failed. Idempotent. */
+  /** Removes an application, its endpoints and their own destinations. Waiting deliveries fail. Idempotent. */
   abstract removeWhole(environmentId: number, applicationId: Id): Promise<void>;
 }
 

@@ -32,7 +32,7 @@ export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
   );
 }
 
-/** Faults for delivery settings, which a registered destination that others may share cannot take. */
+/** Rejects delivery settings for an endpoint with a registered destination, which other endpoints may share. */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   return Object.keys(settings).map((path) => ({
     path,

@@ -42,7 +42,7 @@ export class KnownApplications extends Applications {
     traits: MessageTraits,
   ): Promise<{ applicationId: Id; subscribers: Subscriber[] }> {
     const { id, uid } = this.reference.parse(application);
-    // An application deleted a moment ago is created again with the same uid.
+    // If the application was deleted a moment ago, it is created again with the same uid.
     const known = id ?? (await this.live.idOrNew(environmentId, uid, () => this.ids.next()));
     const found = await this.live.get(environmentId, known);
     if (found === null) throw notFound('application');

@@ -9,13 +9,13 @@ export type SubscribedRow = Pick<
   'id' | 'destinationId' | 'eventTypes' | 'channels' | 'filter' | 'status'
 >;
 
-/** applications_pkey. */
+/** Index applications_pkey. */
 const EXISTS: Statement = {
   name: 'applications_exists',
   text: 'select 1 from applications where environment_id = $1 and id = $2',
 };
 
-/** applications_uid_idx. */
+/** Index applications_uid_idx. */
 const BY_UID: Statement = {
   name: 'applications_by_uid',
   text: 'select id from applications where environment_id = $1 and uid = $2',
@@ -23,13 +23,13 @@ const BY_UID: Statement = {
 
 const KEYS = 'application_id as "applicationId", id, destination_id as "destinationId"';
 
-/** application_endpoints_pkey. */
+/** Index application_endpoints_pkey. */
 const ENDPOINT: Statement = {
   name: 'applications_endpoint',
   text: `select ${KEYS} from application_endpoints where environment_id = $1 and id = $2`,
 };
 
-/** application_endpoints_pkey, or application_endpoints_uid_idx. */
+/** Index application_endpoints_pkey or application_endpoints_uid_idx. */
 const ENDPOINT_OF: Statement = {
   name: 'applications_endpoint_of',
   text: `
@@ -39,13 +39,13 @@ const ENDPOINT_OF: Statement = {
       and uid = $4`,
 };
 
-/** application_endpoints_destination_id_idx. */
+/** Index application_endpoints_destination_id_idx. */
 const ENDPOINTS_TO: Statement = {
   name: 'applications_endpoints_to',
   text: `select ${KEYS} from application_endpoints where environment_id = $1 and destination_id = $2 and destination_id <> id order by id limit $3`,
 };
 
-/** application_endpoints_application_id_idx, oldest first. */
+/** Index application_endpoints_application_id_idx, oldest first. */
 const ENDPOINTS: Statement = {
   name: 'applications_live_endpoints',
   text: `

@@ -15,9 +15,9 @@ const APPLICATIONS_MAX = 20_000;
 const UIDS_MAX = 50_000;
 /** Maximum number of event types per application with cached matches. */
 const TYPES_MAX = 256;
-/** Number of filter steps after which the event loop gets a turn: about four milliseconds. */
+/** Number of filter steps (about four milliseconds) after which the loop yields to other work. */
 const STEPS_AT_ONCE = 500_000;
-/** Filters cached by their text, so that a changed endpoint does not recompile the others of its application. */
+/** Maximum number of compiled filters, cached by text: a changed endpoint does not recompile the others. */
 const FILTERS_MAX = 5_000;
 const COMPILED_AT_ONCE = 10;
 const TRIES_MAX = 3;
@@ -164,7 +164,7 @@ export class LiveApplications {
   }
 }
 
-/** Throws for a filter saved by another version that no longer compiles. Nothing is sent with a partial filter. */
+/** Throws if a filter that another version saved no longer compiles. Nothing is sent with a partial filter. */
 function conditionOf(filter: SubscribedRow['filter']): Condition {
   const compiled = compileFilter(filter, 'filter');
   if ('faults' in compiled)

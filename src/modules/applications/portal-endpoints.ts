@@ -16,7 +16,7 @@ export const CHANGED_IN_PORTAL = [...NEW_IN_PORTAL, 'status'];
 /** Start of a reference to a secret of the environment (`{{secrets.NAME}}`). */
 const REFERENCE = '{{';
 
-/** Restricts changes of endpoints by portal sessions, compared with callers that have a key. */
+/** Restricts what portal sessions may change in endpoints. Callers with a key have no such restrictions. */
 @Injectable()
 export class PortalEndpoints {
   constructor(
@@ -35,9 +35,9 @@ export class PortalEndpoints {
   }
 
   /**
-   * Returns the effective changes. A portal session sees `(hidden)` instead of authentication values; sending it back
-   * keeps the stored value. It may keep a reference to a secret unchanged and on the same host, but not add one. Throws
-   * 422.
+   * Returns the effective changes. A portal session sees `(hidden)` instead of authentication values; sending
+   * `(hidden)` back keeps the stored value. It may keep a reference to a secret unchanged on the same host, but not add
+   * a reference. Throws 422.
    */
   async change(
     { portal, tenant }: Caller,

@@ -27,8 +27,8 @@ export class Subscribers {
   ) {}
 
   /**
-   * Newest endpoint first. Each page reads a limited number of endpoints, so it can be short without being the last.
-   * Throws 404 and 400.
+   * Lists subscribed endpoints, newest first. Each page reads a limited number of endpoints, so a short page is not
+   * always the last. Throws 404 and 400.
    */
   async list(
     tenant: Tenant,

@@ -4,8 +4,8 @@ import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /**
- * Ends deliveries that wait for endpoints that no longer take any. An owned destination ends its own. A registered
- * destination stays in use for others, so only this endpoint's deliveries are selected.
+ * Ends waiting deliveries of endpoints that no longer accept any. The change of an owned destination already ends its
+ * deliveries. A registered destination stays in use for others, so only this endpoint's deliveries are selected.
  */
 @Injectable()
 export class WaitingDeliveries {

@@ -3,12 +3,12 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { lowestIdAt } from '#kernel/ids.js';
 
-/** Maximum number of problems shown per type. One more is read to detect truncation. */
+/** Maximum number of problems listed per type. One more row is read to detect that there are more. */
 export const SHOWN_MAX = 25;
 const ROWS_MAX = SHOWN_MAX + 1;
 /** Maximum number of events with failed verification to read, newest first. */
 const QUARANTINED_MAX = 2_000;
-/** Read over all environments, oldest first. A delivery that waits for long is among them. */
+/** Number of due deliveries read, oldest first and over all environments, so long-waiting ones are included. */
 const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;
 const JOBS_MAX = 500;
@@ -16,7 +16,7 @@ const JOBS_MAX = 500;
 export interface TroubledTarget {
   id: Id;
   name: string;
-  /** Application that owns it; null for a destination. A target that owns itself is internal to Posthorn. */
+  /** Application that owns the target; null for a destination. A target that owns itself is internal. */
   ownerId: Id | null;
   since: Date;
   reason: string | null;
@@ -59,7 +59,7 @@ const DISABLED: Statement = {
     from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
 };
 
-/** application_endpoints_disabled_idx. `since` is the last change, which is the time of disabling or later. */
+/** application_endpoints_disabled_idx. `since` is the last change: the time of disabling, or a later time. */
 const DISABLED_SUBSCRIPTIONS: Statement = {
   name: 'attention_disabled_subscriptions',
   text: `
@@ -82,8 +82,8 @@ const OPEN_CIRCUITS: Statement = {
 
 /**
  * Targets with a dead letter in this hour or the previous one. One row of the environment shows whether there are any
- * (rollups_pkey). Only then, the failing hours of one day (rollups_failing_idx) are added up for keys that are
- * destinations (destinations_pkey).
+ * (rollups_pkey). If so, the failing hours of one day (rollups_failing_idx) are added up for keys that are destinations
+ * (destinations_pkey).
  */
 const DEAD_LETTERS: Statement = {
   name: 'attention_dead_letters',
@@ -130,7 +130,7 @@ const OVERDUE: Statement = {
     ) oldest where environment_id = $1 and due_at < now() - interval '1 minute' having count(*) > 0`,
 };
 
-/** domains_pkey for the environment, up to a limit. A domain that was never complete has lost nothing. */
+/** domains_pkey for the environment, up to a limit. Omits domains that were never complete. */
 const LOST_DOMAINS: Statement = {
   name: 'attention_lost_domains',
   text: `
@@ -149,7 +149,7 @@ const FAILED_JOBS: Statement = {
     where state = 'failed' and finished_at > now() - interval '7 days' order by finished_at desc limit $2`,
 };
 
-/** Reads current problems with a few statements. Each has bounded cost, whatever the amount of data. */
+/** Reads current problems with a few statements. The cost of each is bounded, however much data there is. */
 @Injectable()
 export class AttentionStore {
   constructor(private readonly database: Database) {}

@@ -26,7 +26,7 @@ const HEADINGS = [
   'actor_session',
 ];
 
-/** Pseudo-tenant of the installation. No environment has this number. */
+/** Tenant that stands for the installation. No environment has the number 0. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
 
 /** A live key also sees entries that affect both environments. A test key sees only those of its own. */

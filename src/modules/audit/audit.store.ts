@@ -32,7 +32,7 @@ export interface AuditReach {
   seesBoth: boolean;
 }
 
-/** Filters of a query; null for all entries. */
+/** Filters of a query. A null field matches all entries. */
 export interface AuditFilter {
   actor: string | null;
   action: string | null;
@@ -44,9 +44,7 @@ export interface AuditFilter {
 const COLUMNS =
   'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, actor_session, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
 
-/**
- * Names the key as it is called now. `source` says whether an agent holds the key. Index api_keys_pkey, members_pkey.
- */
+/** Stores the key's current name. `source` says whether an agent holds the key. Index api_keys_pkey, members_pkey. */
 const INSERT: Statement = {
   name: 'audit.insert',
   text: `

@@ -21,7 +21,7 @@ export class OrganizationEntity {
   @Column('timestamptz', { name: 'removed_at', nullable: true })
   removedAt: Date | null;
 
-  /** Time at which all configuration had been erased. */
+  /** Time at which the erasure of all configuration was complete. */
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt: Date | null;
 }
@@ -47,7 +47,7 @@ export class EnvironmentEntity {
   @Column('int', { name: 'retention_days', default: 30 })
   retentionDays: number;
 
-  /** Destination of the service's own events, as configured. */
+  /** Configured destination of the service's own events. */
   @Column('uuid', { name: 'system_destination_id', nullable: true })
   systemDestinationId: Id | null;
 
@@ -120,14 +120,14 @@ export class ApiKeyEntity {
   @Column('text', { name: 'granted_by', nullable: true })
   grantedBy: string | null;
 
-  /** The member, or the key used to sign in. The granted keys are revoked with the approver. */
+  /** Approver: a member, or the key used to sign in. Granted keys are revoked with their approver. */
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
 
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
 
-  /** First key of the grant, for a granted key that comes from a rotation. Revoking the grant revokes both. */
+  /** First key of the grant, if this key comes from a rotation of a granted key. Revoking the grant revokes both. */
   @Column('uuid', { name: 'first_key_id', nullable: true })
   firstKeyId: Id | null;
 }

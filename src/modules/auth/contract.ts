@@ -17,28 +17,28 @@ export interface CatalogOwner {
   organizationName: string;
 }
 
-/** Environments by number, from a cache that is at most five seconds old. */
+/** Environments by number, from a cache whose entries are at most five seconds old. */
 export abstract class Environments {
-  /** Throws 404 if there is none. */
+  /** Throws 404 if there is no such environment. */
   abstract get(environmentId: number): Promise<Environment>;
 
-  /** Returns the same as `get` if it is in the cache, otherwise `undefined`. */
+  /** Returns the cached environment, or `undefined` if it is not in the cache. */
   abstract known(environmentId: number): Environment | undefined;
 
-  /** Keys that sign deliveries to ad-hoc URLs, newest first. Two during the grace period of a rotation. */
+  /** Keys that sign deliveries to ad-hoc URLs, newest first. There are two during the grace period of a rotation. */
   abstract signingKeys(environmentId: number): Promise<readonly Buffer[]>;
 
   /** Returns `null` if the event catalog is not public or the slug does not exist. */
   abstract catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null>;
 
-  /** Distinct, over all environments, in days. Never empty. */
+  /** Distinct retention periods of all environments, in days. Never empty. */
   abstract retentions(): Promise<number[]>;
 }
 
 export abstract class Retention {
   /**
-   * Returns the day on which the retention of an item ends, in days since the epoch. Returns a promise only if the
-   * environment has to be loaded. Rejects with 404 if there is none.
+   * Returns the day on which an item's retention ends, in days since the epoch. Returns a promise only if the
+   * environment has to be loaded. Rejects with 404 if there is no such environment.
    */
   abstract expiresOnDay(environmentId: number, id: Id): number | Promise<number>;
 }
@@ -46,8 +46,8 @@ export abstract class Retention {
 export abstract class FirstStart {
   /**
    * Creates the first organization with its two environments unless there is one, and the key in BOOTSTRAP_API_KEY.
-   * Returns the generated admin keys, which must be shown once; no keys if BOOTSTRAP_API_KEY is set; `null` on any
-   * later start. Safe to run in several processes at the same time.
+   * Returns the generated admin keys, which must be shown once, or `null` if BOOTSTRAP_API_KEY is set and on any later
+   * start. Safe to run in several processes at the same time.
    */
   abstract run(): Promise<{ live: string; test: string } | null>;
 }
@@ -62,10 +62,10 @@ export abstract class SystemDestinations {
   abstract attach(knows: KnowsDestination): void;
 }
 
-/** In seconds: the longest time for which a delivery of an environment may be retried. */
+/** Returns the longest time in seconds for which a delivery of an environment may be retried. */
 export type LongestRetrySeconds = (environmentId: number) => Promise<number>;
 
-/** Events are kept for as long as their deliveries are retried: the module with the schedules registers here. */
+/** Gives the longest retry time, which retention must cover. The module with the schedules registers here. */
 export abstract class RetrySchedules {
   abstract attach(longest: LongestRetrySeconds): void;
 }

@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** A member, or the key used to sign in. Both are null for grants made before approvers were recorded. */
+/** Approver: a member, or the key used to sign in. Both are null for grants older than this record. */
 export interface KeyGranter {
   memberId: Id | null;
   keyId: Id | null;
@@ -13,7 +13,7 @@ export interface KeyGrant {
   clientId: string;
   /** Name that the client gave itself. */
   clientName: string;
-  /** Machine that the client says it runs on. Becomes part of the name of the key. */
+  /** Machine that the client claims to run on. Becomes part of the key's name. */
   deviceName?: string | null;
   /** Approver: a member's email address, or the name of the key that was used to sign in. */
   grantedBy: string;
@@ -43,12 +43,12 @@ export abstract class GrantedKeys {
   /** Returns true if the organization has a valid key that one of its members granted to this client. */
   abstract hasKeyOf(organizationId: Id, clientId: string): Promise<boolean>;
 
-  /** Revokes a key issued here and its rotations. Returns false if all of them were already revoked. */
+  /** Revokes a key issued here and its rotations. Returns false if all of these keys were already revoked. */
   abstract revoke(environmentId: number, id: Id): Promise<boolean>;
 
   /**
-   * Revokes every key of the grant of the key with this text. Does nothing and returns `null` if it has no grant, or
-   * one to a client other than `clientId` (if given).
+   * Revokes every key of the grant that includes the key with this text. Does nothing and returns `null` if the key has
+   * no grant, or if its grant is to a client other than `clientId` (if given).
    */
   abstract revokeText(text: string, clientId: string | null): Promise<GivenBack | null>;
 }

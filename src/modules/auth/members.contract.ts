@@ -9,12 +9,12 @@ export interface Membership {
 }
 
 export interface Provisioned extends Membership {
-  /** `null` for a new member. */
+  /** Role before the change. `null` for a new member. */
   roleBefore: Scope | null;
 }
 
 export abstract class Memberships {
-  /** Takes the address in lower case. Ordered by organization name; empty for an unknown address. */
+  /** Returns memberships by organization name; none for an unknown address. `email` must be in lower case. */
   abstract findByEmail(email: string): Promise<Membership[]>;
 
   /** Memberships that a provider may sign in to: its organization's, or all for the installation's (null). */

@@ -14,13 +14,13 @@ export interface SignedIn {
   member: { id: Id; email: string; name: string } | null;
   /** `null` if a member opened the session. */
   key: { id: Id; environmentId: number; name: string } | null;
-  /** The member's role or the key's scope. Nothing that is created through the session may have more permissions. */
+  /** The member's role or the key's scope, which also limits everything that is created through the session. */
   role: Scope;
-  /** Environments in which the session may act: both for a member, the key's own for a key. */
+  /** Environments in which the session may act: both for a member, only the key's environment for a key. */
   modes: readonly ('live' | 'test')[];
   /** Both environments of the organization, whether or not the session may act in them. */
   environmentIds: Readonly<Record<'live' | 'test', number>>;
-  /** Time at which the session ends at the latest, because the session or its key expires. */
+  /** Latest end of the session: when the session itself or its key expires. */
   expiresAt: Date;
   how: SignInWay;
   /** Token that every form of the session's pages carries as `csrf_token`. Checked with `holdsCsrfToken`. */
@@ -38,8 +38,8 @@ export type SessionOwner = { organizationId: Id; how: SignInWay } & (
 
 /**
  * Sessions of users on Posthorn's own pages. The cookie's SHA-256 is stored. A session ends after 12 hours without a
- * request, and after 7 days at the latest. If it is revoked, or its member or key goes, it ends almost immediately on
- * every node, at most five seconds later without the notification.
+ * request, and after 7 days at the latest. If the session is revoked, or its member or key is removed, it ends almost
+ * immediately on every node, or within five seconds if the notification is lost.
  */
 export abstract class Sessions {
   /**
@@ -49,15 +49,13 @@ export abstract class Sessions {
    */
   abstract read(cookieHeader: string | undefined, from?: string | null): Promise<SignedIn | null>;
 
-  /** Like `read`, but does not count as a request. For background polling, which must not keep a session alive. */
+  /** Like `read`, but does not extend the session. For background polling, which must not keep a session alive. */
   abstract peek(cookieHeader: string | undefined): Promise<SignedIn | null>;
 
   /** Opens a session, ends the one in the `Cookie` header, and returns the value of `Set-Cookie`. */
   abstract begin(owner: SessionOwner, client: SessionClient, cookieHeader: string | undefined): Promise<string>;
 
-  /**
-   * Ends the session in the `Cookie` header, if there is one. Returns the `Set-Cookie` value that deletes the cookie.
-   */
+  /** Ends the session in the `Cookie` header, if there is one. Returns a `Set-Cookie` value that deletes the cookie. */
   abstract end(cookieHeader: string | undefined): Promise<string>;
 
   /** Returns true if a form carries the CSRF token of this session. Compares in constant time. */

@@ -64,8 +64,8 @@ export class ConsoleFiles {
   }
 
   /**
-   * Read and prepared once, with relative addresses below `base`. For a `screen` ("event-types") it also preloads that
-   * screen's files, which the browser would request only after the page's scripts.
+   * Returns the console's page, prepared once, with relative addresses below `base`. For a `screen` ("event-types") it
+   * also preloads that screen's files, which the browser would request only after the page's scripts.
    */
   page(base: string, screen = ''): ConsolePage {
     const ahead = this.screens.get(screen) ?? [];
@@ -75,7 +75,7 @@ export class ConsoleFiles {
     return page;
   }
 
-  /** Null if the build has no portal. The page contains `origins`, which may show it in a frame. */
+  /** Returns the portal's page, which `origins` may show in a frame. Null if the build has no portal. */
   portalPage(base: string, origins: readonly string[]): Buffer | null {
     if (this.portal === undefined) {
       const file = path.join(this.folder, 'portal.html');
@@ -117,7 +117,7 @@ export class ConsoleFiles {
   }
 }
 
-/** Returns the page with addresses below `base` and `more` in its head. */
+/** Returns the page with addresses below `base` and the markup `more` in its head. */
 function inPlace(page: string, base: string, more = ''): string {
   return page.replace('<head>', () => `<head>\n    <base href="${attribute(base)}">${more}`);
 }

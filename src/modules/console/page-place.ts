@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import { isIngestHost, originCalled } from '#http/forwarded.js';
 import type { Config } from '#kernel/config/config.js';
 
-/** Set by a redirect to the host of BASE_URL. Prevents a loop behind a proxy that hides the host. */
+/** Query parameter set by a redirect to BASE_URL's host. Prevents a loop behind a proxy that hides the host. */
 const MOVED = 'moved';
 
 /**
- * Returns BASE_URL's origin, or the called one if it is not set. Returns a redirect if the request came to another
- * host, and null on a host with customers' endpoints.
+ * Returns BASE_URL's origin, or the request's own origin if BASE_URL is not set. Returns a redirect for a request to
+ * another host, and null for one to a host with customers' endpoints.
  */
 export function originFor(request: FastifyRequest, config: Config): string | { elsewhere: string } | null {
   const { baseUrl, configuredBaseUrl } = config;
@@ -36,9 +36,9 @@ export function isTrustworthy(origin: string): boolean {
 }
 
 /**
- * Returns a page's Content-Security-Policy. Scripts and styles come only from the built files: tenants' endpoints
- * answer with arbitrary bytes on the same origin, so `'self'` would allow their scripts. Trusted Types keep scripts
- * from creating markup from text. `ancestors` may frame the page.
+ * Returns a page's Content-Security-Policy. Only the built files may be scripts and styles: tenants' endpoints answer
+ * with arbitrary bytes on the same origin, so `'self'` would allow their scripts. Trusted Types keep scripts from
+ * creating markup from text. `ancestors` may frame the page.
  */
 export function policyOf(assets: string, ancestors: readonly string[] = []): string {
   return [

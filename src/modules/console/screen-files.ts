@@ -11,7 +11,7 @@ type Manifest = Readonly<Record<string, Built>>;
 const PAGE = 'index.html';
 const SCREEN = /([A-Z][A-Za-z]*)Screen\.tsx$/;
 
-/** Keyed by the screen's path segment: `event-types` for `EventTypesScreen.tsx`. Empty without a manifest. */
+/** Files by path segment of the screen: `event-types` for `EventTypesScreen.tsx`. Empty without a manifest. */
 export function filesOfScreens(folder: string): ReadonlyMap<string, readonly string[]> {
   const file = path.join(folder, '.vite', 'manifest.json');
   if (!existsSync(file)) return new Map();
@@ -27,7 +27,7 @@ export function filesOfScreens(folder: string): ReadonlyMap<string, readonly str
   );
 }
 
-/** Returns the file of a source, the files that it imports, and their styles. */
+/** Returns the built file of a source, the files that it imports, and the styles of all of them. */
 function reached(manifest: Manifest, source: string, seen = new Set<string>(), files = new Set<string>()): Set<string> {
   const built = manifest[source];
   if (built === undefined || seen.has(source)) return files;

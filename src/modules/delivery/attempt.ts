@@ -16,10 +16,10 @@ import { keptExchange } from './kept-exchange.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Then an attempt frees its slot of the target's concurrency window. Longer than a normal webhook takes. */
+/** Time after which an attempt frees its slot in the target's window. Longer than a normal webhook takes. */
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
-/** Can be short, because recording the postponement already required storage to be back. */
+/** A short delay is enough: the postponement could be recorded, so storage is available again. */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
 
 /** The result to record, and the outcome that updates the target's concurrency window and circuit. */
@@ -52,7 +52,7 @@ export class Attempt {
     probe: boolean,
     onLingering: () => void = () => undefined,
   ): Promise<Performed> {
-    // Await only if there is a promise. An unconditional await would slow down every delivery.
+    // Awaits only a real promise. An unconditional await would slow down every delivery.
     const found = this.targets.ofDelivery(delivery.environmentId, delivery);
     const target = found instanceof Promise ? await found : found;
     const cancelled = this.cancellations.reasonOf(delivery);
@@ -66,7 +66,7 @@ export class Attempt {
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
-    // Most types take no longer than their target's timeout, so they need no extra timer.
+    // Attempts of most types end within their target's timeout, so they need no extra timer.
     const lingering = attemptMsMax(adapter, target) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
     const answer = await deliverSupervised(
       adapter,
@@ -93,7 +93,7 @@ export class Attempt {
     };
   }
 
-  /** For an attempt that could not be made: retry after 30 seconds, or one second if only storage was unavailable. */
+  /** Result of an attempt that could not be made: retry after 30 seconds, or 1 if storage was unavailable. */
   postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
     return {
       ...ended(delivery, 'retrying', null),
@@ -174,7 +174,7 @@ function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reas
   };
 }
 
-/** Span attributes by OpenTelemetry's conventions for HTTP and messaging, without the path: it may be a secret. */
+/** Span attributes by OpenTelemetry's HTTP and messaging conventions. Omits the path: it may be a secret. */
 function spanOf(
   { direction, messageId, eventId, attempts }: ClaimedDelivery,
   { type, url, destinationId, ownerId }: Target,

@@ -10,10 +10,10 @@ import type { Id } from '#kernel/ids.js';
 import { Circuits } from '#modules/destinations/contract.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 
-/** Lease of a probe. A prober that reports no result within this time counts as dead. Longer than any attempt. */
+/** Lease of a probe, longer than any attempt. A prober that reports no result within this time counts as dead. */
 const PROBE_LEASE_MS = 20_000;
 /**
- * Pause between two reads of all circuits that are not closed. The shorter one applies without notifications, or while
+ * Pause between reads of all circuits that are not closed. The shorter pause applies without notifications, or while
  * expired circuits remain to be deleted.
  */
 const REFRESH_MS = 15_000;
@@ -25,13 +25,11 @@ const DRAIN_PER_SECOND_FIRST = 20;
 const DRAIN_PER_SECOND_MAX = 2_000;
 const DRAIN_SECONDS = 60;
 
-/**
- * Minimum interval between counting outcomes, and between reading changed circuits. Requests in between are batched.
- */
+/** Minimum time between writes of outcomes, and between reads of changed circuits. Requests in between are batched. */
 const COUNT_GAP_MS = 250;
 const READ_GAP_MS = 100;
 const GROUP_MAX = 1_000;
-/** Targets with a closed circuit whose next success must be written to storage. The oldest are evicted. */
+/** Maximum number of targets with a closed circuit that are marked as failing. The oldest are evicted. */
 const FAILING_MAX = 20_000;
 
 interface Counted extends TargetKey {
@@ -42,12 +40,10 @@ interface Counted extends TargetKey {
 export const targetKey = (environmentId: number, targetId: Id): string => `${environmentId}:${targetId}`;
 
 /**
- * In-memory view of all circuits that are not in their initial state. It is synchronous, because every delivery reads
- * it.
- *
- * PostgreSQL is the source of truth. A state change is announced to all workers, which then read the circuit. In
- * addition, all circuits that are not closed, and those with recent failures, are read every 15 seconds. This takes
- * only a few statements per second, however many receivers fail.
+ * In-memory view of all circuits that are not in their initial state. Reads are synchronous, because every delivery
+ * needs one. PostgreSQL is the source of truth. A state change is published to all workers, which then read the
+ * circuit. In addition, all circuits that are not closed, and those with recent failures, are read every 15 seconds.
+ * This takes only a few statements per second, however many receivers fail.
  */
 @Injectable()
 export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -92,7 +88,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Returns false while the target's circuit is open or being probed. */
   isClosed(environmentId: number, targetId: Id): boolean {
-    // Usually no circuit is troubled. The size check then avoids building a key.
+    // Usually all circuits are healthy. The size check then avoids building a key.
     return (
       this.troubled.size === 0 ||
       (this.troubled.get(targetKey(environmentId, targetId))?.state ?? 'closed') === 'closed'
@@ -104,7 +100,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return circuit !== undefined && mayProbe(circuit, this.clock.now());
   }
 
-  /** Takes the probe of an open target. Returns false if another worker has it. */
+  /** Claims the right to probe a target with an open circuit. Returns false if another worker has claimed it. */
   async takeProbe(environmentId: number, targetId: Id): Promise<boolean> {
     let taken = false;
     const circuit = await this.circuits.change(environmentId, targetId, (current) => {
@@ -116,12 +112,12 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return taken;
   }
 
-  /** Writes to storage, and returns a promise, only for failures, probes, and the first success after them. */
+  /** Records an outcome. Only failures, probes, and the first success after them are written (with a promise). */
   count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
     if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);
     const known = this.troubled.get(key) ?? CLOSED;
-    // An outcome that is still being counted may change the circuit, so the state known here may be outdated.
+    // An outcome that is still being written may change the circuit, so the state known here may be outdated.
     if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known)
       return undefined;
     return this.countTurning(key, { environmentId, targetId, outcome, failureThreshold });
@@ -214,7 +210,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
     for (const [key, circuit] of before) {
       if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
-      // Older failures are not read. Keeping them costs at most one write for a success that has nothing to reset.
+      // Failures older than a minute are not read. Keeping their entry costs at most one unnecessary write.
       if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX)
         this.troubled.set(key, circuit);
     }

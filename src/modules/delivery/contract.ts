@@ -5,16 +5,16 @@ export interface AttemptReport {
   /** `msg_…` or `evt_…`, as receivers see it in the `webhook-id` header. */
   webhookId: string;
   eventType: string;
-  /** `dst_…`; null for an ad-hoc URL. For an application's endpoint, the destination that the endpoint owns. */
+  /** `dst_…`, or null for an ad-hoc URL. For an application's endpoint, the destination that the endpoint owns. */
   destination: string | null;
   type: string;
-  /** Within the delivery, starting at 1. */
+  /** Number of the attempt within its delivery, starting at 1. */
   number: number;
   startedAt: Date;
   durationMs: number;
-  /** Null if there was no response. */
+  /** HTTP status of the response. Null if there was none. */
   status: number | null;
-  /** Why there was no response. */
+  /** Reason why there was no response. Null if there was one. */
   error: AttemptError | null;
   replayed: boolean;
 }
@@ -22,7 +22,7 @@ export interface AttemptReport {
 export interface FailedAttemptReport extends AttemptReport {
   /** `retrying`, or the final status: `failed` if a retry cannot help, `dlq` when the attempts are used up. */
   next: 'retrying' | 'failed' | 'dlq';
-  /** Null if there is no next attempt. */
+  /** Time until the next attempt. Null if there is none. */
   retryInMs: number | null;
 }
 

@@ -17,10 +17,9 @@ const BESIDE_FACTOR = 20;
 
 /**
  * Feeds the local scheduler with due deliveries: retries, deliveries for which no local scheduler had room, and
- * deliveries left behind by a lost queue or a dead worker.
- *
- * It claims no more than the scheduler has room for. Deliveries that may not run yet are parked behind their target's
- * gate, so that a blocked target never stays at the head of the due deliveries.
+ * deliveries that a lost queue or a dead worker left behind. It claims no more than the scheduler has room for.
+ * Deliveries that may not run yet are parked behind their target's gate. A blocked target therefore never stays at the
+ * head of the due deliveries.
  */
 @Injectable()
 export class Dispatcher {
@@ -41,7 +40,7 @@ export class Dispatcher {
     );
   }
 
-  /** Claims deliveries that another process announced. The sweep finds those for which there is no room. */
+  /** Claims deliveries that another process announced. Those for which there is no room are found by the sweep. */
   async take(keys: readonly DeliveryKey[]): Promise<void> {
     const claimant = this.presence.claimant();
     const room = this.lane.room();
@@ -49,7 +48,7 @@ export class Dispatcher {
     await this.gates.pass(await this.presence.trackClaim(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
-  /** Claims due deliveries of other environments while some use all slots. These get the next free slots. */
+  /** While some environments use all slots, claims due deliveries of the others, which get the next free slots. */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
     const crowding = this.lane.crowdedEnvironments();
     if (crowding.length === 0) return { restMs: FULL_MS };

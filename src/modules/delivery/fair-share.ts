@@ -2,11 +2,11 @@ import type { Id } from '#kernel/ids.js';
 
 interface EnvironmentShare {
   environmentId: number;
-  /** A placeholder until the organization is loaded: the environment then counts as one of its own. */
+  /** Organization of the environment. Until it is loaded, a placeholder for an organization of its own. */
   organization: Id;
   running: number;
   held: number;
-  /** Deliveries that are ready but waiting for CPU. */
+  /** Number of deliveries that are ready but waiting for CPU. */
   ready: number;
 }
 
@@ -22,20 +22,20 @@ interface Waiting<Waiter> {
   first: Set<Waiter>;
   /** Waiters that have only retries. They are skipped while retries use their full share. */
   retry: Set<Waiter>;
-  /** Alternates between first attempts and retries if both wait. */
+  /** True if a retry is next. First attempts and retries alternate if both wait. */
   retryIsNext: boolean;
 }
 
 export interface SlotLimits {
-  /** Only the slots above the ceiling are free: they are for environments that run no more than their share. */
+  /** True if only slots above the ceiling are free, which are for environments that run no more than their share. */
   isFull: boolean;
   mayRetry: boolean;
 }
 
 /**
  * Shares the local scheduler's capacity by organization, then by environment. A single tenant may use all of it. If
- * others wait, free slots go to the tenant that uses least. A choice takes time proportional to the number of waiting
- * environments, not of waiting targets.
+ * others wait, free slots go to the tenant that uses least. Each choice takes time proportional to the number of
+ * waiting environments, not targets.
  */
 export class FairShare<Waiter> {
   private readonly fairShare = new Map<number, EnvironmentShare>();
@@ -91,7 +91,7 @@ export class FairShare<Waiter> {
 
   /**
    * Removes the longest-waiting waiter of the environment with the fewest attempts in flight, within the organization
-   * with the fewest. Returns null if none may use the free slots.
+   * with the fewest. Returns null if no waiter may use the free slots.
    */
   next({ isFull, mayRetry }: SlotLimits): Waiter | null {
     let best: {
@@ -122,7 +122,7 @@ export class FairShare<Waiter> {
     return waiter;
   }
 
-  /** Organizations have equal shares of the total, and environments have equal shares of their organization's. */
+  /** True if the organization is above an equal share of the total, and the environment of its organization. */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);
@@ -136,7 +136,7 @@ export class FairShare<Waiter> {
 
   private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
     const { [figure]: own, environments } = this.sum(environmentShare);
-    // Leave a share for one more organization and environment that have nothing here yet.
+    // Reserves a share for one more organization and one more environment that have nothing here yet.
     return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 
@@ -198,7 +198,7 @@ export class FairShare<Waiter> {
         const share = this.fairShare.get(environmentId);
         if (share) this.assignOrganization(share, organization);
       },
-      // The lookup is repeated when the environment becomes active again.
+      // If loading fails, it is repeated when the environment becomes active again.
       () => undefined,
     );
   }

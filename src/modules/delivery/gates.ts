@@ -17,7 +17,7 @@ export class Gates {
     private readonly queued: QueuedTargets,
   ) {}
 
-  /** Parks deliveries that may not run yet behind their target's gate. If this throws, undecided ones are released. */
+  /** Parks deliveries that may not run yet behind their target's gate. On an error, releases undecided ones. */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
     let decided = 0;
@@ -32,7 +32,7 @@ export class Gates {
         decided += 1;
       }
     } finally {
-      // Otherwise the claims would block these deliveries until this worker exits.
+      // If they stayed claimed, these deliveries would be blocked until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
       // Note the targets again: a poll of the table that ran before the release has not seen the parked deliveries.
@@ -53,7 +53,7 @@ export class Gates {
     if (!this.circuits.isClosed(environmentId, targetId)) return false;
     const rate = delivery.url === null ? await this.applyLimits(environmentId, targetId) : null;
     if (this.lane.roomFor(environmentId, targetId) <= 0) return false;
-    // Earlier deliveries of the same replay wait behind the gate. Only replays have an order to keep.
+    // Earlier deliveries of the same replay wait behind the gate, and only replays must keep their order.
     if (delivery.replayed && this.queued.has(environmentId, targetId)) return false;
     return rate === null || this.rateLimits.consume(environmentId, targetId, rate, 1) > 0;
   }

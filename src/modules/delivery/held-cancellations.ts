@@ -6,16 +6,14 @@ import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/cl
 import { targetKey } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 
-/** Longer than a claimed delivery takes from the table to the local scheduler. */
+/** Longer than a claimed delivery takes to get from the table to the local scheduler. */
 const WATCHED_MS = 30_000;
 
 /**
- * Handles cancellation and erasure of deliveries that this process holds. On a notification for a target, its waiting
- * deliveries are evicted from the local scheduler and released, which ends the marked ones.
- *
- * Deliveries that are being claimed at that time are covered twice: each start checks the mark in storage for a while,
- * and the eviction is repeated at the end of that time. While notifications are unavailable, every start checks
- * storage.
+ * Handles cancellation and erasure of deliveries that this process holds. When a target is announced, its waiting
+ * deliveries are evicted from the local scheduler and released, which ends those marked as cancelled. Deliveries that
+ * are being claimed at that time are covered twice: each start checks the mark in storage for a while, and the eviction
+ * is repeated at the end of that time. While notifications are unavailable, every start checks storage.
  */
 @Injectable()
 export class HeldCancellations {
@@ -39,7 +37,7 @@ export class HeldCancellations {
     );
   }
 
-  /** Null if it may start. Queries storage, and returns a promise, only if a cancellation is known or possible. */
+  /** Returns why it must not start, or null. Queries storage (then async) only if a cancellation is possible. */
   reasonOf(delivery: ClaimedDelivery): CancelReason | null | Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
     return this.notifications.isDeaf() || this.isWatched(delivery) ? this.cancellations.reasonOf(delivery) : null;

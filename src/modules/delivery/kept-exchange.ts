@@ -4,8 +4,8 @@ import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
 /**
  * Returns request and response as JSON for storage, or null if the adapter returned no valid exchange. Credentials and
- * headers with a named secret are hidden first, so nobody can read them later. The event's own headers are stored with
- * the event.
+ * headers with a named secret are hidden first, so that they never reach storage. The event's own headers are stored
+ * with the event.
  */
 export function keptExchange(
   exchange: SentExchange | undefined,
@@ -31,7 +31,7 @@ export function keptExchange(
   );
 }
 
-/** The compiler does not check adapters of extensions. */
+/** Checks the shape, because the compiler does not check adapters of extensions. */
 function isExchange({ method, url, headers, answered }: SentExchange): boolean {
   return (
     typeof method === 'string' &&

@@ -8,7 +8,7 @@ import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Starts and drains the worker: running attempts finish and are recorded, all other deliveries are released. */
+/** Starts and drains the worker. A drain finishes and records running attempts, and releases all others. */
 @Injectable()
 export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
@@ -27,8 +27,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.cancellations.start();
     this.presence.onReaped(() => this.dispatcher.loop.wake());
     this.presence.start(this.lane);
-    // Without the sweep, only wake-ups start deliveries. Durability tests use this to prove that they would detect a
-    // loss.
+    // Without the sweep, only wake-ups start deliveries. Durability tests turn it off to prove that they detect a loss.
     if (this.config.reconcile) {
       this.claims.attend(
         () => this.dispatcher.loop.wake(),

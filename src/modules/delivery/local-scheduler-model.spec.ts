@@ -14,7 +14,7 @@ import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
-/** Far more reads of the configuration than any single call needs. More of them indicate an endless loop. */
+/** Many more configuration reads than a single call needs. Exceeding this number indicates an endless loop. */
 const LOOKS_MAX = 10_000;
 
 const TARGETS = ['a', 'b', 'c'] as const;
@@ -134,7 +134,7 @@ class Model {
     this.compare();
   }
 
-  /** Ends everything that is left, in the same order as a process at shutdown. */
+  /** Ends all remaining deliveries in the same order as a process does at shutdown. */
   finish(closes: boolean): void {
     this.looks = 0;
     if (closes) {
@@ -221,7 +221,7 @@ class Model {
     expect(this.lane.pressure(1)?.ready ?? 0).toBe(this.isClosed ? 0 : this.ready());
   }
 
-  /** First attempts at targets that would accept them, or that respond so quickly that the wait is short. */
+  /** Number of first attempts whose target would accept them, or responds so quickly that the wait is short. */
   private ready(): number {
     // All responses arrived at the same time, within the half second of the rate meter.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;

@@ -29,7 +29,7 @@ import { type ClaimHolder, WorkerHeartbeat } from './worker-heartbeat.js';
 export interface DeliveryTurn {
   delivery: ClaimedDelivery;
   probe: boolean;
-  /** When its attempt began, on the monotonic clock; absent before. */
+  /** Time on the monotonic clock at which the attempt began. Absent before. */
   startedMs?: number;
   /** True if the target was not known to respond when the attempt began. */
   isUnheard?: boolean;
@@ -43,7 +43,7 @@ interface TargetLane {
   window: ConcurrencyWindow;
   /** First attempts and retries have separate queues, so that neither blocks the other. */
   waiting: { first: DeliveryTurn[]; retry: DeliveryTurn[] };
-  /** Alternates between first attempts and retries if both wait. */
+  /** True if a retry is next. First attempts and retries alternate if both wait. */
   retryIsNext: boolean;
   reserved: number;
   answering: Answering;
@@ -56,11 +56,11 @@ interface TargetLane {
 const HELD_MAX = 8_000;
 const HELD_PER_TARGET_MAX = 2_000;
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
-/** Additional deliveries for environments that hold less than their share. */
+/** Number of deliveries above `HELD_MAX` for environments that hold less than their share. */
 const HELD_FOR_OTHERS = 2_000;
 /**
- * A fraction of the ceiling, above it, for environments that run less than their share. Otherwise fast receivers would
- * wait for the timeouts of another tenant's unresponsive ones.
+ * Slots above the ceiling, as a fraction of it, for environments that run less than their share. Otherwise fast
+ * receivers would wait for the timeouts of another tenant's unresponsive receivers.
  */
 const RUNNING_FOR_OTHERS = 0.25;
 /** Maximum number of deliveries claimed at once for an environment below its share while all slots are taken. */
@@ -111,7 +111,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.silent = new TimeoutIsolation(() => clock.monotonicMs());
   }
 
-  /** Connects the function that makes attempts, and a callback for rows that are left to the dispatcher. */
+  /** Sets the function that makes attempts, and a callback for rows that are left to the dispatcher. */
   connect(runTurn: (deliveryTurn: DeliveryTurn) => void, onLeft: () => void): void {
     this.runTurn = runTurn;
     this.onLeft = onLeft;
@@ -170,7 +170,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.onLeft();
   }
 
-  /** How many more claimed deliveries fit: in general, or for an environment that has less than its share. */
+  /** Returns how many more claimed deliveries fit: for all, or for an environment that has less than its share. */
   room(environmentId?: number): number {
     if (this.closed || this.bytes.total >= HELD_BYTES_MAX) return 0;
     const free = Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
@@ -225,13 +225,13 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
       this.startHeldBack(lane.environmentId);
     }
     if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
-    // Others wait for this slot, so the target that released it goes to the end of the queue.
+    // Other targets wait for this slot, so this target goes to the end of the queue.
     this.queue(lane);
     this.pressing.recount(lane);
     this.startStarved();
   }
 
-  /** For a destination type that may take minutes: other deliveries of the target may use free slots. */
+  /** Called when an attempt of a slow type runs long: the target's other deliveries may then use free slots. */
   onLinger(deliveryTurn: DeliveryTurn): void {
     const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     deliveryTurn.isLingering = true;
@@ -263,7 +263,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return this.byClaimant.has(claimant);
   }
 
-  /** Drops waiting deliveries of an id declared dead: others own them. The fencing token rejects running results. */
+  /** Drops waiting deliveries of a dead worker id: other workers own them. Fencing tokens reject running results. */
   dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
     for (const lane of [...this.targets.values()])
@@ -275,8 +275,8 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     // Drop claims that were in flight while their worker id was declared dead.
     for (const claimant of [...this.byClaimant.keys()])
       if (!this.presence.isOwnClaim(claimant)) this.dropClaim(claimant);
-    // Normally the end of an attempt starts held-back targets. Start them here too, because an environment may have no
-    // attempt in flight: the released target may have been evicted, and the others do not respond.
+    // Normally the end of an attempt starts held-back targets. Also start them here, because an environment may have no
+    // attempt in flight: the released target may have been evicted, and its other targets do not respond.
     for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
     this.startStarved();
     if (!this.isStalled) return;
@@ -322,7 +322,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return lane;
   }
 
-  /** Only above a number of targets whose concurrency windows are worth keeping. */
+  /** Forgets an idle target if `HELD_MAX` targets are known. Below that, its concurrency window is worth keeping. */
   private forgetTarget(lane: TargetLane): void {
     if (this.heldBy(lane) > 0 || this.targets.size < HELD_MAX) return;
     this.targets.delete(targetKey(lane.environmentId, lane.targetId));
@@ -346,7 +346,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.pressing.recount(lane);
   }
 
-  /** If other targets wait for a slot, held-back ones queue behind them. */
+  /** Starts held-back targets. If other targets wait for a slot, the held-back ones queue behind them. */
   private startHeldBack(environmentId: number): void {
     const isAnyWaiting = this.shares.isAnyWaiting();
     for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {
@@ -376,7 +376,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.shares.wait(lane.environmentId, lane, first.length > 0 ? 'first' : 'retry');
   }
 
-  /** Starts one delivery of the target. Returns false if there is none, or none is admitted. */
+  /** Starts one delivery of the target. Returns false if there is none to start, or if none is admitted. */
   private startOne(lane: TargetLane): boolean {
     const { first, retry } = lane.waiting;
     if (this.closed || first.length + retry.length === 0 || !hasRoom(lane.window)) return false;
@@ -417,8 +417,8 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.running += 1;
     this.shares.run(lane.environmentId, 1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning += 1;
-    // The target may have started without being released from isolation. Remove it there, so that a released target
-    // always has a delivery to start.
+    // The target may start without being released from isolation. It is removed from isolation's queue, so that a
+    // target released from there always has a delivery to start.
     this.silent.removeWaiter(lane);
     deliveryTurn.isUnheard = this.silent.onStart(lane);
     deliveryTurn.startedMs = this.clock.monotonicMs();

@@ -13,9 +13,9 @@ import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const TICK_MS = 50;
 const IDLE_MS = 200;
-/** Shorter pause if a target may run out of deliveries before the next tick. */
+/** Pause that applies if a target may run out of deliveries before the next tick. */
 const STARVED_MS = 10;
-/** Per iteration. */
+/** Maximum number of targets per iteration. */
 const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
@@ -50,7 +50,7 @@ export class ParkedDeliveryReleaser {
     );
   }
 
-  /** Notifies the releaser that deliveries were parked. A releaser that is not idle finds them by itself. */
+  /** Notifies an idle releaser that deliveries were parked. A releaser that is not idle finds them by itself. */
   wake(): void {
     this.isStirred = true;
     if (!this.isAtRest) return;
@@ -69,7 +69,7 @@ export class ParkedDeliveryReleaser {
     const isTick = !this.isSooner || this.clock.monotonicMs() - this.tickedMs >= TICK_MS;
     if (isTick) this.tickedMs = this.clock.monotonicMs();
     let isAnyStarved = false;
-    // Start at a random target, so that with many gates and little room no target is always the last.
+    // Starts at a random target. With little room, the same target would otherwise always be last.
     const start = Math.floor(this.clock.random() * targets.length);
     for (const { environmentId, targetId } of [...targets.slice(start), ...targets.slice(0, start)]) {
       if (await this.release(claimant, { environmentId, targetId }, isTick)) isAnyStarved = true;

@@ -4,8 +4,8 @@ import type { Id } from '#kernel/ids.js';
 
 /**
  * Takes tokens from a target's bucket: one row for all workers (primary key of target_permits). Tokens grow by the
- * database's clock, so workers with different clocks share one rate. Adds those grown since the last call, subtracts
- * those taken, and returns their number.
+ * database's clock, so workers with different clocks share one rate. Adds the tokens grown since the last call, and
+ * subtracts and returns the number taken.
  */
 const DRAW: Statement = {
   name: 'permits_draw',

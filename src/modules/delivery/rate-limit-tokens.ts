@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import { targetKey } from './circuit-watch.js';
 import { RateLimitTokensStore } from './rate-limit-tokens.store.js';
 
-/** Tokens of one target that this worker has taken and not used. */
+/** Tokens of one target that this worker has taken but not yet used. */
 interface Allotment {
   permits: number;
   expiresAtMs: number;
@@ -12,15 +12,15 @@ interface Allotment {
   notBeforeMs: number;
 }
 
-/** One request covers 1/20 second. Workers then share a rate evenly with few requests. */
+/** Each request takes tokens for 1/20 second, so that workers share a rate evenly with few requests. */
 const DRAWS_PER_SECOND = 20;
-/** Unused tokens expire, so that they cannot accumulate to a burst. */
+/** Lifetime of unused tokens, which could otherwise accumulate to a burst. */
 const PURSE_LIFETIME_MS = 500;
 const PURSES_MAX = 10_000;
 
 /**
- * Rate limits per destination, shared by all workers. Small allotments from PostgreSQL are consumed without waiting. If
- * none is left, the caller parks the delivery behind the target's gate.
+ * Rate limits per destination, shared by all workers. PostgreSQL grants small allotments, which are consumed without
+ * waiting. If none is left, the caller parks the delivery behind the target's gate.
  */
 @Injectable()
 export class RateLimitTokens {

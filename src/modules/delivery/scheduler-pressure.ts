@@ -16,16 +16,16 @@ export interface Pressed {
   window: ConcurrencyWindow;
   answering: Answering;
   waiting: { first: { length: number } };
-  /** Number of its waiting first attempts that were counted as ready. */
+  /** Number of the target's waiting first attempts that were counted as ready. */
   ready: number;
   /** True if the target is held back until attempts at other unresponsive targets of its environment end. */
   isHeldBack: boolean;
 }
 
 export interface Felt {
-  /** Monotonic clock in milliseconds. */
+  /** Returns the monotonic time in milliseconds. */
   nowMs(): number;
-  /** Fraction of the time since the last call in which the event loop was busy. */
+  /** Returns the fraction of the time since the last call in which the event loop was busy. */
   utilization(): number;
 }
 
@@ -36,15 +36,13 @@ const METERS_MAX = 10_000;
 
 /**
  * Counts, by environment, the deliveries that are ready but waiting for CPU in this process: first attempts whose
- * target would accept them.
- *
- * Deliveries for a target whose window is full count only if the target responds so quickly that it is not the
- * bottleneck. Nothing counts while the process has idle time, or while slow receivers occupy the environment's slots,
- * because those deliveries wait for receivers.
+ * target would accept them. Deliveries for a target whose window is full count only if the target responds so quickly
+ * that it is not the bottleneck. No delivery counts while the process has idle time, or while slow receivers occupy the
+ * environment's slots, because deliveries then wait for receivers.
  */
 export class LanePressure {
   private readonly meters = new Map<number, Meter>();
-  /** Targets that count although their window is full, as long as they respond quickly. */
+  /** Targets whose deliveries count although the window is full, as long as the target responds quickly. */
   private readonly trusted = new Set<Pressed>();
   private lookedMs = -Infinity;
   private isBusy = false;
@@ -54,7 +52,7 @@ export class LanePressure {
     private readonly felt: Felt,
   ) {}
 
-  /** Call it when a delivery starts or stops waiting, or when the target's window changes. */
+  /** Updates the target's count. Call it when a delivery starts or stops waiting, or when the window changes. */
   recount(target: Pressed): void {
     const count = target.waiting.first.length;
     if (target.isHeldBack) return this.keep(target, 0, false);

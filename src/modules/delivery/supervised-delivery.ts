@@ -12,9 +12,7 @@ import {
   type Target,
 } from '#modules/destinations/contract.js';
 
-/**
- * An adapter should end its attempt within the target's timeout. After this additional time, the attempt is abandoned.
- */
+/** Time after the target's timeout at which an attempt is abandoned that its adapter has not ended. */
 const GRACE_MS = 2_000;
 
 const logger = new Logger('Adapters');
@@ -68,7 +66,7 @@ export async function deliverSupervised(
 /** Upper limit for any type, regardless of the adapter's own value. */
 const ATTEMPT_MS_MAX = 3_600_000;
 
-/** The adapter's value, or the target's timeout. Invalid values of an adapter are ignored. */
+/** Returns the adapter's limit or the target's timeout. An invalid limit is ignored. */
 export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Target, 'timeoutMs'>): number {
   try {
     const said: unknown = adapter.attemptMsMax;
@@ -125,7 +123,7 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/** An invalid one is replaced and the answer kept, so that a delivered message is not sent again because of it. */
+/** False for an invalid duration, which is replaced: failing would send a delivered message again. */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;
 }

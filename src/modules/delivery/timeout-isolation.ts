@@ -4,7 +4,7 @@ export interface IsolatedTarget {
   environmentId: number;
   /** Number of attempts that timed out since the target's last response; Infinity if it has never responded. */
   unanswered: number;
-  /** True if the target waits here for a slot. */
+  /** True if the target waits in the isolation queue for a slot. */
   isHeldBack: boolean;
 }
 
@@ -12,22 +12,20 @@ interface Environment<Target> {
   silence: TimeoutHistory;
   /** Attempts in flight at targets that were not known to respond when the attempts began. */
   running: number;
-  /** The last response from such targets, or else the start of the first attempt in this period. */
+  /** Time of the last response from such targets, or of the first attempt in this period if there was none. */
   sinceMs: number;
   /** Targets with a delivery to start, in order of arrival. */
   waiting: Set<Target>;
 }
 
-/** Share of the slots for an environment's targets not known to respond, while hardly any of them responds. */
+/** Share of slots for an environment's targets not known to respond, while few or none of them respond. */
 const PART = 0.25;
-/**
- * If that fraction is in flight and none has responded for this time, the limit applies before their timeouts expire.
- */
+/** If `PART` is in flight without a response for this time, the limit applies before the attempts time out. */
 const VAIN_MS = 3_000;
 /** A target that has responded counts as responding until this number of consecutive timeouts. */
 const UNANSWERED_MAX = 3;
 /**
- * Without a response for this time, no other tenant needs the slots and the limit is lifted. Long, because an idle
+ * If no target responded for this time, no other tenant needs the slots and the limit is lifted. Long, because an idle
  * tenant may become active again.
  */
 const OTHERS_MS = 60_000;
@@ -78,7 +76,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     const nowMs = this.nowMs();
     if (isAnswered) this.heardAtMs = nowMs;
     target.unanswered = isAnswered ? 0 : target.unanswered + 1;
-    // Targets that are known to respond say nothing about the others.
+    // A response of a target that is known to respond says nothing about the other targets.
     if (!isCounted && isAnswered) return;
     const environment = this.environment(target.environmentId);
     if (isAnswered) environment.sinceMs = nowMs;
@@ -113,7 +111,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return target;
   }
 
-  /** How many attempts may begin at targets not known to respond. `max` is the total number of slots. */
+  /** Returns how many attempts may begin at targets not known to respond. `max` is the total number of slots. */
   room(environmentId: number, max: number): number {
     const environment = this.environments.get(environmentId);
     return environment !== undefined && this.isLimited(environment) ? partOf(max) - environment.running : Infinity;

@@ -8,7 +8,7 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 /** Minimum interval between log lines. An unavailable queue emits an error with every reconnect. */
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Polling interval of the queue in seconds if no job is announced. The sweep finds lost wake-ups sooner. */
+/** Polling interval of the queue in seconds while no job arrives. The sweep finds lost wake-ups sooner. */
 const ASK_SECONDS = 60;
 
 @Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
@@ -29,12 +29,12 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
     );
   }
 
-  /** Closes by force. The sweep finds interrupted wake-ups, and an unavailable queue would delay the drain. */
+  /** Closes without waiting: an unavailable queue would delay the drain. The sweep finds interrupted wake-ups. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker.close(true);
   }
 
-  /** Logs errors of the queue. Without a listener they would end the process. The sweep delivers in the meantime. */
+  /** Logs queue errors, which would end the process without a listener. Meanwhile, the sweep delivers. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();

@@ -14,9 +14,9 @@ const KEYS_PER_JOB_MAX = 500;
 const WAITING_MAX = 10_000;
 
 /**
- * Wakes workers in other processes for accepted deliveries, in batches of ids. One job is in flight at a time; later
- * deliveries form the next one. The dispatchers' sweep finds whatever exceeds the buffer or is lost, so no caller waits
- * for the queue.
+ * Wakes workers in other processes for accepted deliveries, in batches of ids. One job is in flight at a time.
+ * Deliveries accepted meanwhile form the next job. No caller waits for the queue, because the dispatchers' sweep finds
+ * deliveries that exceed the buffer or are lost.
  */
 @Injectable()
 export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
@@ -28,7 +28,7 @@ export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
     queue.on('error', () => undefined);
   }
 
-  /** Disconnects by force, like the processor. The sweep finds wake-ups in flight. */
+  /** Disconnects without waiting, like the processor. The sweep finds wake-ups that were in flight. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.queue.disconnect();
   }

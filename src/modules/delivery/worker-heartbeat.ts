@@ -10,14 +10,14 @@ import { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
-/** How long a replaced id with an unanswered claim is kept. Statements are answered within it, if at all. */
+/** How long a replaced id is kept if a claim got no response. Any response arrives within this time. */
 const DOUBT_MS = 4_000;
 
-/** A worker id under which this worker claims deliveries, or did earlier. Times are on the monotonic clock. */
+/** A worker id under which this worker claims deliveries, or did so earlier. Times are on the monotonic clock. */
 interface Name {
   id: Id;
   sinceMs: number;
-  /** When the last successful renewal was requested. PostgreSQL's lease starts slightly later. */
+  /** Time at which the last successful renewal was requested. PostgreSQL's lease starts slightly later. */
   beatMs: number;
   replacedMs: number | null;
   /** True if a claim under this id got no response. */
@@ -26,23 +26,20 @@ interface Name {
 
 export interface ClaimHolder {
   holds(claimant: Id): boolean;
-  /** Drops deliveries that have not started, because their worker id was declared dead and they belong to others. */
+  /** Drops deliveries that have not started: their worker id was declared dead, so other workers own them. */
   dropClaim(claimant: Id): void;
-  /** Called after the leases are renewed: deliveries that could not start meanwhile may start now, or are lost. */
+  /** Called after leases are renewed: deliveries that could not start meanwhile now start, or are dropped. */
   resume(): void;
 }
 
 /**
  * The heartbeat of this worker. It renews a lease every two seconds, and claims are valid while the lease lasts. A
- * worker that was declared dead takes a new worker id. The fencing token then rejects results of its old claims.
- *
- * A process that was suspended (stopped, a paused machine, a long garbage collection) does not know what other workers
- * did meanwhile. Its monotonic clock shows that the lease has expired, and nothing starts until PostgreSQL confirms
- * that the worker id is still alive.
- *
- * The worker also takes a new id every 30 seconds, and at the next heartbeat after a claim got no response. The old id
- * stays registered until no delivery is held under it. Unregistering it frees claims that this worker does not know,
- * because their statement was committed but its response was lost.
+ * worker that was declared dead takes a new worker id. The fencing token then rejects results of its old claims. A
+ * process that was suspended (stopped, a paused machine, a long garbage collection) does not know what other workers
+ * did meanwhile. Its monotonic clock shows that the lease has expired, and no delivery starts until PostgreSQL confirms
+ * that the worker id is still alive. The worker also takes a new id every 30 seconds, and at the next heartbeat after a
+ * claim got no response. The old id stays registered until no delivery is held under it. Unregistering it frees claims
+ * that this worker does not know, because their statement was committed but its response was lost.
  */
 @Injectable()
 export class WorkerHeartbeat {
@@ -52,8 +49,8 @@ export class WorkerHeartbeat {
   private names: [Name, ...Name[]];
   private isLeaving = false;
   /**
-   * Start of the period with working heartbeats. No worker could renew its lease while storage was unavailable, so none
-   * is declared dead right after.
+   * Start of the period with working heartbeats. While storage was unavailable, no worker could renew its lease. Right
+   * after that, no worker is therefore declared dead.
    */
   private steadySinceMs: number | null = null;
   private reapedListeners: (() => void)[] = [];
@@ -73,7 +70,7 @@ export class WorkerHeartbeat {
     );
   }
 
-  /** Null while this worker may not claim, because its lease or its clock is uncertain. */
+  /** Returns the id for new claims. Null while this worker may not claim: its lease or its clock is uncertain. */
   claimant(): Id | null {
     const [current] = this.names;
     return !this.isLeaving && this.isFresh(current) && this.time.isAgreed() ? current.id : null;
@@ -90,13 +87,13 @@ export class WorkerHeartbeat {
     return this.names.some(({ id }) => id === claimant);
   }
 
-  /** Records that a claim under this id got no response, so that rows may be claimed that this worker does not know. */
+  /** Records that a claim under this id got no response. It may have claimed rows that this worker does not know. */
   suspect(claimant: Id): void {
     const name = this.names.find(({ id }) => id === claimant);
     if (name) name.isInDoubt = true;
   }
 
-  /** Resolves like the claim. Marks the worker id as suspect if the outcome of the claim is unknown. */
+  /** Resolves like the claim. If the claim's outcome is unknown, marks the worker id as suspect. */
   async trackClaim<T>(claimant: Id, claim: Promise<T>): Promise<T> {
     try {
       return await claim;
@@ -156,19 +153,19 @@ export class WorkerHeartbeat {
   }
 
   /**
-   * Unregisters an unneeded replaced id. In-flight statements end within one more lifetime. An id with an unanswered
-   * claim is kept for a shorter time.
+   * Unregisters a replaced id that is no longer needed, after one more lifetime for in-flight statements. An id with a
+   * claim that got no response is kept for a shorter time.
    */
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;
     if (this.clock.monotonicMs() - (replacedMs ?? Infinity) < restMs || this.claimHolder.holds(id)) return false;
-    // Deliveries returned for this id from here on do not start. Unregistering frees them for others.
+    // From here on, deliveries returned for this id do not start. Unregistering it frees them for others.
     this.names = this.names.filter((name) => name.id !== id) as [Name, ...Name[]];
     await this.heartbeat.remove(id);
     return true;
   }
 
-  /** Renews the given ids and returns those that are alive. Drops the deliveries that are held under dead ones. */
+  /** Renews the given ids and returns those that are alive. Drops deliveries held under the dead ids. */
   private async beat(names: readonly Name[]): Promise<ReadonlySet<Id>> {
     const askedMs = this.clock.monotonicMs();
     const alive = await this.heartbeat.beat({

@@ -16,7 +16,7 @@ const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId:
 
 const SUCCEEDED = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
 
-/** Records the calls. `breaks` names a step that fails. */
+/** Creates a worker whose dependencies record their calls. `breaks` names a step that fails. */
 function arrange(
   breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {},
   performed: unknown = SUCCEEDED,

@@ -92,13 +92,13 @@ export class DeliveryWorker {
     }
   }
 
-  /** Only if the claim is still this worker's: another worker may be sending the delivery. Nothing was sent. */
+  /** Releases the claim of a delivery that was not sent, if it is still this worker's: another may be sending it. */
   private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
     await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
     this.lane.releaseSlot(deliveryTurn);
   }
 
-  /** Returns a promise only if there is something to update, unlike for a success after other successes. */
+  /** Updates the circuit. Returns a promise only for a change, so not for a success after other successes. */
   private updateCircuit(
     { environmentId, targetId }: ClaimedDelivery,
     performed: Performed,
@@ -131,7 +131,7 @@ export class DeliveryWorker {
       await this.notifyChange(targetKey(environmentId, targetId));
   }
 
-  /** For a failure of the attempt itself, not of its target: postpones without using up an attempt. */
+  /** Postpones a delivery without using up an attempt, if the attempt itself failed and not its target. */
   private async handleFailure(deliveryTurn: DeliveryTurn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
     await this.results
@@ -158,7 +158,7 @@ export class DeliveryWorker {
     await this.claims.failWaiting(environmentId, targetId, target ? 'target_disabled' : 'target_gone');
   }
 
-  /** Needed after notifications were missed, or while no worker was running. */
+  /** Ends deliveries to inactive targets. Needed after notifications were missed or no worker was running. */
   private async endInactive(): Promise<void> {
     let after: TargetKey | null = null;
     do {

@@ -12,7 +12,7 @@ export class AdapterRegistry implements OnModuleInit {
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Throws, which makes the start fail, if two adapters serve the same type. */
+  /** Throws if two adapters serve the same type, which makes the start fail. */
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
       if (this.discovery.getMetadataByDecorator(Adapter, wrapper) !== undefined)
@@ -24,22 +24,22 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.get(type) ?? null;
   }
 
-  /** If the type's extension is no longer loaded, returns an adapter whose attempts fail with that reason. */
+  /** Returns the adapter for a type. If its extension is no longer loaded, attempts fail with that reason. */
   serving(type: string): DestinationAdapter {
     return this.find(type) ?? new AbsentAdapter(type);
   }
 
-  /** Returns the reason why no adapter serves a stored destination's type, or `null` if one does. */
+  /** Returns the reason why no adapter serves a stored destination's type, or `null` if an adapter does. */
   absence(type: string): string | null {
     return this.adapters.has(type) ? null : absenceOf(type);
   }
 
-  /** Returns true if the type is served or the specification names it. */
+  /** Returns true if an adapter serves the type or the specification names it. */
   knows(type: string): boolean {
     return this.offered().includes(type) || this.refusal(type) !== null;
   }
 
-  /** Throws 422 if there is none. */
+  /** Returns the adapter for a type. Throws 422 if there is none. */
   require(type: string): DestinationAdapter {
     const adapter = this.find(type);
     if (adapter?.isOffered === true) return adapter;

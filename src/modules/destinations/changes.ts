@@ -52,8 +52,8 @@ export class Changes {
 
   /**
    * Changes a destination. A new address, connection settings or credentials are probed before they are stored, unless
-   * an application's endpoint owns it. Setting the status to active also closes the circuit. Throws 404, and 422 with
-   * the failed check. Nothing is changed then.
+   * an application's endpoint owns the destination. Setting the status to active also closes the circuit. Throws 404,
+   * and 422 with the failed check. Nothing is changed then.
    */
   async update(
     tenant: Tenant,
@@ -78,8 +78,8 @@ export class Changes {
   }
 
   /**
-   * Throws 404 if there is none, also on a repeated call, and 409 while something sends to it. The delivery module ends
-   * its waiting deliveries.
+   * Deletes a destination. Throws 404 if it does not exist, also on a repeated call, and 409 while it is in use. The
+   * delivery module ends its waiting deliveries.
    */
   async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
@@ -109,7 +109,7 @@ export class Changes {
     });
   }
 
-  /** Checked only if the call changes them. Otherwise an existing error would block all other changes. */
+  /** Returns errors in headers that the call changes. An old error must not block all other changes. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
     return headers
       ? [...placeholderFaults(headers), ...(await this.headerSecrets.faults(tenant.environmentId, headers))]

@@ -25,7 +25,7 @@ interface Row {
 
 type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
 
-/** A circuit that stays closed. `i` is its index among the changes. */
+/** An update of a circuit that stays closed. `i` is its index among the changes. */
 interface Count {
   i: number;
   change: CircuitChange;
@@ -58,7 +58,7 @@ const FIND_THESE: Statement = {
 
 /**
  * Updates failure counts of circuits that stay closed, unless the row changed since it was read. Index `circuits_pkey`.
- * Skips rows that another transaction locks, so the statement never waits.
+ * Skips rows that another transaction has locked, so the statement never waits.
  */
 const COUNT: Statement = {
   name: 'circuits.count',
@@ -166,8 +166,8 @@ export class CircuitsStore extends Circuits {
   }
 
   /**
-   * Two statements, outside a transaction, for all that stay closed. A circuit that changes its state, or that another
-   * worker is changing, is changed individually.
+   * Changes all circuits that stay closed with two statements, outside a transaction. A circuit that changes its state,
+   * or that another worker is changing, is changed individually.
    */
   override async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
     const found = await this.found(changes);
@@ -248,7 +248,7 @@ export class CircuitsStore extends Circuits {
     return written;
   }
 
-  /** Only when the circuit first opens, not when a probe fails. Not for ad-hoc URLs: their ids are internal. */
+  /** Records a system event, except for ad-hoc URLs, whose ids are internal. Not called when a probe fails. */
   private async note(environmentId: number, targetId: Id, { state }: Circuit): Promise<void> {
     const [destination] = await this.names.find(environmentId, [targetId]);
     if (!destination) return;
@@ -256,7 +256,7 @@ export class CircuitsStore extends Circuits {
     await this.systemEvents.note({ environmentId, type, subject: targetId, details: shownTarget(destination) });
   }
 
-  /** Locks its row until the transaction ends. */
+  /** Locks the circuit's row until the transaction ends. */
   private async lock(environmentId: number, targetId: Id): Promise<Circuit> {
     // Retries, because the row of a closed circuit may be deleted between the two statements.
     for (;;) {
@@ -276,7 +276,7 @@ function circuit(row: Row): Circuit {
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
 
-/** Workers that already know a circuit's state do not need its new failure count. */
+/** Returns true if other workers need the change. A mere new failure count of a known state is not published. */
 function isNews(before: Circuit, next: Circuit): boolean {
   return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }

@@ -10,7 +10,7 @@ import type { Tenant } from '#kernel/tenant.js';
 
 export interface Target {
   environmentId: number;
-  /** Id of the destination. For an ad-hoc URL, an id derived from the environment and the URL. */
+  /** Id of the destination, or for an ad-hoc URL an id derived from the environment and the URL. */
   targetId: Id;
   /** `null` for an ad-hoc URL. */
   destinationId: Id | null;
@@ -23,20 +23,20 @@ export interface Target {
   credentials: Record<string, string> | null;
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Keys that sign at the time of reading, newest first. There are two during the grace period of a rotation. */
+  /** Keys that sign now (at the time of this read), newest first. Two during the grace period of a rotation. */
   readonly signingKeys: readonly Buffer[];
-  /** The ed25519 keys that sign at the time of reading. Empty unless the destination uses asymmetric signatures. */
+  /** The ed25519 keys that sign now. Empty unless the destination uses asymmetric signatures. */
   readonly privateKeys: readonly KeyObject[];
-  /** Sent in addition to the standard one. */
+  /** Signature that is sent in addition to the standard one. */
   legacySignature: LegacySignature | null;
-  /** Names are in lower case. */
+  /** Headers to send. Names are in lower case. */
   headers: Record<string, string>;
   /** Names of the headers whose values contain a named secret. */
   secretHeaders?: ReadonlySet<string>;
   retry: RuledRetryPolicy;
-  /** Deliveries per second over all workers. `null` for no limit. */
+  /** Maximum deliveries per second over all workers. `null` for no limit. */
   ratePerSecond: number | null;
-  /** Attempts that one worker has in flight at the same time. `null` if the limit adapts to the target. */
+  /** Maximum attempts that one worker has in flight. `null` if the limit adapts to the target. */
   concurrency: number | null;
   timeoutMs: number;
   /** Number of consecutive hard failures that opens the circuit. */
@@ -54,8 +54,8 @@ export interface Outgoing {
   /** The raw request as it was received. `null` for an event that was sent through the API. */
   request: () => Promise<MirroredRequest | null>;
   /**
-   * Headers of this message with lower-case names. They override the target's own headers. A received event's headers
-   * do not include those that the target sets.
+   * Headers of this message with lower-case names. They override the target's own headers. For a received event, names
+   * that the target sets are omitted.
    */
   headers: Record<string, string> | null;
   replayed: boolean;
@@ -64,9 +64,9 @@ export interface Outgoing {
   /** Start time of this attempt. It becomes the timestamp of the signature. */
   atMs: number;
   /**
-   * False once another worker may have taken over the delivery, because this process was blocked for longer than its
-   * lease. An adapter that waits first (for a connection) checks this right before sending, and throws `Withheld` on
-   * false.
+   * Returns false once another worker may have taken over the delivery, because this process was blocked for longer
+   * than its lease. An adapter that waits first (for a connection) calls this right before sending, and throws
+   * `Withheld` on false.
    */
   mayBegin: () => boolean;
 }
@@ -88,7 +88,7 @@ export interface SentExchange {
   method: string;
   url: URL;
   headers: Readonly<Record<string, string>>;
-  /** `null` if there was no response. */
+  /** Response headers. `null` if there was no response. */
   answered: Readonly<Record<string, string>> | null;
 }
 
@@ -127,7 +127,7 @@ export const Adapter = DiscoveryService.createDecorator();
  */
 export abstract class DestinationAdapter {
   abstract readonly type: string;
-  /** `true` if deliveries wait to be fetched instead of being sent. */
+  /** `true` if clients fetch the deliveries instead of Posthorn sending them. */
   abstract readonly pulled: boolean;
   /** `false` for a type that only Posthorn itself uses. Callers cannot create destinations of it. */
   readonly isOffered: boolean = true;
@@ -138,7 +138,7 @@ export abstract class DestinationAdapter {
   /** Checks within ten seconds that the target is reachable. Never throws. */
   abstract probe(draft: Draft): Promise<ProbeReport>;
 
-  /** For a type that limits its attempts itself. `null` if the target's time-out applies. */
+  /** Time limit of an attempt for a type that has its own. `null` if the target's timeout applies. */
   get attemptMsMax(): number | null {
     return null;
   }
@@ -158,7 +158,7 @@ export abstract class DestinationAdapter {
  */
 export class NotAttempted extends Error {}
 
-/** For an adapter that may not start (`Outgoing.mayBegin`). Nothing was sent; the claim is released at once. */
+/** Thrown when `Outgoing.mayBegin` returns false. Nothing was sent; the claim is released at once. */
 export class Withheld extends NotAttempted {
   constructor() {
     super('The attempt was not begun: another worker may have taken over the delivery.');
@@ -169,32 +169,32 @@ export interface Queueing extends Pick<Target, 'ratePerSecond' | 'concurrency'> 
   pulled: boolean;
 }
 
-/** Targets, from a cache that changes invalidate on every node and that is at most five seconds old. */
+/** Targets from a cache. Changes invalidate it on every node, and entries are at most five seconds old. */
 export abstract class Targets {
   /**
-   * Returns the target of a destination, including disabled ones. Returns `null` if there is none in this environment.
+   * Returns the target of a destination, even if disabled. Returns `null` if this environment has no such destination.
    */
   abstract ofDestination(environmentId: number, destinationId: Id): Promise<Target | null>;
 
-  /** Returns the same as `ofDestination` if it is in the cache, otherwise `undefined`. */
+  /** Returns the cached result of `ofDestination`, or `undefined` if it is not in the cache. */
   abstract known(environmentId: number, destinationId: Id): Target | null | undefined;
 
   /**
-   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint count as missing. A
-   * promise only if the target has to be loaded.
+   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint count as missing.
+   * Returns a promise only if the target has to be loaded.
    */
   abstract ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null>;
 
   /**
-   * In the order of `ids`. One statement loads all that are not in the cache. An entry is also `null` if its secrets
-   * cannot be resolved now; the attempt then reports the error. Rejects if the database is unavailable.
+   * Returns targets in the order of `ids`. One statement loads all that are not in the cache. An entry is also `null`
+   * if its secrets cannot be resolved now; the attempt then reports the error. Rejects if the database is unavailable.
    */
   abstract ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]>;
 
   /** Returns the target of an ad-hoc URL. Throws 422 if sending to the URL is not allowed. */
   abstract ofUrl(environmentId: number, url: string): Promise<Target>;
 
-  /** For a stored delivery with its own URL or a destination. `null` if it is gone, or the URL is no longer allowed. */
+  /** Returns the target of a stored delivery. `null` if it is gone, or its own URL is no longer allowed. */
   ofDelivery(
     environmentId: number,
     { targetId, url }: { targetId: Id; url: string | null },
@@ -212,15 +212,15 @@ export abstract class Targets {
     }
   }
 
-  /** If the type's extension is not loaded, returns an adapter whose attempts fail with that reason. */
+  /** Returns the adapter for a type. If its extension is not loaded, attempts fail with that reason. */
   abstract adapter(type: string): DestinationAdapter;
 
   abstract pulledTypes(): string[];
 
   /**
    * Returns the settings for queueing a received event. Also works if the destination is deleted, disabled, or cannot
-   * be loaded now, so that the event's other deliveries are not affected. Its delivery then fails visibly and can be
-   * sent again.
+   * be loaded now, so that the event's other deliveries are not affected. The delivery to that destination then fails
+   * visibly and can be sent again.
    */
   async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
     const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
@@ -244,7 +244,7 @@ export interface TargetCircuit {
 export interface CircuitChange {
   environmentId: number;
   targetId: Id;
-  /** May be called more than once. Must return the same object if nothing changes. */
+  /** Returns the new circuit, or the same object if nothing changes. May be called more than once. */
   change: (circuit: Circuit) => Circuit;
 }
 
@@ -253,7 +253,7 @@ export abstract class Circuits {
   /** Returns all circuits that are not closed, and the closed ones that had a failure in the last minute. */
   abstract troubled(): Promise<TargetCircuit[]>;
 
-  /** In the order of the given targets. */
+  /** Returns circuits in the order of the given targets. */
   abstract these(targets: readonly { environmentId: number; targetId: Id }[]): Promise<Circuit[]>;
 
   /** Returns the circuits of the given targets, without circuits that are closed and have no failures. */
@@ -265,7 +265,7 @@ export abstract class Circuits {
   /** Changes many circuits, each given once. Those that stay closed are changed together. Keeps the order. */
   abstract changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]>;
 
-  /** Deletes some circuits idle for longer than any delivery is retried. Returns true if there may be more. */
+  /** Deletes some circuits that were idle longer than any delivery is retried. Returns true if there may be more. */
   abstract forget(): Promise<boolean>;
 }
 
@@ -320,7 +320,7 @@ export interface OwnedDestination {
   disabledReason: string | null;
   settings: ShownDeliverySettings;
   circuit: Pick<Circuit, 'state' | 'openedAt'>;
-  /** Incremented by every change of the settings. */
+  /** Number that every change of the settings increments. */
   version: number;
   createdAt: Date;
   updatedAt: Date;
@@ -335,7 +335,7 @@ export interface NewOwnedDestination {
   secret?: string | null;
 }
 
-/** Changes to such a destination. Omitted fields keep their value. */
+/** Changes to an owned destination. Omitted fields keep their value. */
 export interface OwnedDestinationChanges {
   name?: string;
   url?: string;
@@ -344,8 +344,8 @@ export interface OwnedDestinationChanges {
 
 /**
  * Destinations of applications' endpoints. They have the type https and are never probed, because a customer's endpoint
- * may not run yet. For API callers who use their ids, they do not exist. All methods join the caller's transaction.
- * Errors name settings as the API does (`headers.x-a`, `legacy_signature.header`).
+ * may not run yet. API callers who use their ids get the error for a missing destination. All methods join the caller's
+ * transaction. Errors name settings as the API does (`headers.x-a`, `legacy_signature.header`).
  */
 export abstract class OwnedDestinations {
   /** Throws 422 with the errors in the URL or the settings. */
@@ -354,18 +354,18 @@ export abstract class OwnedDestinations {
   /** Throws 404, and 422 like `create`. */
   abstract update(tenant: Tenant, id: Id, changes: OwnedDestinationChanges): Promise<OwnedDestination>;
 
-  /** Enabling also closes the circuit. A destination that is already disabled keeps its reason. Throws 404. */
+  /** Sets the status. Enabling also closes the circuit. Disabling again keeps the first reason. Throws 404. */
   abstract setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination>;
 
-  /** Its waiting deliveries fail as `target_gone`. Throws 404. */
+  /** Deletes a destination. Its waiting deliveries fail as `target_gone`. Throws 404. */
   abstract remove(environmentId: number, id: Id): Promise<void>;
 
   abstract removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]>;
 
-  /** In the order of `ids`, without missing ones. Two statements for any number of ids. */
+  /** Returns destinations in the order of `ids`, without missing ones. Two statements for any number of ids. */
   abstract find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]>;
 
-  /** Throws 404 if there is none. */
+  /** Throws 404 if there is no such destination. */
   abstract showSecret(tenant: Tenant, id: Id): Promise<ShownSecret>;
 
   /** Generates new keys. The previous keys also sign for `graceMs`. Throws 404. */
@@ -387,18 +387,18 @@ export interface ServiceDestination {
 }
 
 /**
- * Posthorn's own, at most one per id and environment. They have the default schedule and circuit, appear in no list,
- * and are never changed or removed.
+ * Destinations of Posthorn itself, at most one per id and environment. They have the default schedule and circuit,
+ * appear in no list, and are never changed or removed.
  */
 export abstract class ServiceDestinations {
   /**
-   * Unless it exists. Resolves once it is committed, in a separate unit of work. Safe to call concurrently. Throws 503
-   * if the database is unavailable.
+   * Creates the destination unless it exists. Resolves after the commit, in a separate unit of work. Safe to call
+   * concurrently. Throws 503 if the database is unavailable.
    */
   abstract ensure(environmentId: number, destination: ServiceDestination): Promise<void>;
 }
 
-/** The name of a target: of a listed destination, or if `ownerId` is set, of the endpoint of an application. */
+/** Name of a target: a listed destination, or an application's endpoint if `ownerId` is set. */
 export interface DestinationName {
   id: Id;
   name: string;

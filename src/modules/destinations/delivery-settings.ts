@@ -9,7 +9,7 @@ import type { DestinationEntity, RetrySettings } from './destinations.entities.j
 import type { RetryPolicies } from './retry-policies.js';
 import type { SettingsChanges } from './settings.js';
 
-/** Throws 422 for a legacy secret that does not match its encoding. */
+/** Converts settings from API format. Throws 422 for a legacy secret that does not match its encoding. */
 export function deliveryChanges(given: DeliverySettings): SettingsChanges {
   const {
     headers,
@@ -32,7 +32,7 @@ export function deliveryChanges(given: DeliverySettings): SettingsChanges {
   };
 }
 
-/** Settings in effect in the format of the API, without secrets. */
+/** Returns the settings in effect in API format, without secrets. */
 export function shownSettings(row: DestinationEntity, policies: RetryPolicies): ShownDeliverySettings {
   return {
     headers: row.headers,

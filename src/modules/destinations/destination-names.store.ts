@@ -10,7 +10,7 @@ const FIND: Statement = {
     select id, name, owner_id as "ownerId" from destinations where environment_id = $1::int and id = any($2::uuid[])`,
 };
 
-/** Does not decrypt secrets. */
+/** Reads names without decrypting secrets. */
 @Injectable()
 export class DestinationNamesStore extends DestinationNames {
   constructor(private readonly database: Database) {

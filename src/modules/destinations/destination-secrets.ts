@@ -21,7 +21,7 @@ export type SigningKeys = Pick<Target, 'signingKeys' | 'privateKeys'>;
 
 export interface OpenedKeys {
   current: SigningKeys;
-  /** Current and previous keys, used until the grace period of a rotation ends. `null` without previous keys. */
+  /** Current and previous keys, used until a rotation's grace period ends. `null` if there are no previous keys. */
   both: SigningKeys | null;
   graceUntilMs: number;
   legacySignature: Target['legacySignature'];
@@ -59,7 +59,7 @@ export class DestinationSecrets {
     };
   }
 
-  /** Adds keys that are now needed, and removes keys that are no longer needed. */
+  /** Returns the changed columns: adds keys that are now needed, and removes keys that are no longer needed. */
   following(
     row: DestinationEntity,
     { asymmetric, legacySignature }: Settings,
@@ -73,7 +73,7 @@ export class DestinationSecrets {
     return columns;
   }
 
-  /** Decrypts the signing keys. The reader has to choose by its clock which of them sign. */
+  /** Decrypts the signing keys. The caller decides by its clock which of them sign. */
   open(row: DestinationEntity): OpenedKeys {
     const signingKeys = [this.current(row)];
     const privateKeys = row.privateKey ? [privateKeyOf(this.opened(row, 'private_key', row.privateKey))] : [];
@@ -91,7 +91,7 @@ export class DestinationSecrets {
     };
   }
 
-  /** Throws 404. */
+  /** Returns the secret. Throws 404. */
   async show(tenant: Tenant, id: Id, whose: Whose = 'listed'): Promise<ShownSecret> {
     const row = await this.store.find(tenant.environmentId, id, whose);
     if (row === null) throw notFound('destination');

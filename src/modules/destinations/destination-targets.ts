@@ -13,7 +13,7 @@ import { secretNames } from './header-templates.js';
 import { RetryPolicies } from './retry-policies.js';
 import { targetOf } from './target.js';
 
-/** Rows that several concurrent loads request, by id. */
+/** Rows that several concurrent loads request, by id. One statement then loads them all. */
 type Gathering = Map<Id, (rows: Promise<ReadonlyMap<Id, DestinationEntity>>) => void>;
 
 const ENTRIES_MAX = 50_000;
@@ -50,12 +50,12 @@ export class DestinationTargets {
     return this.cache.known(`${environmentId}:${id}`);
   }
 
-  /** `null` if there is none in this environment. */
+  /** Returns `null` if this environment has no such destination. */
   find(environmentId: number, id: Id): Promise<Target | null> {
     return this.cache.get(`${environmentId}:${id}`);
   }
 
-  /** Loads all that are not cached with one statement. Also `null` if a secret of the headers is missing. */
+  /** Loads all targets that are not cached with one statement. A target with a missing header secret is `null`. */
   async ofAll(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     const found = this.gathered(environmentId, ids);
     try {

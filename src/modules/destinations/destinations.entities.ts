@@ -2,14 +2,14 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 import type { LegacyScheme } from '#engine/legacy-signature.js';
 import type { Id } from '#kernel/ids.js';
 
-/** As the caller gave it, with defaults for omitted fields (`schedule` in seconds), or the name of a policy. */
+/** Retry settings as given, with defaults for omitted fields (`schedule` in seconds), or a policy's name. */
 export interface RetrySettings {
   policy?: string;
   max_attempts?: number;
   schedule?: number[];
 }
 
-/** Shared by all workers. */
+/** Rate limit that all workers share. */
 export interface RateLimitSettings {
   per_second: number;
 }

@@ -69,7 +69,7 @@ export class DestinationsService {
     };
   }
 
-  /** Throws 404 if there is none. */
+  /** Throws 404 if there is no such destination. */
   async find(tenant: Tenant, id: Id): Promise<DestinationView> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw notFound('destination');

@@ -38,7 +38,7 @@ export interface DestinationFilter {
 /** Selects listed destinations, or destinations that an application's endpoint owns. */
 export type Whose = 'listed' | 'owned';
 
-/** Works around TypeORM, which takes the values of open records (`config`) for functions. */
+/** Works around TypeORM's types, which treat the values of open records (`config`) as functions. */
 type Writable = QueryDeepPartialEntity<DestinationEntity>;
 
 const DISABLE: Statement = {
@@ -123,7 +123,7 @@ export class DestinationsStore {
     return (await this.rows().findBy({ environmentId, id: Any(ids) })).map((row) => this.opened(row));
   }
 
-  /** Newest first. Uses `destinations_listed_idx`, backwards, or `destinations_name_idx`, and filters the rows. */
+  /** Returns a page, newest first. Uses `destinations_listed_idx`, backwards, or `destinations_name_idx`. */
   async page(environmentId: number, filter: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
     const rows = await this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
     return rows.map((row) => this.opened(row));
@@ -167,7 +167,7 @@ export class DestinationsStore {
     });
   }
 
-  /** At the request of the receiver. Has no effect on a disabled destination. */
+  /** Disables a destination at the receiver's request. Has no effect on one that is already disabled. */
   disable(environmentId: number, id: Id, reason: string): Promise<void> {
     return this.database.transaction(async () => {
       const [disabled] = await this.database.query<DestinationName>(DISABLE, [
@@ -183,7 +183,7 @@ export class DestinationsStore {
     });
   }
 
-  /** The caller has to release the secrets that the destinations used. */
+  /** Removes an owner's destinations. The caller has to release the secrets that they used. */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
       const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [
@@ -202,7 +202,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Returns false if there is none. The caller must have checked the owner. */
+  /** Returns false if there is no such destination. The caller must have checked the owner. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const removed = await this.database.query(REMOVE, [environmentId, id]);
@@ -248,7 +248,7 @@ function listed(
   return where;
 }
 
-/** Uses the index `circuits_shut_idx`. Few circuits are open, and without a row a circuit is closed. */
+/** Selects by circuit state with `circuits_shut_idx`. Few circuits are open, and one without a row is closed. */
 function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
   const [condition, which] =
     state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];

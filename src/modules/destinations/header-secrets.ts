@@ -15,7 +15,7 @@ export class HeaderSecrets {
     private readonly database: Database,
   ) {}
 
-  /** Current errors, so that a call can be rejected before expensive work. */
+  /** Returns the current errors in the headers, so that a call can be rejected before expensive work. */
   async faults(environmentId: number, headers: Headers): Promise<Fault[]> {
     const names = secretNames(headers);
     return names.length === 0 ? [] : templateFaults(headers, await this.secrets.current(environmentId, names));
@@ -41,7 +41,7 @@ export class HeaderSecrets {
     await this.uses.replace(environmentId, { kind: 'destination', id: destinationId }, []);
   }
 
-  /** Throws 409 instead of returning a template, if a secret has become longer since the last save. */
+  /** Inserts the secrets' values. Throws 409 if a value no longer fits, for example because it became longer. */
   async resolve(environmentId: number, headers: Headers): Promise<Headers> {
     const names = secretNames(headers);
     if (names.length === 0) return headers;

@@ -6,12 +6,12 @@ const REFERENCE = /\{\{\s*secrets\.([^{}]*)\}\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const FAULTS_MAX = 50;
 
-/** Distinct names of the secrets in `{{secrets.NAME}}`. */
+/** Returns the distinct names of the secrets in `{{secrets.NAME}}`. */
 export function secretNames(headers: Readonly<Record<string, string>>): string[] {
   return [...new Set(Object.values(headers).flatMap((value) => [...value.matchAll(REFERENCE)].map(nameIn)))];
 }
 
-/** Values are inserted literally: a reference inside a value is not resolved. */
+/** Inserts the values literally: a reference inside a value is not resolved. */
 export function filledIn(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,
@@ -22,7 +22,7 @@ export function filledIn(
   return Object.fromEntries(Object.entries(headers).map(([name, template]) => [name, fill(template)]));
 }
 
-/** Every secret must exist, and every value and resulting header must be valid. Errors never contain a value. */
+/** Returns errors: every secret must exist, and every result must be valid. Errors never contain a value. */
 export function templateFaults(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,

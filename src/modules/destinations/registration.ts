@@ -16,7 +16,7 @@ export interface NewDestination {
   type: string;
   settings: SettingsChanges;
   credentials: Record<string, string> | null;
-  /** `whsec_…` if the owner brings a secret. */
+  /** Secret that the owner already has, `whsec_…`. Null generates one. */
   secret: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface Ownership {
   ownerId: Id;
 }
 
-/** Destinations are validated and probed before they are stored. */
+/** Creates destinations. Each is validated and probed before it is stored. */
 @Injectable()
 export class Registration {
   constructor(

@@ -12,23 +12,23 @@ export abstract class NamedRetryPolicy {
   /** A sentence for human readers. */
   abstract readonly description: string;
 
-  /** Total number of attempts, including the first; 1 to 20. */
+  /** Total number of attempts including the first, from 1 to 20. */
   abstract readonly maxAttempts: number;
 
   /**
-   * Longest wait before each attempt, at most a week each. The last value applies to all further attempts. The
-   * retention period must be at least their sum.
+   * Longest wait before each attempt, each at most a week. The last value applies to all further attempts. The
+   * retention period must be at least the sum of all waits.
    */
   abstract readonly scheduleSeconds: readonly number[];
 
   /**
-   * Wait after a failed attempt, from 0 to the schedule's step, which replaces that step and its jitter, or `null` to
-   * use the schedule. Must only compute, without I/O. If it throws, returns an invalid value or is slow, the schedule
-   * applies. A `Retry-After` header still prolongs the wait.
+   * Returns the wait after a failed attempt, from 0 to the schedule's step. It replaces that step and its jitter;
+   * `null` uses the schedule. Must only compute, without I/O. If it throws, returns an invalid value or is slow, the
+   * schedule applies. A `Retry-After` header still prolongs the wait.
    */
   delaySeconds?(failed: FailedAttempt): number | null;
 
-  /** False makes the delivery a dead letter. The same rules as for `delaySeconds` apply. */
+  /** Returns false to make the delivery a dead letter. The same rules as for `delaySeconds` apply. */
   isRetryable?(failed: FailedAttempt): boolean;
 }
 

@@ -24,7 +24,7 @@ export class RetryPolicies implements OnModuleInit {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws, which makes the start fail, if a policy is invalid or two have the same name. */
+  /** Throws if a policy is invalid or two policies have the same name, which makes the start fail. */
   onModuleInit(): void {
     const policies = providersExtending(this.discovery, NamedRetryPolicy);
     if (policies.length === 0) return;
@@ -46,13 +46,13 @@ export class RetryPolicies implements OnModuleInit {
     }
   }
 
-  /** If the named policy is not loaded, the default applies. */
+  /** Returns the policy for the settings. If the named policy is not loaded, returns the default. */
   forSettings(retry: RetrySettings | null): RuledRetryPolicy {
     const name = retry?.policy;
     return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
   }
 
-  /** `null` if a named policy is applied or none is named. */
+  /** Returns why a named policy is not applied. `null` if it is applied or the settings name none. */
   absence(retry: RetrySettings | null): string | null {
     const name = retry?.policy;
     return name === undefined || this.named.has(name) ? null : absenceOf(name);

@@ -12,7 +12,7 @@ import { currentKey, previousKey } from './signing-secret.js';
 interface Known {
   environment: Environment;
   current: readonly Buffer[];
-  /** Both keys, used during the grace period of a rotation. */
+  /** The current and the previous key, both used during the grace period of a rotation. */
   both: readonly Buffer[];
   graceUntilMs: number;
 }
@@ -48,7 +48,7 @@ export class CachedEnvironments extends Environments {
     return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;
   }
 
-  /** Reads from the database, because catalogs are cached as whole pages elsewhere. */
+  /** Reads from the database without this cache, because complete catalog pages are cached elsewhere. */
   override catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
     return this.store.catalogOwner(organizationSlug, mode);
   }

@@ -5,7 +5,7 @@ import { type Environment, Environments, Retention } from '#modules/auth/contrac
 
 const DAY_MS = 86_400_000;
 
-/** Counts from the time in the id. A long period ends on a rounded day, so that several days share a partition. */
+/** Counts from the id's time. A long period ends on a rounded day, so that several days share a partition. */
 @Injectable()
 export class EnvironmentRetention extends Retention {
   constructor(private readonly environments: Environments) {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = BigInt(ALPHABET.length);
 const RANDOM_BYTES = 32;
-/** 62^43 is the first power above 2^256. */
+/** Digits that 32 random bytes need in base62: 62^43 is the first power above 2^256. */
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const PREFIX_LENGTH = 12;
@@ -11,11 +11,8 @@ const FORM = /^ek_(?:live|test)_[0-9A-Za-z]{20,100}$/;
 
 /**
  * Generates an API key: `ek_live_` or `ek_test_`, 32 random bytes as 43 characters in base62, and a checksum of 6
- * characters (contract, section 2).
- *
- * The checksum lets clients and secret scanners detect a typo without a request. It is the first 32 bits of the SHA-256
- * of everything before it, in base62.
- *
+ * characters (contract, section 2). The checksum lets clients and secret scanners detect a typo without a request. It
+ * is the first 32 bits of the SHA-256 of all preceding characters, in base62.
  * @throws RangeError unless there are 32 random bytes
  */
 export function generateApiKey(mode: 'live' | 'test', random: Buffer): string {

@@ -88,7 +88,7 @@ const REVOKE_OF_MEMBER: Statement = {
     returning encode(k.hash, 'hex') as hash`,
 };
 
-/** Approvers and the keys that end with them. The caller must publish the returned hashes of changed keys. */
+/** Approvers, and keys that are revoked with them. The caller must publish the returned hashes of changed keys. */
 @Injectable()
 export class GrantersStore {
   constructor(private readonly database: Database) {}

@@ -16,13 +16,13 @@ interface KnownKey {
   usedAtMs: number;
 }
 
-/** Positive and negative entries, so that unknown keys cannot make the cache grow without limit. */
+/** Maximum number of cached keys, including unknown ones, which would otherwise grow the cache without limit. */
 const ENTRIES_MAX = 10_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
- * Authenticates API keys from a cache by their SHA-256. A revoked key stops working immediately on the node that
- * revokes it, and within five seconds elsewhere. An expiry is exact to the millisecond everywhere.
+ * Authenticates API keys with a cache by SHA-256. A revoked key stops working immediately on the node that revokes it,
+ * and within five seconds elsewhere. Every node applies an expiry to the millisecond.
  */
 @Injectable()
 export class KeyAuthenticator {

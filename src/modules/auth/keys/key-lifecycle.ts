@@ -53,8 +53,8 @@ export class KeyLifecycle {
   }
 
   /**
-   * Revokes a key and every key granted with it. Throws 404 if there is none or it is already revoked, and 409 for the
-   * last admin key, and for the last one without an expiry.
+   * Revokes a key and every key granted with it. Throws 404 if the key does not exist or is already revoked, and 409
+   * for the last admin key and for the last admin key without an expiry.
    */
   async revoke(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
@@ -74,8 +74,8 @@ export class KeyLifecycle {
    */
   async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
     return this.database.transaction(async () => {
-      // The approver is locked before the key, in the same order as when the approver is removed. The removal therefore
-      // happens before, or it revokes the new key as well.
+      // Locks the approver before the key, in the same order as the removal of an approver. The removal therefore
+      // happens before this rotation, or revokes the new key as well.
       const known = await this.keys.find(tenant.environmentId, id);
       const granter =
         known && (known.granterMemberId ?? known.granterKeyId) !== null
@@ -107,8 +107,8 @@ export class KeyLifecycle {
   }
 
   /**
-   * Throws 409 for the last admin key, because no one could create another one. Test keys do not replace a live key:
-   * they cannot create live keys, while live keys can create both.
+   * Throws 409 for the last admin key, because nobody could create another key without it. Test keys do not replace a
+   * live key: they cannot create live keys, while live keys can create both.
    */
   private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {
     const admins = await this.keys.lockAdmins(organizationId);
@@ -160,8 +160,8 @@ function originOf({
 }
 
 /**
- * Returns true if `key` is the given key, or was granted with it directly or through other keys. The admin keys are
- * enough, because only they grant admin keys.
+ * Returns true if `key` is the given key, or was granted with it directly or through other keys. Searching the admin
+ * keys is enough, because only admin keys grant admin keys.
  */
 function endsWith(admins: readonly AdminKey[], key: AdminKey, id: Id): boolean {
   for (let each: AdminKey | undefined = key; each !== undefined;) {

@@ -9,7 +9,7 @@ import { KeysStore } from './keys.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'keys', filters: {} };
 
-/** Lists are newest first, including revoked and expired keys. */
+/** Reads keys. Lists are newest first, and include revoked and expired keys. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -31,7 +31,7 @@ export class KeysService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
   }
 
-  /** Throws 404 if there is none. */
+  /** Throws 404 if there is no such key. */
   async find(tenant: Tenant, id: Id): Promise<ApiKeyEntity> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw notFound('key');

@@ -22,7 +22,7 @@ export interface AdminKey {
   environment_id: number;
   id: Id;
   expires_at: Date | null;
-  /** The key with which this key was granted, and with which it ends. */
+  /** Key with which this key was granted. Revoking that key also revokes this one. */
   granter_key_id: Id | null;
 }
 

@@ -68,8 +68,7 @@ export class StoredGrantedKeys extends GrantedKeys {
 
   override async revoke(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
-      // Locks the key, so that a concurrent rotation either completes before and its result is revoked as well, or
-      // fails.
+      // Locks the key. A concurrent rotation then completes first, and its new key is revoked as well, or it fails.
       await this.keys.findForUpdate(environmentId, id);
       const hashes = await this.granters.revokeOfGrant(environmentId, id);
       await this.notifications.announceAll('key', hashes);

@@ -16,7 +16,7 @@ const LIST: CursorQuery = { list: 'members', filters: {} };
 const UNIQUE_VIOLATION = '23505';
 
 export interface NewMember {
-  /** In lower case. */
+  /** Email address in lower case. */
   email: string;
   name: string;
   role: Scope;
@@ -48,7 +48,7 @@ export class MembersService extends Memberships {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
   }
 
-  /** Throws 404 if there is none. */
+  /** Throws 404 if there is no such member. */
   async find({ organizationId }: Tenant, id: Id): Promise<MemberRow> {
     const row = await this.store.find(organizationId, id);
     if (row === null) throw notFound('member');
@@ -62,8 +62,8 @@ export class MembersService extends Memberships {
   }
 
   /**
-   * Changes a member. Open sessions get a new role within five seconds. Revokes keys that the member granted with a
-   * higher scope. Throws 403 for a test key, 404, and 409 for the last admin.
+   * Changes a member. A new role applies to open sessions within five seconds. Revokes keys with a higher scope that
+   * the member granted. Throws 403 for a test key, 404, and 409 for the last admin.
    */
   async update(tenant: Tenant, id: Id, changes: { name?: string; role?: Scope }): Promise<MemberRow> {
     requireLive(tenant);

@@ -131,7 +131,7 @@ export class MembersStore {
     return (await this.database.query(REMOVE, [organizationId, id])).length > 0;
   }
 
-  /** Locks their rows until the transaction ends. */
+  /** Locks the rows of the organization's admins until the transaction ends, and returns their ids. */
   async lockAdmins(organizationId: Id): Promise<Id[]> {
     return (await this.database.query<{ id: Id }>(LOCK_ADMINS, [organizationId])).map(({ id }) => id);
   }

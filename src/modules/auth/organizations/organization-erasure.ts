@@ -10,8 +10,8 @@ const EVERY_MS = 60_000;
 const AGAIN_MS = 1_000;
 
 /**
- * Erases the configuration of removed organizations in batches, and referencing rows before referenced ones. Safe to
- * run in any number of processes.
+ * Erases the configuration of removed organizations in batches. Deletes referencing rows before the rows that they
+ * reference. Safe to run in any number of processes.
  */
 @Injectable()
 export class OrganizationErasure {

@@ -17,21 +17,21 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'orgs', filters: {} };
-/** Pseudo tenant without data. The operator's list cursors are bound to it. */
+/** Tenant without data, to which the operator's list cursors are bound. */
 const OPERATOR: Tenant = { environmentId: 0, organizationId: '', mode: 'live' };
 const UNIQUE_VIOLATION = '23505';
 
 export interface NewOrganization {
   slug: string;
   name: string;
-  /** The first admin, with the address in lower case. */
+  /** First admin of the organization. The address is in lower case. */
   admin: { email: string; name: string };
 }
 
 export interface MadeOrganization {
   organization: OrgRow;
   admin: MemberRow;
-  /** Returned only once. */
+  /** Keys whose text is returned only once. */
   keys: { live: string; test: string };
 }
 
@@ -60,7 +60,7 @@ export class OrgsService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(OPERATOR, LIST, last.id) : null };
   }
 
-  /** Throws 404 if there is none. */
+  /** Throws 404 if there is no such organization. */
   async find(id: Id): Promise<OrgRow> {
     const row = await this.store.find(id);
     if (row === null) throw notFound('organization');
@@ -68,8 +68,8 @@ export class OrgsService {
   }
 
   /**
-   * Creates an organization with its environments, first admin and admin keys. Throws 409 for a slug that is or was
-   * used by another one, and for a second organization without OIDC_DOMAINS.
+   * Creates an organization with its environments, first admin and admin keys. Throws 409 for a slug that another
+   * organization uses or used, and for a second organization without OIDC_DOMAINS.
    */
   async create({ slug, name, admin }: NewOrganization): Promise<MadeOrganization> {
     const taken = (): Error => conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
@@ -88,8 +88,8 @@ export class OrgsService {
 
   /**
    * Removes an organization. Its keys, members and sessions stop working within five seconds on every node, and its
-   * receive URLs return 404. The configuration is erased in the background, accepted events when their retention ends.
-   * Throws 404 if it is already removed, and 409 for the last one.
+   * receive URLs return 404. The configuration is erased in the background, and accepted events when their retention
+   * ends. Throws 404 if it is already removed, and 409 for the last organization.
    */
   async remove(id: Id): Promise<void> {
     await this.database.transaction(async () => {

@@ -14,7 +14,7 @@ export interface OrgRow {
 const COLUMNS = 'id, slug, name, created_at, removed_at, erased_at';
 const FOREIGN_KEY = '23503';
 const ROWS_AT_ONCE = 2_000;
-/** Kept after an erasure: they prove that the organization existed, and who used its slug and keys. */
+/** Tables whose rows are kept: they prove that the organization existed, and who used its slug and keys. */
 const KEPT: ReadonlySet<string> = new Set(['environments', 'api_keys', 'audit_log']);
 
 const PAGE: Statement = {
@@ -71,7 +71,7 @@ const ERASED: Statement = {
   text: `update organizations set erased_at = now(), name = 'Removed' where id = $1::uuid and erased_at is null`,
 };
 
-/** Tables with an environment's rows. Partitioned ones hold accepted events, which end with their retention. */
+/** Tables with an environment's rows, except partitioned ones: their events are dropped when retention ends. */
 const TABLES: Statement = {
   name: 'orgs.tables',
   text: `

@@ -52,8 +52,8 @@ export class OrganizationService {
 
   /**
    * Changes the organization. Retention and the catalog setting belong to the environment. A new retention period
-   * applies to data accepted from now on. Throws 403 if a test key changes the name or the slug, 409 for a slug that is
-   * or was used by another organization, and 422.
+   * applies to data accepted from now on. Throws 403 if a test key changes the name or slug, 409 for a slug that
+   * another organization uses or used, and 422.
    */
   async update(
     tenant: Tenant,
@@ -86,7 +86,7 @@ export class OrganizationService {
     return id;
   }
 
-  /** An event that expired before its last attempt would be lost, although the whole schedule was promised. */
+  /** Rejects a retention shorter than a retry schedule: events would be deleted before their last attempt. */
   private async refuseShorterThanRetries({ environmentId }: Tenant, retentionDays: number | undefined): Promise<void> {
     if (retentionDays === undefined) return;
     const seconds = await this.schedules.longestSeconds(environmentId);
@@ -111,7 +111,7 @@ export class OrganizationService {
     }
   }
 
-  /** Slugs are part of published URLs. One given up stays reserved, so no other organization gets its requests. */
+  /** Reserves the current slug. Its URLs may be published, and no other organization may get their requests. */
   private async reserve(id: Id, slug: string | undefined): Promise<void> {
     if (slug === undefined) return;
     if (await this.store.isReservedFor(id, slug)) return;

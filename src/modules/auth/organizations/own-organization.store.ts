@@ -15,19 +15,19 @@ const NEXT_ENVIRONMENT: Statement = {
   text: `select nextval(pg_get_serial_sequence('environments', 'id'))::int as id`,
 };
 
-/** Distinct over all environments: only a few numbers. Without environments, the default. */
+/** Distinct retention periods of all environments: only a few. The default if there are no environments. */
 const RETENTIONS: Statement = {
   name: 'organizations.retentions',
   text: 'select distinct retention_days as days from environments union select 30 where not exists (select from environments)',
 };
 
-/** Reads two rows with the index `organizations_pkey`. */
+/** Reads at most two rows with the index `organizations_pkey`. */
 const SEVERAL: Statement = {
   name: 'organizations.several',
   text: 'select 1 from organizations where removed_at is null limit 2',
 };
 
-/** Index `reserved_slugs_pkey`. Reserves the current slug, which the transaction's next statement replaces. */
+/** Index `reserved_slugs_pkey`. Reserves the current slug, because the transaction then replaces it. */
 const RESERVE: Statement = {
   name: 'organizations.reserve_slug',
   text: `
@@ -92,7 +92,7 @@ export class OrganizationsStore {
     await this.organizations().update({ id }, changes);
   }
 
-  /** Reserves the current slug in the transaction that changes it. False if `slug` is another organization's. */
+  /** Reserves the current slug in the caller's transaction. False if `slug` belongs to another organization. */
   async isReservedFor(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
   }
@@ -123,7 +123,7 @@ export class OrganizationsStore {
     await this.environments().update({ id }, changes);
   }
 
-  /** Also returns `null` if the organization was removed. */
+  /** Returns `null` if there is no such environment or the organization was removed. */
   async environmentIdOf(organizationId: Id, mode: 'live' | 'test'): Promise<number | null> {
     const [environment] = await this.database.query<{ id: number }>(ENVIRONMENT_OF, [organizationId, mode]);
     return environment?.id ?? null;

@@ -23,7 +23,7 @@ const USER_AGENT_LENGTH_MAX = 200;
 interface Known {
   facts: SessionFacts;
   lastSeenMs: number;
-  /** Time at which the session, or the key that opened it, ends. */
+  /** Time at which the session ends, or the key that opened it if that is earlier. */
   endsMs: number;
 }
 
@@ -47,7 +47,7 @@ export class CachedSessions extends Sessions {
   ) {
     super();
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Changes of members and keys are rare, so an index of their sessions is not worth it.
+    // Changes of members and keys are rare, so the whole cache is cleared instead of indexing sessions by them.
     for (const topic of ['member', 'key', 'organization']) notifications.on(topic, () => this.cache.clear());
     notifications.on('session', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
@@ -136,7 +136,7 @@ export class CachedSessions extends Sessions {
     return { facts, lastSeenMs: facts.last_seen_at.getTime(), endsMs };
   }
 
-  /** Created on first use: with PORT=0 the address is known only when the service listens. */
+  /** Created on first use: with PORT=0 the address is known only after the service has started to listen. */
   private get cookie(): SessionCookie {
     return (this.ownCookie ??= sessionCookie({
       baseUrl: this.config.baseUrl,

@@ -14,7 +14,7 @@ export class OwnSession {
     private readonly database: Database,
   ) {}
 
-  /** Returns the session's user. Throws 404 if the caller uses a key, whatever cookie the request has. */
+  /** Returns the session's user. Throws 404 if the caller uses a key, whether or not the request has a cookie. */
   async read({ session }: Caller, cookieHeader: string | undefined): Promise<SignedIn> {
     const who = session === undefined ? null : await this.sessions.peek(cookieHeader);
     if (who === null) throw notFound('session');

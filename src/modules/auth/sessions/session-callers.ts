@@ -4,8 +4,8 @@ import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 
 /**
- * Authenticates requests by session. A member acts with their role in both environments, a session opened with a key
- * with the key's scope in the key's environment.
+ * Authenticates requests by session. A member acts with their role in both environments. A session opened with a key
+ * acts with the key's scope in the key's environment.
  */
 @Injectable()
 export class SessionCallers extends SessionAuthenticator {
@@ -27,7 +27,7 @@ export class SessionCallers extends SessionAuthenticator {
   }
 }
 
-/** Quotas are counted per `keyId`: a member's sessions share one, and a key's sessions share the key's quota. */
+/** Quotas are counted per `keyId`. A member's sessions share one quota. A key's sessions share the key's quota. */
 function callerOf(
   { sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn,
   asked: Tenant['mode'] | null,

@@ -1,7 +1,7 @@
 import { type CookieOwner, type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
 
 export interface SessionCookie extends HostCookie {
-  /** Returns the token in a `Cookie` header, or `null` if it contains no possible token. */
+  /** Returns the token in a `Cookie` header, or `null` if the header has no well-formed token. */
   read: (header: string | undefined) => string | null;
 }
 

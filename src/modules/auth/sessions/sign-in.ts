@@ -11,9 +11,9 @@ import { type Caller, SCOPES } from '#kernel/tenant.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 
-/** Longer than any API key. */
+/** Maximum length of a submitted key. No API key is that long. */
 const KEY_LENGTH_MAX = 512;
-/** Large enough for tokens with claims and signatures. Node.js accepts 16 KB of headers in total. */
+/** Maximum length of a token, enough for claims and signatures. Node.js accepts 16 KB of headers in total. */
 const TOKEN_LENGTH_MAX = 8_192;
 const IDENTIFY_MS_MAX = 5_000;
 const SUBJECT_LENGTH_MAX = 200;
