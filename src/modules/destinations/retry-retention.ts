@@ -8,7 +8,7 @@ import { RetryPolicies } from './retry-policies.js';
 
 const DAY_SECONDS = 86_400;
 
-/** Keeps retry schedules shorter than the retention period of their environment, whichever of the two is changed. */
+/** Keeps retry schedules shorter than the environment's retention period when either of the two is changed. */
 @Injectable()
 export class RetryRetention {
   constructor(
@@ -20,7 +20,7 @@ export class RetryRetention {
     schedules.attach((environmentId) => this.longestSeconds(environmentId));
   }
 
-  /** A schedule must not take longer than events are kept. Settings that the caller does not change are not checked. */
+  /** A schedule must not outlast the event retention. Settings that the caller does not change are not checked. */
   async faults(environmentId: number, retry: RetrySettings | null): Promise<Fault[]> {
     const unknown = retry === null ? [] : this.policies.faults(retry);
     if (unknown.length > 0) return unknown;
@@ -32,7 +32,7 @@ export class RetryRetention {
     return [{ path: 'retry', message }];
   }
 
-  /** Includes the default schedule, which ad-hoc URLs and most destinations use. */
+  /** Returns the longest schedule, including the default one, which ad-hoc URLs and most destinations use. */
   private async longestSeconds(environmentId: number): Promise<number> {
     const schedules = await this.store.retrySchedules(environmentId);
     return Math.max(

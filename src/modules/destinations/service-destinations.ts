@@ -10,10 +10,10 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Destinations that own themselves, so that lists and name lookups exclude them. */
+/** Creates destinations that are their own owner, so that lists and name lookups exclude them. */
 @Injectable()
 export class StoredServiceDestinations extends ServiceDestinations {
-  /** Caches existing destinations without expiry, because they are never deleted. */
+  /** Cache of existing destinations. Entries never expire, because these destinations are never deleted. */
   private readonly known = new Set<string>();
 
   constructor(

@@ -20,7 +20,7 @@ export type Settings = Pick<
   | 'legacySignature'
 >;
 
-/** A `retry` as a caller gives it. `null` as `policy` removes the policy. */
+/** The `retry` field as the caller sends it. A `policy` of `null` removes the policy. */
 export type RetryChanges = Omit<RetrySettings, 'policy'> & { policy?: string | null };
 
 /** Omitted fields keep their value. `null` restores the default. */
@@ -28,7 +28,7 @@ export type SettingsChanges = {
   [K in keyof Omit<Settings, 'retry'>]?: Settings[K] | (K extends 'name' ? never : null);
 } & {
   retry?: RetryChanges | null;
-  /** A new key for the legacy signature. It is no setting, because it is never returned. */
+  /** A new key for the legacy signature. It is not part of the settings, because it is never returned. */
   legacyKey?: Buffer;
 };
 
@@ -63,7 +63,7 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
   };
 }
 
-/** Omitted members keep the stored value. A policy replaces the numbers, and `null` removes it. */
+/** Omitted members keep the stored value. A policy replaces the numbers, and a null policy removes the policy. */
 function mergedRetry(
   before: RetrySettings | null,
   { policy, max_attempts: maxAttempts, schedule }: RetryChanges,
@@ -82,12 +82,12 @@ export function settingsOf(row: Settings): Settings {
   return { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature };
 }
 
-/** True if a new probe is needed: the address or the connection settings of the type have changed. */
+/** True if the target must be probed again: its address or the connection settings of its type have changed. */
 export function movesTarget(before: Settings, after: Settings): boolean {
   return before.url !== after.url || !isDeepStrictEqual(adapterConfig(before.config), adapterConfig(after.config));
 }
 
-/** Errors that do not depend on the adapter. Headers are checked as far as is possible without secrets. */
+/** Returns errors that do not depend on the adapter. Headers are checked as far as possible without secret values. */
 export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
   return [
@@ -108,7 +108,7 @@ function retryFaults(retry: RetrySettings | null): Fault[] {
   ];
 }
 
-/** The part that the type's adapter knows. Posthorn handles the circuit breaker itself, for all types. */
+/** Returns the config without the circuit breaker, which Posthorn handles itself for all types. */
 export function adapterConfig(config: Record<string, unknown>): Record<string, unknown> {
   const { circuit_breaker: _ours, ...theirs } = config;
   return theirs;

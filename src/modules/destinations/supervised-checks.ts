@@ -15,7 +15,7 @@ const CHECKS: ReadonlySet<unknown> = new Set<ProbeReport['check']>([
 
 const logger = new Logger('Adapters');
 
-/** If the adapter throws or returns an invalid list, that counts as an error. */
+/** Returns the adapter's faults. An adapter that throws or returns an invalid list counts as an error. */
 export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   try {
     const faults: unknown = adapter.check(draft);

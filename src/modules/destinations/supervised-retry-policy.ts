@@ -7,7 +7,7 @@ import {
   RETRY_STEP_SECONDS_MAX,
 } from '#modules/destinations/retry-policies.contract.js';
 
-/** Maximum duration of a policy's decision. It blocks the event loop, so a slower policy is suspended for a while. */
+/** Maximum duration of a decision. It blocks the event loop, so a policy that takes longer is suspended for a while. */
 const RULING_MS_MAX = 50;
 const LEFT_ALONE_MS = 60_000;
 const COMPLAINTS_EVERY_MS = 60_000;
@@ -16,14 +16,14 @@ const NAME = /^[a-z][a-z0-9._-]{0,63}$/;
 const logger = new Logger('Extensions');
 
 export interface Supervision {
-  /** Monotonic. */
+  /** Milliseconds on a monotonic clock. */
   elapsedMs: () => number;
   failed: () => void;
 }
 
 /**
- * Keeps a policy's code from harming deliveries: if it throws, returns an invalid value or is slow, its schedule
- * applies, which was validated at the start. Throws for an invalid policy.
+ * Protects deliveries from a policy's code: if the code throws, returns an invalid value or is slow, the policy's
+ * schedule applies, which was validated at the start. Throws for an invalid policy.
  */
 export function supervised(policy: NamedRetryPolicy, supervision: Supervision): RuledRetryPolicy {
   const { maxAttempts, scheduleSeconds } = policy;
@@ -105,7 +105,7 @@ function isWhole(value: unknown, min: number, max: number): boolean {
   return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-/** For a log line. Catches the rejection of a promise, because it would end the process. */
+/** Describes a value for a log line. Catches a promise's rejection, which would otherwise end the process. */
 function nameOf(value: unknown): string {
   if (!(value instanceof Promise)) return typeof value === 'number' ? String(value) : typeof value;
   value.catch(() => undefined);

@@ -7,11 +7,11 @@ import { adapterConfig, failureThreshold } from './settings.js';
 
 export interface Opened extends Pick<Target, 'credentials' | 'retry'> {
   keys: OpenedKeys;
-  /** Filled with the values of the secrets. */
+  /** Headers with secret references replaced by the secrets' values. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** The signing keys are selected by the clock on every access. */
+/** The target selects its signing keys by the current time on every access. */
 export function targetOf(
   row: DestinationEntity,
   { keys, credentials, headers, retry }: Opened,

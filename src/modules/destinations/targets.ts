@@ -51,7 +51,7 @@ export class CachedTargets extends Targets {
   }
 }
 
-/** Hides destinations that belong to a customer's endpoint from callers who give an id. */
+/** Returns null for the destination of a customer's endpoint, so that callers cannot access it by id. */
 function listed(target: Target | null): Target | null {
   return target?.ownerId === null ? target : null;
 }

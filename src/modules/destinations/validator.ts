@@ -17,7 +17,7 @@ export class Validator {
     private readonly reachability: Reachability,
   ) {}
 
-  /** Throws 404 if there is none. */
+  /** Throws 404 if the destination does not exist. */
   async validate(tenant: Tenant, id: Id): Promise<ValidationReport> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw notFound('destination');

@@ -3,48 +3,48 @@ import type { Id } from '#kernel/ids.js';
 
 export interface SendingDomain {
   id: Id;
-  /** Lower case, in A-labels (RFC 5890). */
+  /** Host name in lower case, in A-labels (RFC 5890). */
   domain: string;
   /** `bounce.<domain>` once its records are verified, otherwise the platform's host. Null without a platform domain. */
   returnPathHost: string | null;
 }
 
-/** Shared by the whole platform. The operator's zone publishes its public half (contract, section 10). */
+/** DKIM key shared by the whole platform. The operator's zone publishes its public key (contract, section 10). */
 export interface DkimKey {
   selector: string;
-  /** RSA, 2048 bits. */
+  /** RSA key of 2048 bits. */
   privateKey: KeyObject;
 }
 
 export abstract class SendingDomains {
   /**
-   * Verified domain with exactly this host, never a parent domain. Null if there is none, or if it may not send. Throws
-   * 503 while storage is unavailable.
+   * Returns the verified domain with exactly this host, never a parent domain. Null if there is none, or if the domain
+   * may not send. Throws 503 while storage is unavailable.
    */
   abstract find(environmentId: number, host: string): Promise<SendingDomain | null>;
 
-  /** The first call creates the key. It is stored encrypted. */
+  /** Returns the current key. The first call creates the key, which is stored encrypted. */
   abstract signingKey(): Promise<DkimKey>;
 }
 
 export abstract class ReceivingDomains {
-  /** Verified domain of kind `email` with this host, across all environments. */
+  /** Returns the verified domain of kind `email` with this host, across all environments. */
   abstract find(host: string): Promise<{ environmentId: number; domainId: Id } | null>;
 
-  /** Null if aliases cannot be created on the domain, because it does not receive mail. */
+  /** Returns null if the domain does not receive mail, because aliases cannot be created on it then. */
   abstract ofEnvironment(environmentId: number, domainId: Id): Promise<{ domain: string } | null>;
 }
 
 /** Lists the users of domains (aliases, endpoints), so that a domain in use is neither deleted nor converted. */
 export abstract class DomainUsers {
-  /** In the form of `details.used_by`. Empty if the domain is not in use. */
+  /** Returns users in the form of `details.used_by`. Empty if the domain is not in use. */
   abstract usersOf(environmentId: number, domainId: Id): Promise<string[]>;
 }
 
 export interface CustomHost {
   environmentId: number;
   domainId: Id;
-  /** Lower case, in A-labels. */
+  /** Host name in lower case, in A-labels. */
   host: string;
   /** Whether the host accepts requests now: it is verified, and no other environment holds it. */
   isServing: boolean;
@@ -57,6 +57,6 @@ export abstract class CustomHosts {
   /** `host` is in lower case, without a port. A change takes effect in every process within about five seconds. */
   abstract serving(host: string): CustomHost | null;
 
-  /** Verified or not. */
+  /** Returns the environment's hosts, verified or not. */
   abstract ofEnvironment(environmentId: number): Promise<CustomHost[]>;
 }

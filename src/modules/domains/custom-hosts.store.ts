@@ -31,7 +31,7 @@ export class CustomHostsStore {
     return this.database.query<CustomHost>(SERVING);
   }
 
-  /** In order of creation, verified or not. */
+  /** Returns hosts in order of creation, verified or not. */
   ofEnvironment(environmentId: number): Promise<CustomHost[]> {
     return this.database.query<CustomHost>(OF_ENVIRONMENT, [environmentId]);
   }

@@ -4,7 +4,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 export interface StoredDkimKey {
   selector: string;
   publicKey: string;
-  /** PKCS #8, encrypted. */
+  /** Private key in PKCS #8, encrypted. */
   privateKey: Buffer;
   /**
    * `current` signs. `idle` may still verify signatures of mail in flight. `next` signs once its record is published.
@@ -32,7 +32,7 @@ const PUT: Statement = {
     set public_key = excluded.public_key, private_key = excluded.private_key, state = excluded.state, made_at = now()`,
 };
 
-/** Makes the current key idle before another one becomes current, because at most one key may be current. */
+/** Makes the current key idle before another key becomes current, because at most one key may be current. */
 const RETIRE: Statement = {
   name: 'dkim_keys.retire',
   text: `update dkim_keys set state = 'idle' where state = 'current'`,
@@ -51,8 +51,8 @@ export class DkimKeysStore {
   }
 
   /**
-   * Excludes other creations and rotations of keys. The transaction is always separate: a cached key must not disappear
-   * when a caller's transaction rolls back.
+   * Prevents concurrent creations and rotations of keys. Always uses its own transaction: a cached key must not
+   * disappear when a caller's transaction rolls back.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.unitOfWork(() =>

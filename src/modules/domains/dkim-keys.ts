@@ -21,7 +21,7 @@ interface Known {
 const MODULUS_BITS = 2048;
 const generate = promisify(generateKeyPair);
 
-/** One pair for each selector, created once, on first use, and stored encrypted. */
+/** Manages one key pair for each selector, created once, on first use, and stored encrypted. */
 @Injectable()
 export class DkimKeys {
   private known: Promise<Known> | null = null;
@@ -36,17 +36,17 @@ export class DkimKeys {
     notifications.on('dkim', () => (this.known = null));
   }
 
-  /** At most five seconds old. */
+  /** Returns the signing key, from a cache that is at most five seconds old. */
   async signing(): Promise<DkimKey> {
     return (await this.current()).signing;
   }
 
-  /** Ordered by selector. */
+  /** Returns the public keys, ordered by selector. */
   async published(): Promise<readonly ListedDkimKey[]> {
     return (await this.current()).keys.map(({ selector, publicKey, state }) => ({ selector, publicKey, state }));
   }
 
-  /** Uses the selector that is not current. The key signs after `promote`, once its record is published. */
+  /** Creates a key for the other selector. The key signs after `promote`, once its record is published. */
   async prepareNext(): Promise<DkimPublicKey> {
     await this.current();
     const made = await makeKey();
@@ -90,14 +90,13 @@ export class DkimKeys {
     if (current === undefined) throw new Error('None of the DKIM keys is the current one.');
     const der = this.vault.open(current.privateKey, contextOf(current.selector));
     const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    // A signature that does not match its published record would make receivers reject all mail. It is better to send
-    // none.
+    // If a signature does not match its published record, receivers reject all mail. Sending no mail is better.
     if (publicTextOf(privateKey) !== current.publicKey)
       throw new Error(`The DKIM key of ${current.selector} does not belong to its record.`);
     return { keys, signing: { selector: current.selector, privateKey } };
   }
 
-  /** Creates the keys before it takes the lock, because that takes a second. The loser of the race discards its own. */
+  /** Creates the keys before locking, because creation takes a second. The loser of a race discards its keys. */
   private async begin(): Promise<StoredDkimKey[]> {
     const made = await Promise.all(DKIM_SELECTORS.map(() => makeKey()));
     return this.store.locked(async () => {

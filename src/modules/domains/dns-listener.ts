@@ -9,19 +9,19 @@ import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import { replyTo } from './zone-replies.js';
 
-/** Limits for one network. Above `WHOLE` an answer only asks to retry over TCP. Above `SHORT` there is no answer. */
+/** Limits per network. Above `WHOLE`, a reply only asks the client to retry over TCP. Above `SHORT`, none is sent. */
 const WHOLE = { count: 100, periodMs: 1_000 };
 const SHORT = { count: 200, periodMs: 1_000 };
 const NETWORKS_MAX = 10_000;
 const CONNECTIONS_MAX = 100;
 const IDLE_MS = 10_000;
-/** Much larger than a question with its options. */
+/** Maximum size of a query. Real questions, even with options, are much smaller. */
 const QUERY_BYTES_MAX = 2_048;
 const PORT_TRIES = 10;
 
 /**
- * Answers only for the zone of PLATFORM_DOMAIN, over UDP and TCP, and does not query other servers. Rate limits and
- * short answers make it useless for amplification to spoofed addresses.
+ * Responds only for the zone of PLATFORM_DOMAIN, over UDP and TCP, and never queries other servers. Rate limits and
+ * short replies make it useless for amplification to spoofed addresses.
  */
 @Injectable()
 export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -92,8 +92,8 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private serve(socket: Socket): void {
-    // `maxConnections` is unsuitable: with several processes behind one port, a full one passes the connection on, and
-    // so does the next.
+    // `maxConnections` is unsuitable: with several processes on one port, a full process passes the connection to the
+    // next, which may be full too.
     if (this.connections.size >= CONNECTIONS_MAX) return void socket.destroy();
     this.connections.add(socket);
     let held = Buffer.alloc(0);
@@ -129,7 +129,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     return limiter.count('dns', [{ id: networkOf(address), quota }]).allowed;
   }
 
-  /** During a storage outage it returns the previous zone, or null if there is none. */
+  /** Returns the zone's records. During a storage outage, returns the previous ones, or null if there are none. */
   private async records(): Promise<readonly ZoneRecord[] | null> {
     try {
       const dkim = await this.keys.published();
@@ -148,7 +148,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/** A /24 of IPv4 or a /56 of IPv6, since one client may have many neighbouring addresses. */
+/** Returns the /24 of an IPv4 or the /56 of an IPv6 address, since one client may have many neighbouring addresses. */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain.split('.').slice(0, 3).join('.');

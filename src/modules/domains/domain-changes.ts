@@ -36,11 +36,11 @@ export class DomainChanges {
     private readonly discovery: DiscoveryService,
   ) {}
 
-  /** Throws 404, 422 for a webhook domain, and 409 for mail on another server or an alias that receives on it. */
+  /** Throws 404, 422 for a webhook domain, and 409 if another server gets the mail or an alias uses the domain. */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
     if (found === null) throw notFound('domain');
-    // Outside of a transaction, which must not wait for name servers.
+    // Runs before the transaction, which must not wait for name servers.
     if (found.kind === 'email-send' && kind === 'email') await this.gate.pass(found, isMxAcknowledged);
     const platform = await this.zone.names();
     const row = await this.database.transaction(async () => {
@@ -79,7 +79,7 @@ export class DomainChanges {
     return this.domains.view(row);
   }
 
-  /** Throws 404, also for a repeated call, and 409 if the domain is in use. */
+  /** Throws 409 if the domain is in use, and 404 if it does not exist, for example on a repeated call. */
   async remove({ environmentId }: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(environmentId, id);
@@ -92,7 +92,7 @@ export class DomainChanges {
   /** Throws 409 if the domain is in use. This transaction locks the row, so a new user waits for it. */
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];
-    // Sequentially, because they share one transaction and so one connection.
+    // Runs sequentially, because all calls share one transaction and so one connection.
     for (const users of providersExtending(this.discovery, DomainUsers))
       used.push(...(await users.usersOf(environmentId, id)));
     if (used.length > 0) throw conflict(message, { used_by: used.slice(0, USERS_SHOWN_MAX) });

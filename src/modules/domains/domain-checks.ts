@@ -9,9 +9,7 @@ import { judgedKey } from './domain-view.js';
 import type { DomainEntity } from './domains.entities.js';
 import { type DomainPlace, DomainsStore } from './domains.store.js';
 
-/**
- * Result of a check. `void` if another process checked the domain, or if the domain was changed or deleted meanwhile.
- */
+/** Result of a check. `void` if another process checked the domain, or if it was changed or deleted meanwhile. */
 export type CheckOutcome = 'verified' | 'incomplete' | 'unanswered' | 'void';
 
 /** Lease of a check. If its process dies, other processes can check the domain after this time. */
@@ -21,7 +19,7 @@ const REST_SECONDS_MIN = 5;
 const TAKEN =
   'Another environment of this installation has verified this domain. Delete it there first, or ask the operator who owns it.';
 
-/** Checks of one domain never run in two processes at once. */
+/** Checks domains. One domain is never checked by two processes at once. */
 @Injectable()
 export class DomainChecks {
   constructor(
@@ -32,14 +30,14 @@ export class DomainChecks {
     private readonly clock: Clock,
   ) {}
 
-  /** Does nothing while a check is running, or if one ended within the last seconds. */
+  /** Checks a domain on request. Does nothing while a check runs, or if one ended within the last few seconds. */
   async ask(place: DomainPlace): Promise<void> {
     // A lease that other processes see at once. Name servers may take seconds, and no transaction should wait for them.
     const isClaimed = await this.database.unitOfWork(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
     if (isClaimed) await this.run(place, true);
   }
 
-  /** For a domain that the caller has claimed. A failure ends the claim, and the next check is due in a minute. */
+  /** Checks a domain that the caller has claimed. A failure ends the claim and schedules the next check in a minute. */
   async run(place: DomainPlace, isAsked: boolean): Promise<CheckOutcome> {
     try {
       const row = await this.store.find(place.environmentId, place.id);
@@ -53,7 +51,7 @@ export class DomainChecks {
     }
   }
 
-  /** A result for an older version of the domain is discarded, because it says nothing about the current one. */
+  /** Discards a result for an older version of the domain, because it says nothing about the current version. */
   private async record(
     looked: DomainEntity,
     seen: readonly JudgedDnsRecord[],

@@ -23,7 +23,7 @@ export class DomainRecords {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Concurrent, one query for each record. */
+  /** Looks up all records concurrently, with one query for each. */
   async look(row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>): Promise<JudgedDnsRecord[]> {
     const platform = await this.zone.names();
     const records = recordsOf(row, platform);
@@ -55,9 +55,7 @@ export class DomainRecords {
   }
 }
 
-/**
- * Queries count against the environment's share, so that an environment with silent name servers delays only itself.
- */
+/** Names the environment whose quota the queries use, so that its silent name servers delay only itself. */
 function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
   return `environment ${environmentId}`;
 }

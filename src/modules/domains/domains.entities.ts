@@ -3,7 +3,7 @@ import type { DomainKind, Judgement } from '#engine/mail/dns-records.js';
 import type { DomainState } from '#engine/mail/domain-state.js';
 import type { Id } from '#kernel/ids.js';
 
-/** The domain's records are derived from these columns. */
+/** A customer's domain. Its DNS records are derived from these columns. */
 @Entity('domains')
 @Check('domains_kind_check', `kind in ('webhook', 'email', 'email-send')`)
 @Check('domains_state_check', `state in ('pending-dns', 'verified', 'failed')`)
@@ -19,7 +19,7 @@ export class DomainEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'domains_pkey' })
   id: Id;
 
-  /** Lower case, in A-labels. */
+  /** Host name in lower case, in A-labels. */
   @Column('text')
   host: string;
 
@@ -33,7 +33,7 @@ export class DomainEntity {
   @Column('text')
   token: string;
 
-  /** Whether this environment was the first of the installation to prove ownership. */
+  /** True if this environment was the first one of the installation to prove ownership of the host. */
   @Column('boolean', { name: 'is_owner' })
   isOwner: boolean;
 
@@ -51,7 +51,7 @@ export class DomainEntity {
   @Column('jsonb')
   judged: Record<string, Judgement>;
 
-  /** Seconds without interruption in which a required record was missing. Excludes time without DNS answers. */
+  /** Uninterrupted time in seconds during which a required record was missing. Excludes time without DNS answers. */
   @Column('int', { name: 'missing_seconds' })
   missingSeconds: number;
 
@@ -59,7 +59,7 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'missing_seen_at', nullable: true })
   missingSeenAt: Date | null;
 
-  /** Since the state or the kind changed. */
+  /** Number of checks since the state or the kind changed. */
   @Column('int')
   checks: number;
 
@@ -69,11 +69,11 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'next_check_at' })
   nextCheckAt: Date;
 
-  /** Lease of the process that checks the domain. It expires if that process dies. */
+  /** End of the lease of the process that checks the domain. The lease expires if that process dies. */
   @Column('timestamptz', { name: 'claimed_until', nullable: true })
   claimedUntil: Date | null;
 
-  /** Increases with every change of the kind. Results of checks for an older version are discarded. */
+  /** Increases when the kind changes. Results of checks for an older version are discarded. */
   @Column('int')
   version: number;
 

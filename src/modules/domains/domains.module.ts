@@ -20,7 +20,7 @@ import { RecheckLoop } from './recheck-loop.js';
 import { VerifiedReceivingDomains, VerifiedSendingDomains } from './verified-domains.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
-/** Global, because it depends on no other module, and every kind of target must recognise Posthorn's hosts. */
+/** Global, because every kind of target must recognise Posthorn's hosts. It depends on no other module. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

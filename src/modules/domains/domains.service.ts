@@ -44,7 +44,7 @@ export class DomainsService {
     return this.view(row);
   }
 
-  /** A check of the last five seconds is not repeated. Throws 404. */
+  /** Checks the domain, unless it was checked within the last five seconds. Throws 404. */
   async verify(tenant: Tenant, id: Id): Promise<DomainView> {
     await this.find(tenant, id);
     await this.checks.ask({ environmentId: tenant.environmentId, id });

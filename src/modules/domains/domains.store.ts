@@ -48,7 +48,7 @@ const REMOVE: Statement = {
   text: 'delete from domains where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Requires that the domain is not claimed and was not checked within the given seconds. */
+/** Claims a domain that is not claimed and was not checked within the given seconds. */
 const CLAIM_ONE: Statement = {
   name: 'domains.claim_one',
   // Index domains_pkey.
@@ -61,8 +61,8 @@ const CLAIM_ONE: Statement = {
 };
 
 /**
- * Claims a few due domains of every environment, so that one with silent name servers delays no other. If two processes
- * claim a row at once, the second one re-evaluates the condition and skips it.
+ * Claims a few due domains of each environment, so that silent name servers of one environment do not delay others. If
+ * two processes claim a row at once, the second one re-evaluates the condition and skips the row.
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',
@@ -102,7 +102,7 @@ const OVERDUE: Statement = {
   text: `select coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds from domains where next_check_at <= now()`,
 };
 
-/** Changes of a host's availability are announced in the same transaction, so that all nodes refresh caches. */
+/** Announces changes of a host's availability in the same transaction, so that all nodes refresh their caches. */
 @Injectable()
 export class DomainsStore {
   constructor(
@@ -126,7 +126,7 @@ export class DomainsStore {
     return row ?? { count: 0, takenBy: null };
   }
 
-  /** Another domain of this environment counts as well. */
+  /** Returns whether another domain owns the host, in any environment, including this one. */
   async isOwnedElsewhere({
     host,
     environmentId,
@@ -156,7 +156,7 @@ export class DomainsStore {
     await this.rows().insert(row);
   }
 
-  /** Runs in the caller's transaction. */
+  /** Updates the row in the caller's transaction. */
   async update(row: DomainEntity, changes: DomainColumns): Promise<DomainEntity> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };

@@ -6,8 +6,8 @@ import { CustomHostsStore } from './custom-hosts.store.js';
 const RETRY_MS = 1_000;
 
 /**
- * All hosts that accept requests, cached with about 200 bytes each, so that routing needs no query. They are reloaded
- * when a change is announced, and every second while it is unknown whether announcements arrive.
+ * Caches all hosts that accept requests (about 200 bytes each), so that routing needs no query. Reloads them when a
+ * change is announced, and every second while it is unknown whether announcements arrive.
  */
 @Injectable()
 export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, OnApplicationShutdown {

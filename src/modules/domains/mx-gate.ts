@@ -12,7 +12,7 @@ export class MxGate {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Throws 409 with `details.mx` if mail goes to another server or this is unknown, unless acknowledged. */
+  /** Throws 409 with `details.mx` if another server may receive the domain's mail, unless acknowledged. */
   async pass(host: { environmentId: number; host: string }, isAcknowledged: boolean): Promise<void> {
     if (isAcknowledged) return;
     const answer = await this.records.mx(host);

@@ -13,13 +13,13 @@ export class PlatformZone {
     private readonly keys: DkimKeys,
   ) {}
 
-  /** PLATFORM_DOMAIN, or null if it is a name that is not publicly resolvable. */
+  /** PLATFORM_DOMAIN, or null if that name is not publicly resolvable. */
   get domain(): string | null {
     const { platformDomain } = this.config;
     return platformDomain.includes('.') ? platformDomain : null;
   }
 
-  /** Receives incoming mail and reports about sent mail. */
+  /** Host that receives incoming mail and reports about sent mail. */
   get mailHost(): string {
     return this.domain === null ? this.ownHost : mailHost(this.domain);
   }

@@ -6,7 +6,7 @@ import { DomainsMetrics } from './domains.metrics.js';
 import { CHECK_IN_MS, type DomainPlace, DomainsStore } from './domains.store.js';
 
 const REST_MS = 2_000;
-/** They are checked concurrently, each within ten seconds. */
+/** Maximum number of domains per run. They are checked concurrently, each within ten seconds. */
 const TURN_MAX = 48;
 const TURN_OF_ONE_MAX = 6;
 
@@ -23,7 +23,7 @@ export class RecheckLoop {
   async checkDue(): Promise<LoopDelay | undefined> {
     const due = await this.store.claimDue(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     const failures = (await Promise.all(due.map((place) => this.check(place)))).filter((error) => error !== null);
-    // One failure is logged, with the loop's backoff. Each domain that could not be checked is due again by itself.
+    // Logs one failure and applies the loop's backoff. Each domain that could not be checked becomes due again anyway.
     if (failures.length > 0) throw failures[0] as Error;
     return due.length === TURN_MAX ? { restMs: 0 } : undefined;
   }

@@ -1,10 +1,10 @@
 import packet from 'dns-packet';
 import { answerFrom, type ZoneRecord } from '#engine/mail/platform-zone.js';
 
-/** Over TCP an answer has no size limit. */
+/** Transport of a query. Over TCP, a reply has no size limit. */
 export interface QueryWay {
   isUdp: boolean;
-  /** Over the client's quota: the reply only repeats the question and asks to retry over TCP. */
+  /** True if the client exceeds its quota: the reply only repeats the question and asks to retry over TCP. */
   isShort: boolean;
 }
 
@@ -18,7 +18,7 @@ const FLAG_RESPONSE = 0x8000;
 const FLAG_AUTHORITATIVE = 0x0400;
 const FLAG_TRUNCATED = 0x0200;
 const FLAG_RECURSION_DESIRED = 0x0100;
-/** Limits without EDNS, and for a size that passes most networks without fragmentation (DNS flag day 2020). */
+/** Maximum reply size without EDNS, and the size that most networks pass without fragmentation (DNS flag day 2020). */
 const UDP_BYTES_PLAIN = 512;
 const UDP_BYTES_MAX = 1_232;
 /** Zone transfers and obsolete mail queries are refused. */
@@ -67,7 +67,7 @@ function wholeReply(
   isExtended: boolean,
 ): Buffer {
   const [start] = zone;
-  // A negative answer contains the zone's SOA, which says how long it may be cached (RFC 2308).
+  // A negative reply contains the zone's SOA, which says how long the reply may be cached (RFC 2308).
   const authorities =
     answer.records.length > 0 || start?.type !== 'SOA'
       ? []
@@ -77,7 +77,7 @@ function wholeReply(
     id: query.readUInt16BE(0),
     flags: FLAG_AUTHORITATIVE | (query.readUInt16BE(2) & FLAG_RECURSION_DESIRED) | CODES[answer.code],
     questions: [{ name, type: type as packet.RecordType, class: 'IN' }],
-    // The answer repeats the name in the case of the question.
+    // The reply repeats the name in upper or lower case as in the question.
     answers: answer.records.map((record) => packetRecord(record, name)),
     authorities,
     additionals: isExtended
@@ -152,7 +152,7 @@ function questionOf(query: Buffer): Question | null {
   };
 }
 
-/** Returns the maximum size of an answer over UDP, or null for a query that cannot be parsed to its end. */
+/** Returns the maximum size of a reply over UDP, or null for a query that cannot be parsed completely. */
 function udpBytesOf(query: Buffer): { bytes: number; isExtended: boolean } | null {
   if (query.readUInt16BE(6) + query.readUInt16BE(8) + query.readUInt16BE(10) === 0)
     return { bytes: UDP_BYTES_PLAIN, isExtended: false };
@@ -181,7 +181,7 @@ const TYPES: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 
-/** Unknown types have the form that `dns-packet` uses. */
+/** Returns the type's name. An unknown type has the form that `dns-packet` uses. */
 function typeName(type: number): string {
   return TYPES[type] ?? `UNKNOWN_${type}`;
 }

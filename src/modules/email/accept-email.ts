@@ -25,7 +25,7 @@ export interface AcceptedEmail {
   status: ShownStatus;
 }
 
-/** The request's idempotency key, and the answer that is stored for it in the commit of the email's event. */
+/** The request's idempotency key, and the response that is stored for it when the email's event is committed. */
 export interface AcceptedOnce {
   request: IdempotentRequest;
   answer: (email: AcceptedEmail) => StoredAnswer;
@@ -109,13 +109,13 @@ export class AcceptEmail {
     };
   }
 
-  /** False for an email without any recipient to send to, which is reported immediately. */
+  /** Returns false also if no recipient is left to send to, because that is reported immediately. */
   private async isForLater(environmentId: number, draft: EmailDraft): Promise<boolean> {
     if (draft.scheduledAt === null || draft.scheduledAt.getTime() <= this.clock.nowMs()) return false;
     return !(await this.composition.isSuppressed(environmentId, draft));
   }
 
-  /** Committed with the request's idempotency key, if any: the HTTP layer then provides a unit of work. */
+  /** Commits with the request's idempotency key, if any: the HTTP layer then provides a transaction. */
   private async schedule(
     environmentId: number,
     id: Id,

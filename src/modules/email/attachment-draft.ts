@@ -10,11 +10,11 @@ const TYPE =
   /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*$/i;
 const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
 
-/** The `resend` package calls the field `url` `path`. */
+/** Field names. The `resend` package uses `path` for our field `url`. */
 const NAMES: FieldNames = {
   known: new Set(['filename', 'content_type', 'content', 'url', 'content_id']),
   aliases: { contentType: 'content_type', contentId: 'content_id', path: 'url' },
-  // Only base64 is supported.
+  // Rejected, because only base64 is supported.
   refused: new Set(['encoding']),
 };
 
@@ -26,7 +26,7 @@ export interface AttachmentDraft {
   source: { bytes: Buffer } | { url: string };
 }
 
-/** Collects all errors. Pure. */
+/** Parses attachments and collects all errors. Pure. */
 export function readAttachments(given: unknown): { attachments: AttachmentDraft[]; faults: Fault[] } {
   if (given === undefined) return { attachments: [], faults: [] };
   if (!Array.isArray(given)) return { attachments: [], faults: [{ path: 'attachments', message: 'must be a list' }] };
@@ -44,7 +44,7 @@ export function readAttachments(given: unknown): { attachments: AttachmentDraft[
 
 export const TOO_LARGE = `The attachments of a request must have at most ${ATTACHMENT_BYTES_MAX / 1024 / 1024} MB in total after decoding.`;
 
-/** Only attachments included in the request count. */
+/** Returns the total size of attachments included in the request. Attachments at URLs are not counted. */
 export function decodedBytes(attachments: readonly AttachmentDraft[]): number {
   return attachments.reduce((sum, { source }) => sum + ('bytes' in source ? source.bytes.length : 0), 0);
 }
@@ -92,7 +92,7 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
 
 type AddFault = (name: string, message: string) => null;
 
-/** Accepts only the canonical form of base64: decoders differ on others, so other bytes could be sent. */
+/** Accepts only canonical base64: decoders disagree about other forms, so different bytes could be sent. */
 function bytesOf(content: unknown, fault: AddFault): { bytes: Buffer } | null {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'base64') : null;
   if (bytes === null || bytes.toString('base64') !== content)

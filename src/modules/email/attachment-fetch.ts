@@ -5,12 +5,12 @@ import { type Fault, invalid } from '#kernel/errors.js';
 import type { ComposedAttachment } from '#mail/compose.js';
 import { type AttachmentDraft, TOO_LARGE } from './attachment-draft.js';
 
-/** For all fetches of one email together. */
+/** Maximum time for all fetches of one email together. */
 const FETCH_MS_MAX = 10_000;
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 const OCTETS = 'application/octet-stream';
 
-/** All emails of the request share it. */
+/** Remaining size limit, shared by all emails of the request. */
 export interface FetchAllowance {
   bytes: number;
 }

@@ -1,7 +1,7 @@
 import type { FactKind } from '#engine/mail/recipient-state.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A delivery event of one recipient of an email, reported by an SMTP reply, a report or a provider's notification. */
+/** A delivery event of one recipient, from an SMTP reply, a report or a provider's notification. */
 export interface EmailFact {
   /** The address as it appears in the email. Case and the form of the domain do not matter. */
   address: string;
@@ -10,13 +10,13 @@ export interface EmailFact {
   subtype: string | null;
   /** Text of the report, sanitized, at most 1 KB. */
   detail: string | null;
-  /** For a bounce: true if the address is permanently refused, so that it is suppressed. */
+  /** For a bounce: true if the address is permanently rejected and must be suppressed. */
   isPermanent: boolean;
 }
 
 /**
- * The single entry point for delivery events of all sources: attempts, bounce and complaint reports, providers.
- * Delivery events may arrive in any order and more than once.
+ * The single entry point for delivery events of all sources: attempts, bounce and complaint reports, providers. Events
+ * may arrive in any order and more than once.
  */
 export abstract class EmailFacts {
   /**
@@ -30,43 +30,43 @@ export abstract class EmailFacts {
 export interface IncomingReport {
   /** From the signed return path (`ReturnAddresses`). Null for mail to one of the operator's addresses. */
   environmentId: number | null;
-  /** Null together with `environmentId`. */
+  /** Null if `environmentId` is null. */
   emailId: Id | null;
-  /** RCPT TO. */
+  /** Address in RCPT TO. */
   recipient: string;
-  /** MAIL FROM; empty for the null sender, which reports use. */
+  /** Address in MAIL FROM. Empty for the null sender, which reports use. */
   envelopeFrom: string;
   receivedFrom: string;
 }
 
 /** Reports about mail that Posthorn sent: bounces, delays, complaints, and any other mail to the report addresses. */
 export abstract class IncomingReports {
-  /** The receiving side must refuse larger reports with 552 5.3.4. */
+  /** Maximum size of a report. The receiving side must reject larger ones with 552 5.3.4. */
   static readonly BYTES_MAX = 1_048_576;
 
   /**
-   * Committed when it resolves. `raw` is the received message, at most `BYTES_MAX`. A repeated report (the sender did
-   * not receive the reply) is stored once. Throws while storage is unavailable.
+   * Stores a report, which is committed when this resolves. `raw` is the received message, at most `BYTES_MAX`. A
+   * repeated report (the sender did not receive the reply) is stored once. Throws while storage is unavailable.
    */
   abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
 }
 
 export abstract class SentEmails {
-  /** Addresses in a stable order. Null if the email was erased or does not exist (any more). */
+  /** Returns addresses in a stable order. Null if the email was erased or does not exist (any more). */
   abstract recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null>;
 
-  /** Null if the message was erased, is not composed, or is gone. Throws 503 while storage is unavailable. */
+  /** Returns null if the message was erased, is not composed yet, or no longer exists. Throws 503 during an outage. */
   abstract rawOf(environmentId: number, emailId: Id): Promise<Buffer | null>;
 
-  /** Searches all environments, for sources that name an email but no environment. */
+  /** Searches all environments, for sources that give an email's id but no environment. */
   abstract environmentOf(emailId: Id): Promise<number | null>;
 
   /** Searches all environments for the email that a provider accepted under this id. */
   abstract ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null>;
 
   /**
-   * The `b=` value of the DKIM signature without white space; null if the message is gone. A report that contains it
-   * proves that its sender has seen the message; knowing the Message-ID does not.
+   * Returns the `b=` value of the DKIM signature without white space, or null if the message no longer exists. A report
+   * with this value proves that its sender has seen the message. Knowing the Message-ID proves nothing.
    */
   abstract signatureOf(environmentId: number, emailId: Id): Promise<string | null>;
 }
@@ -74,17 +74,17 @@ export abstract class SentEmails {
 export interface NamedEmail {
   environmentId: number;
   emailId: Id;
-  /** Positions in `SentEmails.recipientsOf`; null for a return path of an older build, which has none. */
+  /** Positions in `SentEmails.recipientsOf`. Null for a return path of an older build, which contains no positions. */
   places: readonly number[] | null;
 }
 
 /** Return paths: the addresses that receive the bounces of sent emails. */
 export abstract class ReturnAddresses {
   /**
-   * The email whose mail goes to `IncomingReports`. Null for an address that Posthorn did not issue; if it looks like a
-   * return path, refuse it with 550 5.1.1.
+   * Returns the email that the return path belongs to. Null for an address that Posthorn did not issue. If `isMeant` is
+   * true for such an address, reject it with 550 5.1.1.
    */
   abstract read(localPart: string): NamedEmail | null;
-  /** True for the form of a return path, which is reserved. `read` decides whether the address is valid. */
+  /** True if the address has the reserved form of a return path. `read` decides whether it is valid. */
   abstract isMeant(localPart: string): boolean;
 }

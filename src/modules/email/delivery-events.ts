@@ -6,15 +6,15 @@ import type { EmailState, NewEmail, StoredRecipient, TimelineItem } from './emai
 export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
   isChanged: boolean;
-  /** An address appears once for a bounce and once for a complaint, however often the email is reported. */
+  /** Addresses to suppress: each at most once for bounces and once for complaints, even if reports are repeated. */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
-  /** Recipients that entered one of these states just now, for which system events are due. */
+  /** Recipients that just entered one of these states, for which system events must be created. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
   /** True if a message that was handed over turned out not to have reached its recipient. */
   isLateFailure: boolean;
 }
 
-/** Subtype of an event that reports a delay: the message is in transit and later than usual. */
+/** Subtype of an event that reports a delay: the message is in transit longer than usual. */
 export const DELAYED = 'delayed';
 /** Event types that appear in the timeline. Deferrals are shown as attempts instead. */
 const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
@@ -25,11 +25,11 @@ const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> =
   rejected: 'rejected',
   suppressed: 'rejected',
 };
-/** Room for fifty recipients with every kind of event and several subtypes. Later events are not added. */
+/** Maximum length: fifty recipients with every kind of event and several subtypes. Later events are not added. */
 const TIMELINE_MAX = 500;
 const HANDED_OVER = new Set(['sent', 'delivered']);
 
-/** In order. Ignores events for addresses that are not recipients. Pure. */
+/** Applies events in order. Ignores events for addresses that are not recipients. Pure. */
 export function applyDeliveryEvents(
   state: Pick<EmailState, 'recipients' | 'timeline'>,
   facts: readonly EmailFact[],
@@ -87,7 +87,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
 }
 
-/** Complaints count even if the row does not say so, because rows of older builds do not record it. */
+/** Complaints count as suppressed even if the row does not say so, because older builds did not store it. */
 function isCounted(
   { suppressedFor }: StoredRecipient,
   before: StoredRecipient['state'],
@@ -96,7 +96,7 @@ function isCounted(
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
-/** False if the event is already in the timeline. */
+/** Adds an event to the timeline. Returns false if it is there already, is not shown, or exceeds the limit. */
 function tell(timeline: TimelineItem[], recipient: string, { kind, subtype, detail }: EmailFact, at: string): boolean {
   const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TOLD[kind];
   if (type === undefined || timeline.length >= TIMELINE_MAX) return false;

@@ -26,7 +26,7 @@ import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 import { capturedReply, deliveryEventsOf, handoffResult, simulatedReply } from './transport-handoff.js';
 
-/** Limits for storing the result. The message was sent, and must not be sent again unnecessarily. */
+/** Time limit and pauses for storing the result. The message was sent, and must not be sent again unnecessarily. */
 const NOTED_MS_MAX = 25_000;
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
 
@@ -56,7 +56,7 @@ export class EmailAdapter extends DestinationAdapter {
     super();
   }
 
-  /** Does not use the target's own timeout, because that depends on the release that created the row. */
+  /** Does not use the target's own timeout, which depends on the version of Posthorn that created the row. */
   override get attemptMsMax(): number {
     return this.transport.submitMsMax + NOTED_MS_MAX;
   }
@@ -107,13 +107,13 @@ export class EmailAdapter extends DestinationAdapter {
     return this.told(email, facts, report);
   }
 
-  /** Simulator addresses are answered here, and all recipients of captured mail. Null if the bytes are gone. */
+  /** Simulator addresses, and all recipients of captured mail, get their replies here. Null if the bytes are gone. */
   private async submit(
     environmentId: number,
     email: EmailState,
     addresses: readonly string[],
   ): Promise<SubmissionReport | null> {
-    // The transport `capture:` sends nothing out. It still gets captured mail, also from the test environment, and
+    // The transport `capture:` sends nothing out. It still receives captured mail, also from the test environment, and
     // delivers it to the installation's own aliases.
     const isKept = email.isCaptured && this.config.emailTransport.kind !== 'capture';
     const played = addresses.map(
@@ -133,7 +133,7 @@ export class EmailAdapter extends DestinationAdapter {
     return { ...report, replies: [...replies, ...report.replies] };
   }
 
-  /** Bounces come to Posthorn if the domain or the platform has a host for them, otherwise to the sender. */
+  /** Bounces go to Posthorn if the domain or the platform has a host for them, otherwise to the sender. */
   private returnPath(
     environmentId: number,
     { id, sender, returnPathHost, recipients }: EmailState,
@@ -145,7 +145,7 @@ export class EmailAdapter extends DestinationAdapter {
     return isRefused(from) ? '' : from.address;
   }
 
-  /** A simulated recipient immediately returns the events that a real one would report later. */
+  /** A simulated recipient immediately produces the events that a real recipient would report later. */
   private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
     const role = simulatedRole(reply.address, this.config.platformDomain);
     const facts = deliveryEventsOf(reply, isFinal || role !== null);
@@ -159,7 +159,7 @@ export class EmailAdapter extends DestinationAdapter {
     return role === 'complained' ? [...facts, complaint] : facts;
   }
 
-  /** For an email without a recipient left to send to: the result follows from the email's status. */
+  /** Returns the result for an email without a recipient left to send to, derived from the email's status. */
   private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
     const status = this.statusAfter(email, passedBy);
     if (eventStatusOf(status) !== 'failed') return nothing('success', 'All recipients already have a final status.');
@@ -169,7 +169,7 @@ export class EmailAdapter extends DestinationAdapter {
     );
   }
 
-  /** Without deferred recipients the email's status decides: a success only if none was ever refused. */
+  /** If no recipient is deferred, the email's status decides: it is a success only if no recipient was ever refused. */
   private told(
     email: EmailState,
     facts: readonly EmailFact[],
@@ -209,7 +209,7 @@ export class EmailAdapter extends DestinationAdapter {
     }
   }
 
-  /** A failure of Posthorn's own storage is not a fault of the transport. */
+  /** Reports a failure of Posthorn's own storage as `NotAttempted`, because the transport is not at fault. */
   private async ours<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();

@@ -4,10 +4,10 @@ import { GroupCommit } from '#kernel/database/group-commit.js';
 import { type EmailChange, EmailsStore } from './emails.store.js';
 
 const GROUP_CHANGES_MAX = 128;
-/** Under load, several changes share one commit; a finished attempt may wait this many milliseconds. */
+/** Time in milliseconds by which a finished attempt may be delayed so that several changes share one commit. */
 const GAP_MS = 8;
 
-/** Group commit of changes to emails, for changes from which nothing else follows. */
+/** Group commit of changes to emails that have no further consequences. */
 @Injectable()
 export class EmailChanges {
   private readonly group: GroupCommit<EmailChange, boolean>;
@@ -24,7 +24,7 @@ export class EmailChanges {
     });
   }
 
-  /** Resolves once committed. False on an optimistic-lock conflict. Throws while storage is unavailable. */
+  /** Resolves once committed, with false on an optimistic-lock conflict. Throws while storage is unavailable. */
   make(change: EmailChange): Promise<boolean> {
     return this.group.add(change);
   }

@@ -12,7 +12,7 @@ import type { SenderIdentity } from './sender-identity.js';
 import { SuppressionsStore } from './suppressions.store.js';
 import { MailTransport } from './transport.contract.js';
 
-/** With the bytes of all attachments. */
+/** A draft with the bytes of all attachments. */
 export interface CompleteDraft extends Omit<EmailDraft, 'attachments'> {
   attachments: readonly ComposedAttachment[];
 }
@@ -51,7 +51,7 @@ export class EmailComposition {
     };
   }
 
-  /** Every recipient has failed for the reason in `detail`, and there are no bytes. */
+  /** Builds an email without bytes, all of whose recipients have failed for the reason in `detail`. */
   unsendable(named: Named, draft: CompleteDraft, subtype: string, detail: string): NewEmail {
     const at = this.clock.now().toISOString();
     const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({
@@ -114,7 +114,7 @@ export class EmailComposition {
     return { recipients, timeline, ...overallState(recipients) };
   }
 
-  /** Simulator addresses follow their role, regardless of the suppression list. */
+  /** Simulator addresses behave according to their role, regardless of the suppression list. */
   private isListed(address: string, isListed: boolean): boolean {
     const { platformDomain } = this.config;
     return isAtSimulator(address, platformDomain) ? simulatedRole(address, platformDomain) === 'suppressed' : isListed;
@@ -141,7 +141,7 @@ export function shownOf(
   };
 }
 
-/** Returns an email as acceptance policies see it, with the API's field names and without the bytes of attachments. */
+/** Returns an email in the form for acceptance policies: the API's field names, without the bytes of attachments. */
 export function askedFor({
   from,
   to,

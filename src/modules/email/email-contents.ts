@@ -12,7 +12,7 @@ import {
 import { SentEmails } from './contract.js';
 import { EmailsService } from './emails.service.js';
 
-/** Parses the exact bytes that are sent. */
+/** Reads emails by parsing the exact bytes that are sent. */
 @Injectable()
 export class EmailContents {
   constructor(
@@ -30,7 +30,7 @@ export class EmailContents {
     return { id, contents };
   }
 
-  /** Decoded. Throws like `read`. */
+  /** Returns a decoded attachment. Throws the same errors as `read`. */
   async file(tenant: Tenant, text: string, place: string): Promise<{ note: FileNote; content: Uint8Array }> {
     const id = await this.composed(tenant, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
@@ -42,7 +42,7 @@ export class EmailContents {
     return found;
   }
 
-  /** Throws like `read`. Whether the email has HTML is only checked when the view is opened. */
+  /** Issues a signed link to the HTML. Throws like `read`. Only opening the link checks whether there is HTML. */
   async view(tenant: Tenant, text: string): Promise<MailView> {
     return this.views.issue({
       environmentId: tenant.environmentId,

@@ -5,12 +5,10 @@ import { ServiceDestinations } from '#modules/destinations/contract.js';
 
 export const EMAIL_TYPE = 'email';
 
-/**
- * The timeout stored in the destination's row. The adapter limits its attempts by the transport's own limit instead.
- */
+/** Timeout stored in the destination's row. The adapter limits attempts by the transport's own timeout instead. */
 const ATTEMPT_MS_MAX = 85_000;
 
-/** The same on every node. A UUID of version 8 (RFC 9562, section 5.8), which no ULID of this century equals. */
+/** Returns the same id on every node: a UUID of version 8 (RFC 9562, section 5.8), unlike any ULID of this century. */
 export function emailTargetId(environmentId: number): Id {
   const bytes = createHash('sha256').update(`posthorn email ${environmentId}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
@@ -18,12 +16,12 @@ export function emailTargetId(environmentId: number): Id {
   return idFromBytes(bytes);
 }
 
-/** Created with the environment's first email. */
+/** Provides the environment's mail destination, which is created with the environment's first email. */
 @Injectable()
 export class EmailDestination {
   constructor(private readonly destinations: ServiceDestinations) {}
 
-  /** Resolves to the target after it exists. Throws 503 while storage is unavailable. */
+  /** Resolves to the target's id once the target exists. Throws 503 while storage is unavailable. */
   async forEnvironment(environmentId: number): Promise<Id> {
     const id = emailTargetId(environmentId);
     await this.destinations.ensure(environmentId, { id, name: 'Email', type: EMAIL_TYPE, timeoutMs: ATTEMPT_MS_MAX });

@@ -6,7 +6,7 @@ import type { Fault } from '#kernel/errors.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
-/** Includes cc and bcc. */
+/** Maximum number of recipients, including cc and bcc. */
 export const RECIPIENTS_MAX = 50;
 export const TAGS_MAX = 20;
 const REPLY_TO_MAX = 50;
@@ -41,7 +41,7 @@ export interface Tag {
   value: string;
 }
 
-/** Every address is parsed. Later code does not parse addresses again. */
+/** A validated email. Every address is parsed, so later code does not parse addresses again. */
 export interface EmailDraft {
   from: Mailbox;
   to: Mailbox[];
@@ -54,7 +54,7 @@ export interface EmailDraft {
   headers: Record<string, string>;
   attachments: AttachmentDraft[];
   tags: Tag[];
-  /** Possibly in the past; null for now. */
+  /** Time to send, possibly in the past. Null to send now. */
   scheduledAt: Date | null;
 }
 
@@ -67,7 +67,7 @@ class Faults {
   }
 }
 
-/** All validation errors are returned together. `in 5 minutes` is relative to `nowMs`. Pure. */
+/** Parses an email. Returns all errors together. `in 5 minutes` is relative to `nowMs`. Pure. */
 export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults: Fault[] } {
   if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
   const faults = new Faults();
@@ -102,7 +102,7 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
 
-/** Without duplicates. An address that is in several lists counts in the first one. */
+/** Returns the recipients without duplicates. An address in several lists is kept only in the first list. */
 export function recipientsOf({
   to,
   cc,

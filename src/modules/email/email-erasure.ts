@@ -5,7 +5,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
-/** Runs when the payload of the email's event is erased. */
+/** Erases an email when the payload of its event is erased. */
 @Injectable()
 export class EmailErasure implements OnModuleInit {
   constructor(
@@ -19,7 +19,7 @@ export class EmailErasure implements OnModuleInit {
     this.contents.attach((environmentId, eventId) => this.erase(environmentId, eventId));
   }
 
-  /** Erases the row first. From then on, no attempt reads the bytes. */
+  /** Erases the row first, so that no later attempt reads the bytes. */
   private async erase(environmentId: number, id: Id): Promise<void> {
     const known = await this.states.find(environmentId, id);
     if (known === null) return;

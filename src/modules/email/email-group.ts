@@ -8,7 +8,7 @@ import { RawEmails } from './raw-emails.js';
 
 const GROUP_EMAILS_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** As for accepted webhooks. Under load, one commit replaces three. */
+/** Same linger as for accepted webhooks. Under load, one commit replaces three. */
 const GAP_MS = 4;
 const BACKLOG_MAX = 4_000;
 const NO_PARTITION = '23514';
@@ -68,7 +68,7 @@ export class EmailGroup {
     return this.withPartition(() => this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw));
   }
 
-  /** A missing partition means that a retention setting has just changed. */
+  /** Creates a missing partition and retries. It is missing only if a retention setting has just changed. */
   private async withPartition(write: () => Promise<void>): Promise<void> {
     try {
       await write();

@@ -6,7 +6,7 @@ import { type EmailPlace, EmailsStore, type EmailState } from './emails.store.js
 
 const STATES_MAX = 64;
 
-/** Concurrent reads share one statement. */
+/** Reads the states of emails. Concurrent reads share one statement. */
 @Injectable()
 export class EmailStates {
   private readonly reads: GroupedReads<EmailPlace, EmailState | null>;
@@ -19,8 +19,8 @@ export class EmailStates {
   }
 
   /**
-   * First searches the partition that follows from the email's id and the environment's retention, then all partitions,
-   * because the email was sent later than its id suggests, or the retention has changed.
+   * First searches the partition that follows from the email's id and the environment's retention. Then searches all
+   * partitions, because the email may have been sent later than its id suggests, or the retention may have changed.
    */
   async find(environmentId: number, id: Id): Promise<EmailState | null> {
     const expiresOnDay = await this.expiresOnDay(environmentId, id);

@@ -36,7 +36,7 @@ import { SuppressionsController } from './suppressions.controller.js';
 import { SuppressionsService } from './suppressions.service.js';
 import { SuppressionsStore } from './suppressions.store.js';
 
-/** An email is an event, and the mail transport is a destination type. */
+/** Sends emails: each email is an event, and the mail transport is a destination type. */
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EventsModule, LedgerModule],
   controllers: [SimulatorController, EmailsController, EmailContentsController, SuppressionsController],

@@ -16,19 +16,19 @@ export interface EmailQuery extends PageQuery {
   status?: ShownStatus;
   since?: string;
   until?: string;
-  /** `name`, or `name:value`. */
+  /** Tag filter in the form `name` or `name:value`. */
   tag?: string;
   recipient?: string;
 }
 
 export interface EmailView {
   email: Omit<EmailRecord, 'expiresOn'>;
-  /** Attempts that sent a message, or were meant to. */
+  /** Attempts that sent a message or tried to. */
   attempts: AttemptRow[];
 }
 
 const LIMIT_DEFAULT = 50;
-/** Limit for a page with a filter for status, tag or recipient. The next page continues after them. */
+/** Maximum number of emails scanned for a page with filters. The next page continues after them. */
 const CANDIDATES_MAX = 1_000;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
@@ -43,7 +43,7 @@ export class EmailsService {
     private readonly clock: Clock,
   ) {}
 
-  /** A filtered page scans a bounded number of emails, so a short one may not be the last. Throws 400. */
+  /** A filtered page scans a bounded number of emails, so a short page may not be the last. Throws 400. */
   async list(tenant: Tenant, query: EmailQuery): Promise<{ rows: EmailRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'emails', filters };
@@ -63,7 +63,7 @@ export class EmailsService {
     if (email === null) {
       const scheduled = await this.scheduled.find(environmentId, id);
       if (scheduled !== null) return { email: scheduledRecord(scheduled), attempts: [] };
-      // A scheduled email may have been released between the two queries.
+      // A scheduled email may have moved to the other table between the two queries.
       email = await this.store.find(environmentId, id);
     }
     if (email === null) throw notFound('email');
@@ -79,7 +79,7 @@ export class EmailsService {
     return { chunks, sizeBytes: email.sizeBytes };
   }
 
-  /** Throws 404 if there is none, and 409 if the email was sent or is being sent. */
+  /** Throws 404 if there is no such email, and 409 if it was sent or is being sent. */
   async cancel({ environmentId }: Tenant, text: string): Promise<Id> {
     const id = emailId(text);
     if (await this.scheduled.remove(environmentId, id)) return id;

@@ -25,11 +25,11 @@ export interface StoredRecipient {
   address: string;
   kind: 'to' | 'cc' | 'bcc';
   state: RecipientState;
-  /** When the recipient entered this state, as RFC 3339. */
+  /** Time at which the recipient entered this state, in RFC 3339. */
   at: string;
   /** Text of the latest reply or report, sanitized. */
   detail: string | null;
-  /** A repeated report does not suppress the address again, even if the suppression was removed meanwhile. */
+  /** Reasons already applied. A repeated report does not suppress the address again after a manual removal. */
   suppressedFor?: ('bounce' | 'complaint')[];
 }
 
@@ -54,7 +54,7 @@ export const SHOWN_STATUSES = ['scheduled', ...EMAIL_STATUSES] as const;
 export interface NewEmail {
   environmentId: number;
   id: Id;
-  /** Days since the epoch. */
+  /** Expiry day, in days since the epoch. */
   expiresOnDay: number;
   sender: string;
   to: string[];
@@ -62,10 +62,10 @@ export interface NewEmail {
   bcc: string[];
   replyTo: string[];
   subject: string;
-  /** Includes the angle brackets. */
+  /** Message-ID with its angle brackets. */
   messageId: string;
   returnPathHost: string | null;
-  /** True if nothing is sent, regardless of the transport. */
+  /** True if the email is captured instead of sent, regardless of the transport. */
   isCaptured: boolean;
   tags: Tag[];
   attachments: AttachmentNote[];
@@ -99,14 +99,14 @@ export interface EmailState extends Pick<
   'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'
 > {
   version: number;
-  /** Keys (`suppressionKey`) of the recipients that are currently suppressed. */
+  /** Keys (`suppressionKey`) of recipients whose addresses are currently suppressed. */
   suppressed: readonly string[];
 }
 
 export interface EmailPlace {
   environmentId: number;
   id: Id;
-  /** Days since the epoch. */
+  /** Expiry day, in days since the epoch. */
   expiresOnDay: number;
 }
 
@@ -117,7 +117,7 @@ export interface EmailChange {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
 }
 
-/** Ids bound the time range. */
+/** Filter of a list. Ids limit the time range. */
 export interface EmailFilter {
   environmentId: number;
   beforeId: Id;
@@ -125,7 +125,7 @@ export interface EmailFilter {
   status?: ShownStatus;
   targetId: Id;
   tag?: { name: string; value?: string };
-  /** Upper or lower case does not matter. */
+  /** Address, compared without regard to case. */
   recipient?: string;
 }
 
@@ -154,7 +154,7 @@ const INSERT: Statement = {
 };
 
 /**
- * One lookup per recipient in suppressions_address_idx, which uses the database's collation. Addresses are stored as
+ * Looks up each recipient in suppressions_address_idx, which uses the database's collation. Addresses are stored as
  * A-labels, so lower-casing ASCII letters is enough to build a key.
  */
 const SUPPRESSED = `
@@ -204,7 +204,7 @@ const TAKEN_AS: Statement = {
   text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
 };
 
-/** Index: emails_pkey. The addresses are cleared, so nothing can be sent any more. */
+/** Index: emails_pkey. Clears the addresses, so that nothing can be sent any more. */
 const ERASE: Statement = {
   name: 'emails_erase',
   text: `
@@ -232,12 +232,12 @@ const HANDING_OVER = `
     having count(*) > 0
   ))`;
 
-/** SQL equivalent of `emailStatus`. While a recipient is owed the message, the delivery decides as well. */
+/** SQL equivalent of `emailStatus`. If a recipient is still to be sent to, the delivery also affects the status. */
 const STATUS = `
   case when e.status in ('complained', 'bounced') or not e.is_owed then e.status
        else case ${HANDING_OVER} when 'dlq' then 'dlq' when 'failed' then 'failed' else e.status end end`;
 
-/** The row is stored before the event. Without an event, the email was not accepted. Index: events_pkey. */
+/** True if the email was accepted, which means that its event exists. Index: events_pkey. */
 const ACCEPTED = `(
   select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
 
@@ -268,8 +268,8 @@ const OF_STATUS = `select id, expires_on from emails where environment_id = $1 a
 const OF_TARGET = `select event_id, expires_on from deliveries where environment_id = $1 and target_id = $5 and not superseded and ${RANGE('event_id')} and status =`;
 
 /**
- * The smallest set with every email of a status. Indexes: emails_status_idx, and deliveries_target_id_idx for emails
- * that are no longer tried.
+ * Selects the smallest indexed set that contains all emails with a status. Indexes: emails_status_idx, and
+ * deliveries_target_id_idx for emails that are no longer tried.
  */
 function candidates(status: EmailStatus): string {
   const few = (text: string, id: string): string => `(${text} order by ${id} desc limit $4)`;
@@ -278,7 +278,7 @@ function candidates(status: EmailStatus): string {
   return status === 'failed' ? `${ofStatus} union ${few(`${OF_TARGET} 'failed'`, 'event_id')}` : ofStatus;
 }
 
-/** At most one page's number of candidates, and those of them that have the status. */
+/** Selects candidates, at most one page's limit, and returns those that have the status. */
 const listOf = (status: EmailStatus): Statement => ({
   name: `emails_list_${status}`,
   text: `
@@ -297,7 +297,7 @@ const TRAITS = (tags: string, recipients: string): string => `
   ($6::jsonb is null or ${tags} @> $6) and ($7::text is null or exists (select from jsonb_array_elements(${recipients}) r where lower(r->>'address') = $7))`;
 
 /**
- * For filters without an index. Scans at most one page's maximum of candidates: by emails_pkey and
+ * Statement for filters without an index. Scans at most one page's limit of candidates: by emails_pkey and
  * scheduled_emails_pkey, or by the indexes of a status.
  */
 const foundOf = (status: ShownStatus | null): Statement => {
@@ -367,7 +367,7 @@ const ENVIRONMENT_OF_DAY: Statement = {
     ) e limit 1`,
 };
 
-/** Sent later, or with a changed retention. Index: emails_pkey of each partition, for each environment. */
+/** Searches all partitions, for emails sent later or with a changed retention. Index: emails_pkey, per environment. */
 const ENVIRONMENT_OF: Statement = {
   name: 'emails_environment_of',
   text: `
@@ -385,7 +385,7 @@ const OF_PROVIDER: Statement = {
 /** Index: emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
-/** The row's columns are null unless it matches the filters. */
+/** A scanned email. The columns of its row are null unless it matches the filters. */
 type Candidate = { candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null };
 
 function among(found: readonly Candidate[], candidatesMax: number): { rows: EmailRow[]; floor: Id | null } {
@@ -397,7 +397,7 @@ function among(found: readonly Candidate[], candidatesMax: number): { rows: Emai
 export class EmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** Outside of the caller's transaction, the commit precedes the event that makes the emails accepted. */
+  /** If not run in the caller's transaction, commits before the event that makes the emails accepted. */
   async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
     // Mailboxes are parsed, so they contain no line feeds.
@@ -430,7 +430,7 @@ export class EmailsStore {
     await (isInTransaction ? this.database.query(INSERT, values) : this.database.queryPrepared(INSERT, values));
   }
 
-  /** In the given order; null for an email that is not in the given partition. */
+  /** Returns states in the given order, with null for an email that is not in the given partition. */
   async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
     const rows = await this.database.queryPrepared<EmailState & { place: number }>(STATES, [
       intArray(places.map(({ environmentId }) => environmentId)),
@@ -448,8 +448,8 @@ export class EmailsStore {
   }
 
   /**
-   * In the order of the changes; false on an optimistic-lock conflict. Of two changes of the same email, one is
-   * applied. Runs inside the caller's transaction if there is one.
+   * Returns results in the order of the changes, false on an optimistic-lock conflict. Of two changes to the same
+   * email, only one is applied. Runs inside the caller's transaction if there is one.
    */
   async change(changes: readonly EmailChange[], isInTransaction: boolean): Promise<boolean[]> {
     const values = [
@@ -492,7 +492,7 @@ export class EmailsStore {
     return this.database.readPrepared(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Newest first, among limited candidates. Also returns the last candidate if there may be more after it. */
+  /** Newest first, among a limited number of candidates. Also returns the last candidate if more may follow. */
   async listOf(
     status: EmailStatus,
     { environmentId, beforeId, fromId, targetId }: EmailFilter,
@@ -510,7 +510,7 @@ export class EmailsStore {
     );
   }
 
-  /** Lists emails with a tag, a recipient or both, like `listOf`; of any status if none is given. */
+  /** Lists emails by tag, recipient or both, with the limits of `listOf`. Without a status, any state matches. */
   async withTraits(
     { environmentId, beforeId, fromId, targetId, status, tag, recipient }: EmailFilter,
     candidatesMax: number,
@@ -540,7 +540,7 @@ export class EmailsStore {
     return (await this.database.readPrepared<{ days: number }>(RETENTIONS, [])).map(({ days }) => days);
   }
 
-  /** Of any environment, within one expiry day (days since the epoch). The end of the range is exclusive. */
+  /** Searches all environments within one expiry day (days since the epoch). The end of the id range is exclusive. */
   orphans(expiresOnDay: number, fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
     return this.database.readPrepared(orphansOf(dateOf(expiresOnDay)), [fromId, beforeId, limit]);
   }

@@ -5,7 +5,7 @@ import { OrphanSweep } from './orphan-sweep.js';
 import type { RawEmails } from './raw-emails.js';
 
 const NOW_MS = 1_800_000_000_000;
-/** Swept first. */
+/** Creation day of the orphaned email, in days since the epoch. */
 const MADE_DAY = Math.floor(NOW_MS / 86_400_000) - 1;
 
 describe('OrphanSweep', () => {

@@ -9,15 +9,15 @@ import { RawEmails } from './raw-emails.js';
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const STEP = 500;
-/** An event follows its row within seconds, or never. After a day, even a suspended process's client gave up. */
+/** Minimum age of an orphan. Its event would follow within seconds. After a day, every client has given up. */
 const AGE_MS = 86_400_000;
 /** Age range that a process sweeps after its start, for orphans left by other processes. */
 const BACK_MS = 3 * 86_400_000;
 
-/** Emails that were never accepted, because of a crash or storage failure between the row and the event. */
+/** Deletes emails that were never accepted, because of a crash or storage failure between the row and the event. */
 @Injectable()
 export class OrphanSweep {
-  /** Everything created before this time was swept. */
+  /** All emails created before this time were swept. */
   private sinceMs: number | null = null;
 
   constructor(
@@ -26,8 +26,8 @@ export class OrphanSweep {
     private readonly clock: Clock,
   ) {}
 
-  // If this machine's clock is a day ahead, an email that is just being accepted looks like an orphan. The retention
-  // gate then leaves the sweep to other processes.
+  // If this machine's clock is a day ahead, an email that is being accepted right now looks like an orphan. The
+  // retention gate then leaves the sweep to other processes.
   @Every(EVERY_MS, { name: 'Orphaned emails', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<void> {
     const untilMs = this.clock.nowMs() - AGE_MS;
@@ -37,7 +37,7 @@ export class OrphanSweep {
     this.sinceMs = untilMs;
   }
 
-  /** Current retention settings apply. Orphans that a changed retention hides are dropped with their partition. */
+  /** Uses current retention settings. Orphans that a changed retention hides are dropped with their partition. */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();
     for (const kept of await this.emails.retentions()) {

@@ -10,7 +10,7 @@ export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; ex
   return { environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS };
 }
 
-/** Composed once, identical on every attempt. */
+/** Stores the bytes of emails, which are composed once and are identical on every attempt. */
 @Injectable()
 export class RawEmails {
   constructor(
@@ -23,8 +23,8 @@ export class RawEmails {
   }
 
   /**
-   * Commits apart from the caller's transaction, so that an attempt can read the bytes immediately. Throws 503 while
-   * storage is unavailable.
+   * Commits in a transaction separate from the caller's, so that an attempt can read the bytes immediately. Throws 503
+   * while storage is unavailable.
    */
   put(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.database.unitOfWork(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
@@ -35,8 +35,8 @@ export class RawEmails {
   }
 
   /**
-   * Part of the caller's transaction, if the blob store uses PostgreSQL. Safe to repeat, because the bytes belong to
-   * the same email. Throws 503 while storage is unavailable.
+   * Runs in the caller's transaction if the blob store uses PostgreSQL. Safe to repeat, because an email's bytes never
+   * change. Throws 503 while storage is unavailable.
    */
   putWith(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.blobs.put({ environmentId, id, expiresOnDay }, raw);
@@ -52,7 +52,7 @@ export class RawEmails {
     return this.blobs.whole(key);
   }
 
-  /** Has a commit of its own. */
+  /** Removes the bytes in a separate commit. */
   remove(environmentId: number, id: Id): Promise<void> {
     return this.database.unitOfWork(() => this.blobs.remove({ environmentId, id }));
   }

@@ -8,7 +8,7 @@ const derived = (use: string, secret = 'one'): Buffer =>
     .digest();
 const paths = (secret = 'one'): ReturnPaths => new ReturnPaths({ derived: (use) => derived(use, secret) });
 
-/** The format of older builds, without recipients. */
+/** Builds a return path in the format of older builds, without recipients. */
 function ofEmail(environmentId: number): string {
   const named = Buffer.concat([
     Buffer.from([0, 0, environmentId >> 8, environmentId & 255]),

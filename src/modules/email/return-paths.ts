@@ -9,11 +9,11 @@ const PREFIX = 'b+';
 const MAC_BYTES = 8;
 const ENVIRONMENT_BYTES = 4;
 const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
-/** One bit for each of fifty recipients. */
+/** Length of the bit set of recipients: one bit for each of up to fifty. */
 const PLACES_BYTES = 7;
-/** 35 bytes. The local part has 59 characters; RFC 5321 allows 64. */
+/** A token of 35 bytes. The local part has 59 characters, and RFC 5321 allows 64. */
 const TOKEN = /^b\+r([a-z2-7]{56})$/;
-/** Format of older builds, without recipients. Needed for reports about mail sent by them. */
+/** Token of older builds, without recipients. Still needed for reports about mail that those builds sent. */
 const TOKEN_OF_EMAIL = /^b\+([0-9a-f]{56})$/;
 
 /**

@@ -15,7 +15,7 @@ export type ScheduledKey = Pick<ScheduledEmail, 'environmentId' | 'id'>;
 
 export type ScheduledRow = Pick<ScheduledEmail, 'id' | 'messageId' | 'isCaptured' | 'draft'>;
 
-/** Before a failed release is retried. */
+/** Maximum pause before a failed release is retried. */
 const PAUSE_SECONDS_MAX = 300;
 
 const ADD: Statement = {
@@ -28,9 +28,9 @@ const ADD: Statement = {
 
 /**
  * Selects due emails in rounds: the oldest of each environment before the second of any, so that many emails of one
- * environment do not delay others. Within a round, the order is random. Indexes: scheduled_emails_due_at_idx ends the
- * query early if nothing is due; scheduled_emails_try_at_idx takes one step per environment and per selected email.
- * Emails that have just failed are skipped.
+ * environment do not delay others. The order within a round is random. Emails that have just failed are skipped.
+ * Indexes: scheduled_emails_due_at_idx ends the query early if nothing is due; scheduled_emails_try_at_idx takes one
+ * step per environment and per selected email.
  */
 const DUE: Statement = {
   name: 'scheduled_emails_due',
@@ -93,7 +93,7 @@ const OVERDUE: Statement = {
   text: 'select greatest(0, extract(epoch from clock_timestamp() - min(due_at)))::float8 as seconds from scheduled_emails',
 };
 
-/** The bytes of the attachments are concatenated in another column. */
+/** A draft without the attachments' bytes, which are concatenated in another column. */
 type StoredDraft = Omit<CompleteDraft, 'attachments' | 'scheduledAt'> & {
   attachments: { filename: string; contentType: string; contentId: string | null; sizeBytes: number }[];
 };
@@ -135,7 +135,7 @@ export class ScheduledEmailsStore {
     ]);
   }
 
-  /** At most `ofOneMax` of one environment and `max` in total. The caller must claim each one before releasing it. */
+  /** Returns at most `ofOneMax` of one environment and `max` in total. Claim each one before its release. */
   due(ofOneMax: number, max: number): Promise<ScheduledKey[]> {
     return this.database.readPrepared(DUE, [ofOneMax, max]);
   }
@@ -151,7 +151,7 @@ export class ScheduledEmailsStore {
     return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
   }
 
-  /** With increasing pauses of up to five minutes. */
+  /** Delays the next try, each time for longer, up to five minutes. */
   async postpone(environmentId: number, id: Id): Promise<void> {
     await this.database.query(POSTPONE, [environmentId, id]);
   }
@@ -161,7 +161,7 @@ export class ScheduledEmailsStore {
     return row === undefined ? null : restored(row);
   }
 
-  /** 0 if none is due. */
+  /** Returns how long the oldest due email has been due, or 0 if none is due. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.readPrepared<{ seconds: number | null }>(OVERDUE, []);
     return row?.seconds ?? 0;

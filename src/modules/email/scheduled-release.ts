@@ -28,14 +28,14 @@ import { SenderIdentities } from './sender-identity.js';
 const EVERY_MS = 1_000;
 const OF_ONE_MAX = 20;
 const ROUND_MAX = 200;
-/** Long iterations would make the loop look stuck, and would delay a shutdown. */
+/** Maximum duration of one iteration. Longer ones would make the loop look stuck and delay a shutdown. */
 const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
 
 /**
  * Releases scheduled emails when they are due by PostgreSQL's clock. Composing, accepting and unscheduling share one
- * commit, so after a crash an email is either scheduled or accepted. Row locks give each email to only one of the
- * delivering processes.
+ * commit, so after a crash an email is either scheduled or accepted. Row locks ensure that only one process releases
+ * each email.
  */
 @Injectable()
 export class ScheduledRelease {
@@ -97,7 +97,7 @@ export class ScheduledRelease {
 
   private async release(row: ScheduledRow & { environmentId: number }): Promise<'sent' | 'failed'> {
     const { environmentId, id, messageId } = row;
-    // Retention starts when the email is sent, so that time spent as a scheduled email does not count.
+    // Retention starts when the email is sent, and so excludes the time for which it was scheduled.
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
     const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
@@ -115,7 +115,7 @@ export class ScheduledRelease {
     return made.raw === null ? 'failed' : 'sent';
   }
 
-  /** An email that may no longer be sent (for example, an unverified domain) fails with the reason. */
+  /** An email that must not be sent any more (for example, the domain is unverified) fails with the reason. */
   private async make(named: Named, { draft }: ScheduledRow): Promise<{ email: NewEmail; raw: Buffer | null }> {
     try {
       const { mode, environmentId } = await this.environments.get(named.environmentId);

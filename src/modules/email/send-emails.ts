@@ -19,7 +19,7 @@ const AT_ONCE = 8;
 
 export type BatchOutcome = { email: AcceptedEmail } | { error: ApiError };
 
-/** Converts to the answer that is stored for the idempotency key, and back. */
+/** Converts an accepted email to the response that is stored for the idempotency key, and back. */
 export interface KeptEmail {
   keep: (email: AcceptedEmail) => StoredAnswer;
   read: (answer: StoredAnswer) => AcceptedEmail;
@@ -93,7 +93,7 @@ export class SendEmails {
 
 type Draft = EmailDraft | { faults: Fault[] };
 
-/** Rejects a schedule in a batch (contract, section 10). Ignoring it would send an email too early. */
+/** Rejects a schedule in a batch (contract, section 10). Ignoring it would send the email too early. */
 function withoutSchedule(draft: Draft): Draft {
   if ('faults' in draft || draft.scheduledAt === null) return draft;
   return {
@@ -101,7 +101,7 @@ function withoutSchedule(draft: Draft): Draft {
   };
 }
 
-/** A bare list, as the `resend` package sends it, or a list under `emails`. */
+/** Accepts a plain array, which the `resend` package sends, or an object with the array in `emails`. */
 function itemsOf(given: unknown): unknown[] {
   const items: unknown = Array.isArray(given) ? given : ((given ?? {}) as { emails?: unknown }).emails;
   const unknown =
@@ -115,7 +115,7 @@ function itemsOf(given: unknown): unknown[] {
   return items as unknown[];
 }
 
-/** The limits apply to the whole request. Fetched attachments are counted later. */
+/** Rejects requests over the limits, which apply to all emails together. Fetched attachments are counted later. */
 function refuseTooMuch(drafts: readonly Draft[]): void {
   const attachments = attachmentsOf(drafts);
   if (attachments.length > ATTACHMENTS_MAX)

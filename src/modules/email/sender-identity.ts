@@ -10,7 +10,7 @@ import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';
 export interface SenderIdentity {
   dkim: DkimKey & { domain: string };
   returnPathHost: string | null;
-  /** True if nothing is sent. */
+  /** True if the email is captured instead of sent. */
   isCaptured: boolean;
 }
 
@@ -45,7 +45,7 @@ export class SenderIdentities {
     };
   }
 
-  /** The first key is created in a commit of its own, so that a failed request's rollback does not remove it. */
+  /** Creates the first key in a separate commit, so that a rollback of the caller's request does not remove it. */
   private signingKey(): Promise<DkimKey> {
     return this.database.unitOfWork(() => this.domains.signingKey());
   }

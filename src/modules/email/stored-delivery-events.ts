@@ -15,7 +15,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
 import { SuppressionsStore } from './suppressions.store.js';
 
-/** After optimistic-lock conflicts. More conflicts in a row are not expected. */
+/** Maximum number of tries after optimistic-lock conflicts. More conflicts in a row are not expected. */
 const TRIES = 20;
 
 const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
@@ -24,7 +24,7 @@ const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], S
   failed: 'email.failed',
 };
 
-/** Each write compares the version that was read (optimistic lock), so that no concurrent change is lost. */
+/** Applies delivery events to emails. Writes use an optimistic lock, so that no concurrent change is lost. */
 @Injectable()
 export class StoredDeliveryEvents extends EmailFacts {
   constructor(
@@ -51,7 +51,7 @@ export class StoredDeliveryEvents extends EmailFacts {
     throw new Error(`The email ${showId('evt', emailId)} changed too often to store its delivery events.`);
   }
 
-  /** Like `record` for a caller that has just read the email, which is read again only after a conflict. */
+  /** Like `record`, for a caller that has just read the email. It is read again only after a conflict. */
   async recordOn(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<void> {
     if (!(await this.apply(environmentId, state, facts))) await this.record(environmentId, state.id, facts);
   }
@@ -63,7 +63,7 @@ export class StoredDeliveryEvents extends EmailFacts {
     return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
-  /** One grouped statement in the normal case without consequences. Otherwise, one commit includes them all. */
+  /** Uses one grouped statement if the change has no consequences. Otherwise one commit contains all of them. */
   private async write(environmentId: number, state: EmailState, applied: AppliedDeliveryEvents): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain

@@ -4,7 +4,7 @@ import { SuppressionsStore } from './suppressions.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Expired suppressions have no effect, even before they are deleted. */
+/** Deletes expired suppressions, which have no effect even before that. */
 @Injectable()
 export class SuppressionSweep {
   constructor(private readonly store: SuppressionsStore) {}

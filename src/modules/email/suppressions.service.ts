@@ -58,7 +58,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** By id or address. Throws 404. */
+  /** Finds a suppression by id or address. Throws 404. */
   async find({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
     const id: Id | null = parseId('sup', text);
     const row = await this.store.find(environmentId, id === null ? { key: suppressionKey(text) } : { id });
@@ -66,7 +66,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** The address receives emails again. Throws 404. */
+  /** Removes a suppression, so that the address receives emails again. Throws 404. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { id } = await this.find(tenant, text);
     if (!(await this.store.remove(tenant.environmentId, id))) throw notFound('suppression');

@@ -10,7 +10,7 @@ export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual'] as const;
 
 export interface SuppressionRow {
   id: Id;
-  /** In its original form. The key identifies the address. */
+  /** Address in its original form. The key identifies it. */
   email: string;
   origin: SuppressionOrigin;
   /** Null if the suppression was added manually. */
@@ -24,7 +24,7 @@ export interface SuppressionRow {
 export interface NewSuppression extends Omit<SuppressionRow, 'createdAt' | 'expiresAt'> {
   environmentId: number;
   key: string;
-  /** Null for a permanent suppression. */
+  /** Duration in days. Null for a permanent suppression. */
   forDays: number | null;
 }
 
@@ -33,11 +33,11 @@ export interface SuppressionFilter {
   origin: SuppressionOrigin | null;
 }
 
-/** Lookups per statement, each for up to fifty addresses. */
+/** Maximum number of lookups per statement, each for up to fifty addresses. */
 const ASKED_MAX = 64;
 
 const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "createdAt", expires_at as "expiresAt"`;
-/** SQL: true while a suppression is in force. An expired one has no effect until it is deleted. */
+/** SQL condition: true while a suppression is in force. Expired suppressions have no effect until they are deleted. */
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
 /** Index: suppressions_address_idx. A complaint replaces a bounce, and any reason replaces an expired one. */

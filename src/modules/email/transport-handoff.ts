@@ -21,7 +21,7 @@ const SIMULATED = {
   },
 } as const satisfies Record<string, Omit<RecipientReply, 'address'>>;
 
-/** Null for any address that is not the simulator's. */
+/** Returns null for an address that does not belong to the simulator. */
 export function simulatedReply(address: string, platformDomain: string): RecipientReply | null {
   const role = simulatedRole(address, platformDomain);
   return role && { address, ...SIMULATED[role] };
@@ -75,7 +75,7 @@ export function handoffResult({
   return { answer: { kind: 'response', status: telling?.code ?? 250, retryAfter, outcome }, excerpt };
 }
 
-/** While any recipient is deferred there will be another attempt, regardless of other refusals. */
+/** Outcomes from worst to best. Any deferred recipient causes another attempt, even if others were refused. */
 const WORST_FIRST = [
   'deferred',
   'bounced',

@@ -1,9 +1,9 @@
-/** The same bytes on every attempt. */
+/** A message to send. Its bytes are the same on every attempt. */
 export interface Submission {
-  /** `evt_…`, for logs and for the transport's own correlation. */
+  /** Id in the form `evt_…`, for logs and for the transport's own correlation. */
   emailId: string;
   raw: Buffer;
-  /** Empty for no return path. Reports sent to this path are accepted only for these recipients. */
+  /** Builds the return path; empty for none. Reports to this path are accepted only for the given recipients. */
   mailFrom: (recipients: readonly string[]) => string;
   /** Recipients without a final outcome, with domains in A-label form. */
   recipients: readonly string[];
@@ -12,15 +12,15 @@ export interface Submission {
 export interface RecipientReply {
   address: string;
   /**
-   * `bounced`: the address is permanently refused. `failed`: the message, its sender or a policy caused a permanent
-   * refusal that says nothing about the address. `deferred`: can be retried.
+   * `bounced`: the address is permanently rejected. `failed`: a permanent rejection caused by the message, its sender
+   * or a policy, which says nothing about the address. `deferred`: can be retried.
    */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
-  /** 0 if there was no reply. */
+  /** SMTP reply code, or 0 if there was no reply. */
   code: number;
-  /** RFC 3463, such as `5.1.1`. */
+  /** Enhanced status code (RFC 3463), such as `5.1.1`. */
   enhanced: string | null;
-  /** Sanitized, at most 1 KB. */
+  /** Text of the reply, sanitized, at most 1 KB. */
   text: string;
 }
 
@@ -28,15 +28,15 @@ export interface SubmissionReport {
   replies: readonly RecipientReply[];
   /** True if the server could not be reached (no connection, no login): the transport failed, not the message. */
   isUnreachable: boolean;
-  /** True if the accepting server is the last source of status: accepted then means delivered. */
+  /** True if no server reports a status after the accepting one, so that accepted means delivered. */
   isFinal: boolean;
-  /** Set if the server asked for a delay. */
+  /** Delay that the server asked for, if any. */
   retryAfterMs: number | null;
-  /** The provider's notifications refer to it. */
+  /** Id by which the provider's notifications refer to this submission. */
   providerMessageId?: string;
 }
 
-/** Implements `EMAIL_TRANSPORT`. */
+/** The transport that `EMAIL_TRANSPORT` selects. */
 export abstract class MailTransport {
   get submitMsMax(): number {
     return 60_000;

@@ -12,7 +12,7 @@ const NAMES_SHOWN_MAX = 10;
 export class CodeSecrets {
   constructor(private readonly uses: SecretUses) {}
 
-  /** Runs in the caller's transaction. Throws 422 if a secret does not exist. */
+  /** Records the secrets that the code uses, in the caller's transaction. Throws 422 if a secret does not exist. */
   async use(environmentId: number, endpointId: Id, transform: TransformSettings | null): Promise<void> {
     const names = secretNames(transform?.code ?? '');
     const unknown = await this.uses.replace(environmentId, { kind: 'endpoint', id: endpointId }, names);
@@ -25,7 +25,7 @@ export class CodeSecrets {
   }
 }
 
-/** Text that cannot be a name is not repeated in the error: it might be a secret. */
+/** Builds the error message. Text that cannot be a name is not repeated, because it might be a secret. */
 function messageFor(unknown: readonly string[]): string {
   const names = unknown.filter((name) => NAME.test(name)).slice(0, NAMES_SHOWN_MAX);
   return names.length === 0

@@ -37,7 +37,7 @@ export class ConfigurationsStore {
   ) {}
 
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
-    // Does not use the connections for lists and counts, which may all be busy for seconds.
+    // Does not use the connections reserved for lists and counts, which may all be busy for seconds.
     const [row] = await (domainId === null
       ? this.database.queryPrepared<EndpointAddress>(AT, [paths])
       : this.database.queryPrepared<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
@@ -49,14 +49,14 @@ export class ConfigurationsStore {
     return this.database.manager().getRepository(EndpointEntity).findOneBy({ environmentId, id });
   }
 
-  /** Runs in the caller's transaction. False if the endpoint has secrets or is gone. */
+  /** Runs in the caller's transaction. Returns false if the endpoint has secrets or no longer exists. */
   async setFirstSecrets(environmentId: number, id: Id, secrets: Buffer): Promise<boolean> {
     const set = await this.database.query(SET_FIRST_SECRETS, [environmentId, id, secrets]);
     if (set.length > 0) await this.notifications.announce('endpoint', `${environmentId}:${id}`);
     return set.length > 0;
   }
 
-  /** In the order of evaluation. Uses the index `routes_endpoint_id_idx`. */
+  /** Returns routes in the order of evaluation. Uses the index `routes_endpoint_id_idx`. */
   routes(environmentId: number, endpointId: Id): Promise<RouteEntity[]> {
     return this.database
       .manager()

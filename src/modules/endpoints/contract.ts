@@ -20,7 +20,7 @@ export interface ResponseProxySettings {
   onUnavailable?: 'fallback' | 'error';
 }
 
-/** Applied to the body before it is routed. */
+/** Transform that is applied to the body before routing. */
 export interface TransformSettings {
   engine: 'managed' | 'url';
   code?: string;
@@ -38,11 +38,11 @@ export interface ProviderSecret {
 export interface EndpointAddress {
   environmentId: number;
   id: Id;
-  /** Empty for an endpoint at the root of a custom host. */
+  /** Path of the endpoint. Empty at the root of a custom host. */
   path: string;
 }
 
-/** The condition uses the grammar of filters. Null selects all events. */
+/** A route. Its condition uses the filter grammar. A null condition selects all events. */
 export interface ConfiguredRoute {
   id: Id;
   destinationId: Id;
@@ -50,26 +50,26 @@ export interface ConfiguredRoute {
 }
 
 export interface EndpointConfiguration extends EndpointAddress {
-  /** `null` on the platform's host. */
+  /** Custom domain of the endpoint. `null` on the platform's host. */
   domainId: Id | null;
   status: 'active' | 'paused' | 'disabled';
-  /** Incremented by every change. */
+  /** Version of the configuration, incremented by every change. */
   version: number;
   preset: string | null;
   /** `preset`, `none`, `hmac-sha256`, `hmac-sha1` or `hmac-sha512`. */
   verification: string;
   verificationConfig: Record<string, unknown> | null;
-  /** Ordered newest first. */
+  /** Secrets, newest first. */
   secrets: readonly ProviderSecret[];
   response: ResponseSettings | null;
   responseRules: Record<string, unknown> | null;
   responseProxy: ResponseProxySettings | null;
   transform: TransformSettings | null;
-  /** `null` accepts any method. */
+  /** Allowed HTTP methods. `null` accepts any method. */
   allowedMethods: readonly string[] | null;
   /** Source of the id that detects duplicates. `null` if duplicates are not dropped. */
   deduplicate: DeduplicationSettings | null;
-  /** In the order of evaluation. */
+  /** Routes in the order of evaluation. */
   routes: readonly ConfiguredRoute[];
 }
 
@@ -87,7 +87,7 @@ export function schemeOf({
   return scheme;
 }
 
-/** `managed` needs code, and `url` needs a URL. */
+/** Returns errors: `managed` requires code and allows no URL, and `url` requires a URL and allows no code. */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,
   host: 'managed' | 'url',
@@ -101,14 +101,14 @@ export function hostFaults(
   return faults;
 }
 
-/** Every change sends the notification `endpoint` in its own transaction. Callers that cache must listen. */
+/** Every change sends the notification `endpoint` in its own transaction. Callers with a cache must listen to it. */
 export abstract class EndpointConfigurations {
-  /** The longest of the given paths that has an endpoint counts. A null `domainId` is the platform's host. */
+  /** Returns the endpoint at the longest of the given paths that has one. A null `domainId` is the platform's host. */
   abstract at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null>;
 
-  /** In any status. */
+  /** Returns the endpoint in any status. */
   abstract find(environmentId: number, id: Id): Promise<EndpointConfiguration | null>;
 
-  /** Safe under concurrent calls. False if the endpoint has a secret or is gone. */
+  /** Returns false if the endpoint already has a secret or no longer exists. Safe under concurrent calls. */
   abstract setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean>;
 }

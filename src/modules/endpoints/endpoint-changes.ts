@@ -20,7 +20,7 @@ export interface EndpointChangesAsked {
   status?: 'active' | 'paused';
 }
 
-/** `null` as `drafts` keeps the routes. */
+/** Settings after the change. `drafts` is `null` to keep the routes. */
 type Next = Omit<EndpointDraft, 'routes'> & { drafts: RouteDraft[] | null };
 
 @Injectable()
@@ -42,7 +42,7 @@ export class EndpointChanges {
     return this.database.transaction(() => this.apply(tenant, id, asked, chosen));
   }
 
-  /** Throws 404, also on a repeated call. The URL is free at once. The events stay until their retention ends. */
+  /** Frees the URL at once. The events stay until their retention ends. Throws 404, also on a repeated call. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       if (!(await this.records.remove(tenant.environmentId, id))) throw notFound('endpoint');
@@ -75,7 +75,7 @@ export class EndpointChanges {
   }
 }
 
-/** Throws 422 with all errors that can be found in the request and the endpoint alone. */
+/** Returns the new settings. Throws 422 with all errors that do not require external data. */
 function next(
   { row, settings: before, routes }: StoredEndpoint,
   asked: EndpointChangesAsked,

@@ -18,7 +18,7 @@ export interface StoredEndpoint {
 export interface EndpointDraft {
   settings: Settings;
   path: string;
-  /** `null` on the platform's host. */
+  /** Custom domain of the endpoint. `null` on the platform's host. */
   domainId: Id | null;
   status: EndpointEntity['status'];
   routes: readonly RouteEntity[];
@@ -26,7 +26,7 @@ export interface EndpointDraft {
 
 const ENDPOINTS_MAX = 10_000;
 
-/** Endpoints with their routes, their encrypted settings, and the secrets that their code uses. */
+/** Reads and writes endpoints with their routes, their encrypted settings and the secrets that their code uses. */
 @Injectable()
 export class EndpointRecords {
   constructor(
@@ -97,7 +97,7 @@ export class EndpointRecords {
     return updated;
   }
 
-  /** Runs in the caller's transaction. False if there is none. */
+  /** Runs in the caller's transaction. Returns false if the endpoint does not exist. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     // Locks the endpoint before its secrets, in the same order as a change, so that concurrent calls do not deadlock.
     const isRemoved = await this.store.remove(environmentId, id);
@@ -148,7 +148,7 @@ export class EndpointRecords {
     };
   }
 
-  /** Read before the write, because an error after it would abort the transaction. */
+  /** Reads the domain before the write: a failed write aborts the transaction, so no query could follow. */
   private async urlOf({
     environmentId,
     path,
@@ -167,7 +167,7 @@ export class EndpointRecords {
     });
   }
 
-  /** Does not reveal which organization has the endpoint. */
+  /** Builds the error without revealing which organization has the endpoint. */
   private taken(url: string): Error {
     const message = 'The URL is owned by another live endpoint. Choose another one, or delete that endpoint first.';
     return conflict(message, { url });

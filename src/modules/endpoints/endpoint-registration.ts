@@ -13,7 +13,7 @@ import { type AskedRoutes, draftRoutes } from './route-drafts.js';
 
 export interface NewEndpoint {
   address: GivenAddress;
-  /** `pdom_…` or `dom_…`. `null` for the host of the URL, or without a URL for the default domain. */
+  /** Domain (`pdom_…` or `dom_…`). `null` for the host in the URL or, without a URL, for the default domain. */
   domainId: string | null;
   status: 'active' | 'paused';
   settings: SettingsChanges;
@@ -30,7 +30,7 @@ export class EndpointRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422 with all errors, and 409 if another endpoint has the URL. Nothing is stored then. */
+  /** Throws 422 with all errors, and 409 if another endpoint has the URL. An error means that nothing was stored. */
   async create(tenant: Tenant, asked: NewEndpoint): Promise<RoutedEndpoint> {
     const { environmentId } = tenant;
     const chosen = await this.domains.choose(tenant, { domainId: asked.domainId, url: asked.address.url });

@@ -9,7 +9,7 @@ import { EndpointsStore } from './endpoints.store.js';
 import { OutsideChecks } from './outside-checks.js';
 import { type AskedRoute, draftRoute, repeatedDestination, type RouteDraft } from './route-drafts.js';
 
-/** Omitted fields keep their value. A filter of `null` lets all events through. */
+/** Omitted fields keep their value. A `filter` of `null` lets all events through. */
 export interface RouteChanges {
   destination?: string;
   filter?: Record<string, unknown> | null;
@@ -17,7 +17,7 @@ export interface RouteChanges {
 
 const ROUTES_MAX = 100;
 
-/** Routes are part of the endpoint: each change creates a new version of it. */
+/** Changes routes, which are part of the endpoint: each change creates a new version of the endpoint. */
 @Injectable()
 export class EndpointRoutes {
   constructor(
@@ -27,7 +27,7 @@ export class EndpointRoutes {
     private readonly ids: Ids,
   ) {}
 
-  /** In the order of evaluation. Throws 404 if there is no such endpoint. */
+  /** Returns routes in the order of evaluation. Throws 404 if the endpoint does not exist. */
   async list(tenant: Tenant, endpointId: Id): Promise<RouteEntity[]> {
     const { environmentId } = tenant;
     if ((await this.store.find(environmentId, endpointId)) === null) throw notFound('endpoint');
@@ -75,7 +75,7 @@ export class EndpointRoutes {
     return routeIn(routes, routeId);
   }
 
-  /** Throws 404, also on a repeated call. */
+  /** Removes a route. Throws 404, also on a repeated call. */
   async remove(tenant: Tenant, endpointId: Id, routeId: Id): Promise<void> {
     await this.write(tenant, endpointId, (routes) => {
       const removed = routeIn(routes, routeId);

@@ -9,10 +9,10 @@ import { type ProviderSecret, schemeOf } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsStore } from './endpoints.store.js';
 
-/** Providers switch to a new secret within minutes, so more are never in use at the same time. */
+/** Maximum number of valid secrets. Providers switch within minutes, so more are never in use at the same time. */
 const SECRETS_MAX = 5;
 
-/** Secrets with which providers sign. They can be set, but are never returned. */
+/** Stores the secrets with which providers sign. They can be set, but are never returned. */
 @Injectable()
 export class EndpointSecrets {
   constructor(
@@ -22,7 +22,7 @@ export class EndpointSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** Previous secrets stay valid for at most `graceMs`. Throws 404, and 422 for a secret that nothing could use. */
+  /** Previous secrets stay valid for at most `graceMs`. Throws 404, and 422 for a secret that the scheme cannot use. */
   async put(tenant: Tenant, id: Id, secret: string, graceMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
@@ -35,7 +35,7 @@ export class EndpointSecrets {
   }
 }
 
-/** Newest first. A grace period of 0 ends all others. No existing grace period is extended. */
+/** Returns secrets newest first. A grace period of 0 ends all previous ones. No existing grace period is extended. */
 export function withNewSecret(
   before: readonly ProviderSecret[],
   secret: string,

@@ -30,10 +30,10 @@ type Columns = Pick<
   | 'deduplicate'
 >;
 
-/** All that callers decide, except address and routes. The response settings are decrypted. */
+/** Settings that callers control, except address and routes. The response settings are decrypted. */
 export type Settings = Columns & { response: ResponseSettings | null };
 
-/** Omitted fields keep their value. `null` clears a field, and as `verification` restores the default. */
+/** Omitted fields keep their value. `null` clears a field. For `verification`, `null` restores the default. */
 export type SettingsChanges = {
   [K in keyof Settings]?: K extends 'name'
     ? string
@@ -54,13 +54,13 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   response: null,
 });
 
-/** Never returned. A change that omits them keeps them. */
+/** Response settings that are never returned. A change that omits them keeps them. */
 export const RESPONSE_SECRETS = ['verifyToken', 'secret', 'verificationToken'] as const;
 
 const BY_PRESET = 'preset';
 const UNVERIFIED = 'none';
 
-/** All errors are returned. `OutsideChecks` covers errors that need external data. */
+/** Returns the new settings and all errors, except those that need external data (see `OutsideChecks`). */
 export function changed(before: Settings, changes: SettingsChanges): { settings: Settings; faults: Fault[] } {
   const preset = changes.preset === undefined ? before.preset : changes.preset;
   const verification = verificationAfter(before, changes.verification, preset);
@@ -105,8 +105,8 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 }
 
 /**
- * `null` if the requested verification is not available. Setting a preset enables its verification, and removing the
- * preset disables it. If it was switched off, it stays off.
+ * Returns `null` if the requested verification is not available. Setting a preset enables its verification, and
+ * removing the preset disables it. A verification that was switched off stays off.
  */
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
   if (asked === undefined) {
@@ -133,7 +133,7 @@ function verificationFaults(changes: SettingsChanges, verification: string | nul
   return [...faults, { path: 'verificationConfig', message: `is for ${GENERIC_SCHEMES.join(', ')} only` }];
 }
 
-/** Checks only settings that the call changes, or a scheme that now requires settings. */
+/** Checks only settings that the call changes, or whose verification scheme now requires settings. */
 function genericSettingsFaults(changes: SettingsChanges, { verification, verificationConfig }: Settings): Fault[] {
   const name = genericOf(verification);
   if (name === null || (changes.verification === undefined && changes.verificationConfig === undefined)) return [];
@@ -179,15 +179,15 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
 }
 
 /**
- * Checks only settings that the call changes. Without its preset, the provider id that detects duplicates is gone too.
- * `isVerified` means that the scheme has no errors.
+ * Checks only settings that the call changes. Duplicates cannot be detected by a preset's provider id once the preset
+ * is removed. `isVerified` means that the scheme has no errors.
  */
 function repeatFaults(changes: SettingsChanges, settings: Settings, isVerified: boolean): Fault[] {
   const { deduplicate, preset } = settings;
   if (deduplicate === null || (changes.deduplicate === undefined && changes.preset === undefined)) return [];
   const faults = deduplicationFaults(deduplicate, preset === null ? null : presetOf(preset), 'deduplicate');
   const name = deduplicate.name?.toLowerCase() ?? '';
-  // Raw requests show the id, so it must not be a secret.
+  // Raw requests show the header with the id, so it must not be a secret.
   const isSecret = isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings)).has(name));
   return isSecret
     ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates and cannot be used as an id' }]
@@ -206,7 +206,7 @@ function responseAfter(before: ResponseSettings | null, given: ResponseSettings 
   return { ...given, ...Object.fromEntries(kept.map((name) => [name, before[name]])) };
 }
 
-/** An empty list means any method. To accept nothing, pause the endpoint. */
+/** An empty list means any method. To reject all requests, pause the endpoint. */
 function methodsAfter(given: string[] | null): string[] | null {
   return given === null || given.length === 0 ? null : given;
 }
@@ -218,7 +218,7 @@ function objectAfter(
   return given === undefined ? before : (given as Record<string, unknown> | null);
 }
 
-/** Normalizes a URL to the form in which it is called. The checks reject text that is not a URL. */
+/** Normalizes a URL to the form in which it is called. Text that is not a URL is rejected by the checks. */
 function withNormalUrl<T extends { url?: string }>(settings: T | null): T | null {
   if (settings?.url === undefined || !URL.canParse(settings.url)) return settings;
   return { ...settings, url: new URL(settings.url).href };

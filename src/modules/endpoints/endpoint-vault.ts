@@ -6,7 +6,7 @@ import type { EndpointEntity } from './endpoints.entities.js';
 
 type Place = Pick<EndpointEntity, 'environmentId' | 'id'>;
 
-/** Each value is bound to its row, and only this class decrypts it. */
+/** Encrypts and decrypts an endpoint's values. Each encrypted value is bound to its row. */
 @Injectable()
 export class EndpointVault {
   constructor(private readonly vault: Vault) {}

@@ -3,7 +3,7 @@ import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
 import type { Id } from '#kernel/ids.js';
 import type { ResponseProxySettings, TransformSettings } from './contract.js';
 
-/** Its URL is its identity: the path on the platform's host, or on one of its organization's domains. */
+/** An endpoint. Its URL identifies it: a path on the platform's host or on one of its organization's domains. */
 @Entity('endpoints')
 @Check('endpoints_status_check', `status in ('active', 'paused', 'disabled')`)
 @Index('endpoints_path_idx', ['path', 'domainId'], { unique: true })
@@ -20,7 +20,7 @@ export class EndpointEntity {
   @Column('text')
   name: string;
 
-  /** `null` on the platform's host. */
+  /** Custom domain of the endpoint. `null` on the platform's host. */
   @Column('uuid', { name: 'domain_id', nullable: true })
   domainId: Id | null;
 
@@ -51,7 +51,7 @@ export class EndpointEntity {
   @Column('jsonb', { nullable: true })
   transform: TransformSettings | null;
 
-  /** `null` accepts any method. */
+  /** Allowed HTTP methods. `null` accepts any method. */
   @Column('text', { name: 'allowed_methods', array: true, nullable: true })
   allowedMethods: string[] | null;
 

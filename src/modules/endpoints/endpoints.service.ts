@@ -38,14 +38,14 @@ export interface EndpointListing extends EndpointSurroundings {
 
 export interface EndpointView extends EndpointSurroundings {
   row: EndpointEntity;
-  /** Includes secrets, which must not be returned. */
+  /** Response settings, including secrets, which must not be returned. */
   response: ResponseSettings | null;
 }
 
 export interface EndpointListings {
   listings: EndpointListing[];
   nextCursor: string | null;
-  /** Up to a cap. `null` if it was not requested. */
+  /** Number of endpoints, up to a maximum. `null` if the count was not requested. */
   count: number | null;
 }
 

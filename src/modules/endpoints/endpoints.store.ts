@@ -21,12 +21,12 @@ import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 export interface EndpointFilter {
   status?: EndpointEntity['status'];
   preset?: string;
-  /** Prefix of the name, or of the path after the organization's slug, ignoring case. */
+  /** Search text: prefix of the name, or of the path after the organization's slug, ignoring case. */
   search?: string;
   beforeId?: Id;
 }
 
-/** Without code and rules, which may be long. */
+/** An endpoint without code and rules, which may be long. */
 export type ListedEndpoint = Pick<EndpointEntity, keyof typeof LISTED>;
 
 export type EndpointColumns = Partial<Omit<EndpointEntity, 'environmentId' | 'id' | 'createdAt' | 'updatedAt'>>;
@@ -133,15 +133,15 @@ export class EndpointsStore {
       .length;
   }
 
-  /** In their order per endpoint. Uses the index `routes_endpoint_id_idx`. */
+  /** Returns routes in their order within each endpoint. Uses the index `routes_endpoint_id_idx`. */
   async routes(environmentId: number, endpointIds: readonly Id[]): Promise<RouteEntity[]> {
     const where = { environmentId, endpointId: In(endpointIds) };
     const rows = await this.routeRows().find({ where, order: { endpointId: 'ASC', position: 'ASC' } });
-    // Plain objects, so that a comparison with unchanged routes succeeds.
+    // Converts rows to plain objects, so that a deep comparison with unchanged routes succeeds.
     return rows.map((row) => ({ ...row }));
   }
 
-  /** The first ones. Uses the index `routes_destination_id_idx`. */
+  /** Returns the first routes to the destination. Uses the index `routes_destination_id_idx`. */
   routesTo(environmentId: number, destinationId: Id, max: number): Promise<RouteEntity[]> {
     return this.routeRows().find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }
@@ -150,7 +150,7 @@ export class EndpointsStore {
     return (await this.database.query<{ id: Id }>(ON_DOMAIN, [environmentId, domainId, max])).map(({ id }) => id);
   }
 
-  /** Returns false if another endpoint has the path (index `endpoints_path_idx`). The transaction is then aborted. */
+  /** Returns false if another endpoint has the path (index `endpoints_path_idx`), which aborts the transaction. */
   insert(row: EndpointEntity): Promise<boolean> {
     return this.written(row.environmentId, row.id, () =>
       this.endpoints().insert(row as QueryDeepPartialEntity<EndpointEntity>),
@@ -158,7 +158,7 @@ export class EndpointsStore {
   }
 
   /**
-   * Returns the row after the changes, or `null` if another endpoint has the new path. The transaction is then aborted.
+   * Returns the row after the changes, or `null` if another endpoint has the new path, which aborts the transaction.
    */
   async update(row: EndpointEntity, changes: EndpointColumns): Promise<EndpointEntity | null> {
     const { environmentId, id } = row;
@@ -174,7 +174,7 @@ export class EndpointsStore {
     if (rows.length > 0) await this.routeRows().insert(rows as QueryDeepPartialEntity<RouteEntity>[]);
   }
 
-  /** Includes the routes. False if there is none. */
+  /** Deletes an endpoint and its routes. Returns false if the endpoint does not exist. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const removed = await this.database.query(REMOVE, [environmentId, id]);

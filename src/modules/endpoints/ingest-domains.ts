@@ -14,7 +14,7 @@ export interface IngestDomain {
 }
 
 export interface ChosenDomain {
-  /** `null` for the platform's host. */
+  /** Custom domain. `null` for the platform's host. */
   domainId: Id | null;
   base: AddressBase;
   faults: Fault[];
@@ -46,7 +46,7 @@ export class IngestDomains {
     ];
   }
 
-  /** Customers' DNS records point to this name. */
+  /** Domain name to which customers' DNS records point. */
   get platformDomain(): string {
     return this.config.platformDomain;
   }
@@ -55,7 +55,7 @@ export class IngestDomains {
     return { id: PLATFORM_ID, host: ingestHost(this.config.baseUrl), kind: 'platform' };
   }
 
-  /** By id. Endpoints on the platform's host have none. */
+  /** Returns domains by id. Endpoints on the platform's host have no domain. */
   async findMany(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
     if (domainIds.every((id) => id === null)) return NONE;
     return new Map((await this.customHosts.ofEnvironment(environmentId)).map((host) => [host.domainId, shown(host)]));
@@ -65,7 +65,7 @@ export class IngestDomains {
     return kind === 'platform' ? receiveUrl(this.config.baseUrl, path) : customUrl(host, path);
   }
 
-  /** Chosen by id or by the host of a URL, otherwise the platform's. A custom domain must be verified. */
+  /** Chooses a domain by id or by a URL's host, otherwise the platform's. A custom domain must be verified. */
   async choose(
     tenant: Tenant,
     { domainId, url }: { domainId?: string | null; url?: string | null },
@@ -80,7 +80,7 @@ export class IngestDomains {
     const found = isNamed
       ? hosts.find((each) => each.domainId === parseId('dom', domainId))
       : hosts.find((each) => each.host === host);
-    // An unknown host is reported as an error of the URL, where the URL is parsed.
+    // An unknown host is an error of the URL, and is reported when the URL is parsed.
     if (found === undefined)
       return {
         domainId: null,
@@ -111,7 +111,7 @@ function shown({ domainId, host }: CustomHost): IngestDomain {
   return { id: domainId, host, kind: 'custom' };
 }
 
-/** With the port, as URLs show it. `null` for text that is not a URL. */
+/** Returns the host with its port, as URLs show it. `null` for text that is not a URL. */
 function hostIn(url: string | null | undefined): string | null {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : null;
 }

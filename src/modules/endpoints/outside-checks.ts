@@ -15,7 +15,7 @@ export interface OutsideParts {
   drafts: readonly RouteDraft[] | null;
 }
 
-/** Checks whether code compiles, URLs may be called and destinations exist, which the settings alone do not show. */
+/** Checks facts outside of the settings: whether code compiles, URLs may be called and destinations exist. */
 @Injectable()
 export class OutsideChecks {
   constructor(
@@ -50,7 +50,7 @@ export class OutsideChecks {
     return target === null ? [noDestination(at)] : [];
   }
 
-  /** Ids of older requests are deleted with their events, so a longer window would have no effect. */
+  /** Rejects a window longer than the retention. Ids of older requests are deleted, so it would have no effect. */
   private async windowFaults(
     environmentId: number,
     { window_hours: hours = 0 }: { window_hours?: number },

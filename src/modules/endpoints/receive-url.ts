@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.js';
 import { INGEST_PREFIX } from './contract.js';
 
-/** Omitted parts are unspecified. The given parts must agree. */
+/** The address as given by the caller. Omitted parts are unspecified. The given parts must agree. */
 export interface GivenAddress {
   /** For example `https://hooks.example.com/in/acme/stripe`. `/in` and the organization's slug may be omitted. */
   url?: string | null;
@@ -15,13 +15,13 @@ export interface AddressBase {
   /** BASE_URL without a trailing slash. It may have a path. */
   baseUrl: string;
   organizationSlug: string;
-  /** The custom host. Omitted for the platform's host. Paths on a custom host have no prefix. */
+  /** Custom host, whose paths have no prefix. Omitted for the platform's host. */
   customHost?: string;
   /** Current path of the endpoint. It remains valid even if the organization's slug has changed since. */
   currentPath?: string;
 }
 
-/** `acme/stripe` on the platform's host, `stripe` or empty on a custom host. The name is the endpoint's default. */
+/** Path `acme/stripe` on the platform's host; `stripe` or empty on a custom host. `name` is the default name. */
 export interface Address {
   path: string;
   name: string;
@@ -35,7 +35,7 @@ const SEGMENT = /^[A-Za-z0-9._~-]{1,64}$/;
  */
 const URL_PARTS = /^(?<scheme>https?):\/\/(?<host>[^/?#@\\\s]+)(?<path>\/.*)?$/is;
 
-/** All errors are returned together. */
+/** Parses the given address. Returns all errors together. */
 export function resolveAddress(given: GivenAddress, base: AddressBase): Address | { faults: Fault[] } {
   const readings = (['url', 'slug', 'path'] as const).flatMap((field) => {
     const text = given[field] ?? null;
@@ -54,7 +54,7 @@ export function resolveAddress(given: GivenAddress, base: AddressBase): Address 
   return { path, name: base.customHost === undefined ? nameOf(path) : path || base.customHost };
 }
 
-/** TLS is terminated by the proxy in front of Posthorn. */
+/** Builds the URL. It uses https, because the proxy in front of Posthorn terminates TLS. */
 export function customUrl(host: string, path: string): string {
   return `https://${host}/${path}`;
 }
@@ -63,17 +63,17 @@ export function receiveUrl(baseUrl: string, path: string): string {
   return `${baseUrl}${INGEST_PREFIX}${path}`;
 }
 
-/** As it appears in URLs: in lower case, with a port only if it is not the scheme's default. */
+/** Returns the host as URLs show it: lower case, with a port only if it is not the scheme's default. */
 export function ingestHost(baseUrl: string): string {
   return new URL(baseUrl).host;
 }
 
-/** A proxy or transform at a URL of Posthorn would call itself. */
+/** Detects URLs of Posthorn itself, where a proxy or transform would call itself. */
 export function isReceiveUrl(url: URL, baseUrl: string): boolean {
   return url.host === ingestHost(baseUrl) && url.pathname.startsWith(basePath(baseUrl) + INGEST_PREFIX);
 }
 
-/** The segments of the whole path, beginning with the organization's slug, or an error. */
+/** Segments of the whole path, beginning with the organization's slug, or the error as a string. */
 type Reading = string[] | string;
 
 const READERS: Readonly<Record<keyof GivenAddress, (text: string, base: AddressBase) => Reading>> = {
@@ -101,7 +101,7 @@ function readUrl(text: string, base: AddressBase): Reading {
   return relative === '' || relative === '/' ? [base.organizationSlug] : readSegments(relative, base);
 }
 
-/** Ignores one slash at the start and at the end. */
+/** Splits a path into segments. Ignores one slash at the start and one at the end. */
 function readSegments(text: string, { organizationSlug, currentPath, customHost }: AddressBase): Reading {
   if (/[?#]/.test(text)) return 'must have no query and no fragment';
   if (text.includes('%')) return 'must have no percent-encoding: letters, digits, ., _, ~ and - need none';

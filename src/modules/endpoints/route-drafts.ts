@@ -4,14 +4,14 @@ import { type Id, parseId } from '#kernel/ids.js';
 import type { RouteEntity } from './endpoints.entities.js';
 
 export interface AskedRoute {
-  /** `rte_…` of a route to keep. `null` for a new route. */
+  /** Id (`rte_…`) of a route to keep. `null` for a new route. */
   id: string | null;
-  /** `dst_…`. */
+  /** Destination id (`dst_…`). */
   destination: string;
   filter: Record<string, unknown> | null;
 }
 
-/** `destinations` is the short form, which keeps the existing routes to the given destinations. */
+/** Routes as the caller gives them. The short form `destinations` keeps existing routes to these destinations. */
 export interface AskedRoutes {
   destinations?: readonly string[];
   routes?: readonly AskedRoute[];
@@ -97,7 +97,7 @@ function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[
   ];
 }
 
-/** Both fields may be given if they agree, for example when a client sends back the body of a GET. */
+/** Returns an error if both fields are given and differ. A client that sends back a GET's body gives both. */
 function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

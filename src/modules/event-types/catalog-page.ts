@@ -34,7 +34,7 @@ export const CATALOG_POLICY = [
 /** All texts come from a tenant and are escaped. */
 export function catalogPage({ organization, mode, types }: CatalogView): string {
   const groups = new Set(types.map(({ group }) => group));
-  // Anchors use positions, because names may contain characters that are not valid in an address.
+  // Anchors use positions, because names may contain characters that are not valid in a URL fragment.
   const anchors = new Map(types.map((type, i) => [type, `type-${i + 1}`]));
   const title = `${organization}: event types${mode === 'test' ? ' (test)' : ''}`;
   return String(html`<!doctype html>
@@ -62,7 +62,7 @@ ${[...groups].map((group) =>
 `);
 }
 
-/** The style contains no characters that HTML interprets. */
+/** Safe to embed, because the style contains no characters that HTML interprets. */
 const STYLE_TEXT = Html.from([STYLE], []);
 
 function index(types: readonly CatalogRow[], anchors: ReadonlyMap<CatalogRow, string>): Html {

@@ -11,7 +11,7 @@ const SLUG = /^[a-z0-9-]{1,40}$/;
 const DETAILS_BYTES_MAX = 1024 * 1024;
 const PAGES_MAX = 20;
 
-/** Public. Concurrent requests for a page share one rendering. */
+/** Renders public catalogue pages. Concurrent requests for a page share one rendering. */
 @Injectable()
 export class Catalog {
   private readonly pages: Cache<string>;

@@ -1,12 +1,12 @@
 import type { CompiledSchema } from '#engine/json-schema/json-schema.js';
 
-/** Contains the compiled function only if compiling and running it is fast. */
+/** A schema. The compiled function is present only if compiling and running the schema is fast. */
 export interface KnownSchema {
   text: string;
   validateAtOnce?: CompiledSchema['validateAtOnce'];
 }
 
-/** Limit on the schema text, which corresponds to about 200 MB of compiled functions. */
+/** Maximum total size of schema texts, which corresponds to about 200 MB of compiled functions. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 /** LRU cache of compiled schemas, limited by the size of their text. */

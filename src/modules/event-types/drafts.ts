@@ -15,7 +15,7 @@ export interface TypeDraft {
   archived: boolean;
 }
 
-/** Validates a schema and its example on another thread, because compiling a schema can take a quarter of a second. */
+/** Validates a schema and its example in a worker thread, because compiling can take a quarter of a second. */
 export type JudgesSchemas = (
   schema: string,
   example: string | null,
@@ -30,7 +30,7 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   if (before && isDeepStrictEqual([draft.schema, draft.example], [before.schema, before.example])) return faults;
   const example = draft.example === null ? [] : jsonFaults(draft.example);
   if (example.length > 0 || draft.schema === null) return [...faults, ...below('example', example)];
-  // A schema that is nested too deeply cannot be serialized. The thread reports all other faults.
+  // A schema that is nested too deeply cannot be passed to the thread, which reports all other faults.
   const measures = jsonFaults(draft.schema);
   if (measures.length > 0) return [...faults, ...below('schema', measures)];
   const judged = await judge(
@@ -42,7 +42,7 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   return [...faults, ...below('schema', judged.schemaFaults), ...below('example', judged.valueFaults)];
 }
 
-/** The given paths are relative to `path`. */
+/** Prefixes the faults' paths with `path`. */
 export function below(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ path: fault.path === '' ? path : `${path}.${fault.path}`, message: fault.message }));
 }
@@ -51,7 +51,7 @@ export function columnsOf(draft: TypeDraft): TypeDraft & Pick<EventTypeEntity, '
   return { ...draft, bytes: bytesOf(draft.schema) + bytesOf(draft.example) };
 }
 
-/** The order of keys in a schema does not matter. */
+/** Compares two drafts. The order of keys in a schema does not matter. */
 export function isSame(one: TypeDraft, other: TypeDraft): boolean {
   const of = ({ description, group, schema, example, enforce, archived }: TypeDraft): TypeDraft => ({
     description,

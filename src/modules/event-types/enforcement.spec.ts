@@ -53,7 +53,7 @@ describe('Enforcement.check', () => {
   it('uses no data older than five seconds from its load, even if it was cached later', async () => {
     const { enforcement, announce, world } = arrange();
     const first = enforcement.check(7, 'a', {});
-    // Another environment changes during the load: the cache has the result, but it is not kept as known.
+    // Another environment changes during the load: the shared cache gets the result, but `known` does not.
     announce('8');
     await first;
     world.isEnforced = true;

@@ -15,7 +15,7 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 
 interface Known {
   types: ByName;
-  /** Counted from the time of loading, because the cache may return an entry that is almost expired. */
+  /** Expiry, counted from the time of loading, because the cache may return an entry that is almost expired. */
   freshUntilMs: number;
 }
 
@@ -25,7 +25,7 @@ const ENVIRONMENTS_MAX = 10_000;
 @Injectable()
 export class Enforcement extends EventTypes {
   private readonly cache: Cache<Known>;
-  /** Last loaded values, so that an accept in an environment without enforced types does not wait for a promise. */
+  /** Last loaded values, so that the check is synchronous in an environment without enforced types. */
   private readonly known = new Map<number, Known>();
   private readonly compiled = new CompiledSchemas();
   /** Incremented on each change, so that data loaded before the change is not cached. */
@@ -137,7 +137,7 @@ export class Enforcement extends EventTypes {
   }
 }
 
-/** A version never changes its schema. The id distinguishes a type from an earlier one with the same name. */
+/** Key of a compiled schema. A version's schema never changes. The id distinguishes types that reuse a name. */
 const keyOf = ({ id, version }: Pick<EnforcedType, 'id' | 'version'>): string => `${id}:${version}`;
 
 /** Returns null for a payload that is nested too deeply to serialize. */

@@ -12,7 +12,7 @@ import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';
 
 export const TYPES_MAX = 1_000;
-/** Limit for enforced schemas of an environment, because compiled schemas take far more memory than their text. */
+/** Maximum total size of an environment's enforced schemas. Compiled schemas take far more memory than their text. */
 const ENFORCED_BYTES_MAX = 1024 * 1024;
 
 @Injectable()
@@ -41,7 +41,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** A schema that differs creates a new version. Throws 404 and 422. */
+  /** A changed schema creates a new version. Throws 404 and 422. */
   async change({ environmentId }: Tenant, name: string, changes: Partial<TypeDraft>): Promise<EventTypeEntity> {
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
@@ -56,7 +56,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** Throws 503 if there is no capacity to validate the draft. */
+  /** Returns the draft's faults. Throws 503 if there is no capacity to validate it. */
   async faults(environmentId: number, draft: TypeDraft, before: TypeDraft | null): Promise<Fault[]> {
     const { organizationId } = await this.environments.get(environmentId);
     return draftFaults(draft, before, (schema, example) =>

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** `bytes` is the size of schema and example as JSON. */
+/** An event type. `bytes` is the size of its schema and example as JSON. */
 @Entity('event_types')
 @Unique('event_types_environment_id_id_key', ['environmentId', 'id'])
 export class EventTypeEntity {
@@ -12,7 +12,7 @@ export class EventTypeEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'event_types_pkey' })
   name: string;
 
-  /** Distinguishes the type from an earlier one with the same name: deleting and creating it again changes the id. */
+  /** Distinguishes types that reuse a name: deleting and recreating a type changes the id. */
   @Column('uuid')
   id: Id;
 

@@ -18,7 +18,7 @@ export interface Page<Row> {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Small, because each version can have a schema of 64 KB. */
+/** Default number of versions per page. It is small, because each version can have a schema of 64 KB. */
 const VERSIONS_LIMIT_DEFAULT = 20;
 
 @Injectable()

@@ -15,7 +15,7 @@ export interface TypeVersion {
   createdAt: Date;
 }
 
-/** Null does not filter. */
+/** Filter of a list. A null field does not filter. */
 export interface TypeFilter {
   group: string | null;
   archived: boolean | null;
@@ -87,7 +87,7 @@ const CATALOG: Statement = {
     order by "group" nulls last, name`,
 };
 
-/** Schema and example are absent if they were omitted for size. */
+/** A type in the catalogue. Schema and example are absent if they were omitted because of their size. */
 export interface CatalogRow extends Pick<
   EventTypeEntity,
   'name' | 'version' | 'description' | 'group' | 'enforce' | 'schema' | 'example'
@@ -96,7 +96,7 @@ export interface CatalogRow extends Pick<
   isComplete: boolean;
 }
 
-/** Each change is announced in its own transaction and keeps the schema as a version. */
+/** Stores event types. Each change is announced in its own transaction, and its schema is kept as a version. */
 @Injectable()
 export class EventTypesStore {
   constructor(
@@ -114,7 +114,7 @@ export class EventTypesStore {
     return this.rows().findOneBy({ environmentId, name });
   }
 
-  /** At most 1,000. */
+  /** Returns all event types of the environment, at most 1,000. */
   all(environmentId: number): Promise<EventTypeEntity[]> {
     return this.rows().find({ where: { environmentId } });
   }
@@ -142,7 +142,7 @@ export class EventTypesStore {
     return this.database.query<EnforcedType>(ENFORCED, [environmentId]);
   }
 
-  /** Without archived event types, by group and name. */
+  /** Returns event types that are not archived, ordered by group and name. */
   catalog(environmentId: number, bytesMax: number): Promise<CatalogRow[]> {
     return this.database.query<CatalogRow>(CATALOG, [environmentId, bytesMax]);
   }
@@ -157,7 +157,7 @@ export class EventTypesStore {
     });
   }
 
-  /** Includes the versions. False if the event type does not exist. */
+  /** Removes an event type and its versions. Returns false if it does not exist. */
   remove(environmentId: number, name: string): Promise<boolean> {
     return this.database.transaction(async () => {
       const { affected } = await this.rows().delete({ environmentId, name });

@@ -11,12 +11,12 @@ import { changedIn, DocumentTexts } from './openapi-text.js';
 import { type Webhook, webhooksOf } from './openapi-webhooks.js';
 
 export interface ImportOptions {
-  /** The document, and the JSON text that it was parsed from. */
+  /** The parsed document, and the JSON text that it was parsed from. */
   spec: { document: Record<string, unknown>; text: string } | undefined;
   text: string | undefined;
   replaceAll: boolean;
   dryRun: boolean;
-  /** Undefined keeps the setting of existing types. */
+  /** Value of `enforce` for all types. Undefined keeps the setting of existing types. */
   enforce: boolean | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Imported {
   updated: string[];
   unchanged: string[];
   archived: string[];
-  /** Positions of numbers in the document that are stored with a different value. */
+  /** Positions of numbers in the document that could only be stored with a different value. */
   changedNumbers: Fault[];
 }
 
@@ -82,7 +82,7 @@ export class OpenApiImport {
       if (faults.length >= FAULTS_MAX) break;
       this.add(plan, environmentId, webhook.name, before, draft);
       known.delete(webhook.name);
-      // Yields to the event loop: one type is cheap, but a thousand types together are not.
+      // Yields to the event loop: processing one type is fast, but a thousand types together would block it.
       await setImmediate();
     }
     if (faults.length > 0) throw invalid(faults.slice(0, FAULTS_MAX));
@@ -111,7 +111,7 @@ export class OpenApiImport {
   }
 }
 
-/** The document defines all fields except `enforce`, which it cannot express. */
+/** Creates a draft from the document, which defines all fields except `enforce`. */
 function draftOf(
   { description, group, schema, example }: Webhook,
   before: EventTypeEntity | null,

@@ -4,7 +4,7 @@ import type { Fault } from '#kernel/errors.js';
 
 type Json = Record<string, unknown>;
 
-/** For all schemas of one import. Each webhook gets its own copy of the parts that it references. */
+/** Maximum number of values in one import's schemas. Each webhook gets its own copy of the parts that it references. */
 const VALUES_MAX = 400_000;
 const VALUES_OF_ONE_MAX = 20_000;
 const DEPTH_MAX = 64;
@@ -25,7 +25,7 @@ export class OpenApiReader {
     this.is30 = String(document['openapi']).startsWith('3.0');
   }
 
-  /** Whether the webhooks together have reached the limit of one import. A fault already reports it. */
+  /** True if the webhooks together have reached the limit of one import. A fault has been added for it already. */
   get isSpent(): boolean {
     return this.valuesLeft === 0;
   }
@@ -38,7 +38,7 @@ export class OpenApiReader {
     return [this.root, ...path].join('.').slice(0, 400);
   }
 
-  /** Follows a reference. Returns null and adds a fault if it is dangling. */
+  /** Returns an object, following references. Returns null and adds a fault if a reference is dangling. */
   object(value: unknown, path: readonly string[]): Json | null {
     let found = value;
     for (let hops = 0; isObject(found) && typeof found['$ref'] === 'string'; hops += 1) {
@@ -52,7 +52,7 @@ export class OpenApiReader {
     return isObject(found) ? found : null;
   }
 
-  /** Includes all references, in JSON Schema 2020-12. Returns null and adds a fault on error. */
+  /** Returns the schema with all referenced parts, in JSON Schema 2020-12. Returns null and adds a fault on error. */
   schema(value: unknown, path: readonly string[]): Json | null {
     const root = this.object(value, path);
     if (root === null) return null;
@@ -68,7 +68,7 @@ export class OpenApiReader {
     return definitions === null ? schema : { ...schema, $defs: definitions };
   }
 
-  /** Null if the value is not an object within the size limit. */
+  /** Returns the example, or null if the value is not an object within the size limit. */
   example(value: unknown, path: readonly string[]): Json | null {
     if (!isObject(value)) return null;
     const weight = weightUpTo(value, VALUES_OF_ONE_MAX);
@@ -114,7 +114,7 @@ class Bundle {
     return this.valuesMax - this.valuesLeft;
   }
 
-  /** Uses the 2020-12 dialect, with references into `$defs`. */
+  /** Converts a schema to the 2020-12 dialect, with references into `$defs`. */
   converted(value: unknown, path: readonly string[], depth: number): unknown {
     this.spend(1);
     if (depth > DEPTH_MAX) this.isTooLarge = true;
@@ -127,10 +127,10 @@ class Bundle {
     return this.is30 ? own : { ...own, ...this.members(rest, path, depth) };
   }
 
-  /** Null if there are none. Referenced parts may reference more parts. */
+  /** Returns the referenced parts, or null if there are none. Referenced parts may reference more parts. */
   definitions(): Json | null {
     const definitions: [string, unknown][] = [];
-    // The list grows during the iteration.
+    // The array `waiting` grows during the iteration.
     for (const next of this.waiting) {
       if (this.isTooLarge) break;
       const name = this.names.get(next) as string;
@@ -167,7 +167,7 @@ class Bundle {
     return copy;
   }
 
-  /** For a value that is not a schema, which stays unchanged. */
+  /** Returns a value that is not a schema unchanged, after counting its size. */
   private counted(value: unknown): unknown {
     this.spend(weightUpTo(value, this.valuesLeft + 1));
     return this.isTooLarge ? null : value;
@@ -207,7 +207,7 @@ class Bundle {
   }
 }
 
-/** Approximate, at most `max`. YAML aliases can expand a small text into a large value. */
+/** Returns an approximate size, at most `max`. YAML aliases can expand a small text into a large value. */
 export function weightUpTo(value: unknown, max: number): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / CHARACTERS_A_VALUE);
   if (typeof value !== 'object' || value === null) return 1;

@@ -7,13 +7,13 @@ import { PASSED_OVER } from './passed-over.js';
 import type { YamlAnswer } from './yaml-thread.js';
 
 const TEXT_BYTES_MAX = 1024 * 1024;
-/** Maximum length after expansion, because aliases can expand a document. */
+/** Maximum length of a document as JSON, because YAML aliases can expand it. */
 const JSON_LENGTH_MAX = 4 * 1024 * 1024;
-/** A normal document of 1 MB needs one or two seconds, a malicious one could need minutes and all memory. */
+/** Limits for YAML. A normal document of 1 MB takes one or two seconds; a malicious one, minutes and all memory. */
 const YAML_MS_MAX = 10_000;
 const YAML_HEAP_MB_MAX = 256;
 const THREADS_MAX = 2;
-/** Documents that wait for a thread. A normal document takes a tenth of a second. */
+/** Maximum number of documents that wait for a thread. A normal document takes a tenth of a second. */
 const WAITING_MAX = 50;
 
 /** JSON is parsed here. YAML is parsed on a thread that is terminated if it exceeds its time or memory limit. */
@@ -22,7 +22,7 @@ export class DocumentTexts {
   private threads = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** `changedNumbers` are stored with another value. Throws 422, or 503 if too many documents wait. */
+  /** `changedNumbers` are numbers stored with a different value. Throws 422, or 503 if too many documents wait. */
   async read(text: string): Promise<{ document: Record<string, unknown>; changedNumbers: Fault[] }> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
     const value = json(text);
@@ -46,7 +46,7 @@ export class DocumentTexts {
     }
   }
 
-  /** Resolves when a thread may start. A thread that ends passes its slot to the next one. */
+  /** Resolves when the caller may start a thread. A thread that ends passes its slot to the next waiting caller. */
   private async turn(): Promise<void> {
     if (this.threads < THREADS_MAX) {
       this.threads += 1;
@@ -58,12 +58,12 @@ export class DocumentTexts {
   }
 }
 
-/** Numbers that are stored with a different value, in parts that are imported. */
+/** Returns the numbers in imported parts that are stored with a different value. */
 export function changedIn(json: string): Fault[] {
   return unsafeNumbers(json, PASSED_OVER);
 }
 
-/** Undefined for invalid JSON. */
+/** Parses JSON. Returns undefined if it is invalid. */
 function json(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -24,7 +24,7 @@ const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'tr
 /** Characters that PostgreSQL text cannot store. */
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
-/** OpenAPI 3.0 or 3.1. Returns all faults together. `root` is the prefix of paths in faults. */
+/** Reads OpenAPI 3.0 or 3.1. Returns all faults together. `root` is the prefix of paths in faults. */
 export async function webhooksOf(document: Json, root: string): Promise<{ webhooks: Webhook[] } | { faults: Fault[] }> {
   const reader = new OpenApiReader(document, root);
   const webhooks: Webhook[] = [];
@@ -86,7 +86,7 @@ function readWebhook(reader: OpenApiReader, key: string, value: unknown, path: s
   };
 }
 
-/** With the operation's most specific example. */
+/** Returns the schema of the request body, and its most specific example. */
 function bodyOf(reader: OpenApiReader, operation: Json, path: readonly string[]): Pick<Webhook, 'schema' | 'example'> {
   const body = reader.object(operation['requestBody'], [...path, 'requestBody']);
   const content = isObject(body?.['content']) ? body['content'] : {};

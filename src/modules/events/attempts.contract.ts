@@ -36,8 +36,8 @@ export const shownDelivery = (eventId: Id, ordinal: number): string => `${showId
 
 export abstract class AttemptLog {
   /**
-   * Newest event first, for a destination, an ad-hoc URL or an application's endpoint. A page scans a bounded number of
-   * events, so it can be short without being the last. Throws 400 for an invalid time or cursor.
+   * Returns attempts of a destination, an ad-hoc URL or an application's endpoint, newest event first. A page scans a
+   * bounded number of events, so a short page may not be the last. Throws 400 for an invalid time or cursor.
    */
   abstract page(
     tenant: Tenant,
@@ -45,9 +45,9 @@ export abstract class AttemptLog {
     query: AttemptQuery,
   ): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }>;
 
-  /** Oldest first. `expiresOn` is the day of the event's partition. */
+  /** Returns attempts oldest first. `expiresOn` is the day of the event's partition. */
   abstract ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]>;
 
-  /** Resolves as soon as the attempt is recorded, or to null after `waitMs`. */
+  /** Resolves to the first attempt as soon as it is recorded, or to null after `waitMs`. */
   abstract first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null>;
 }

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** The end of the range of message ids is exclusive. */
+/** Range of messages to erase. The end of the range of ids is exclusive. */
 export interface ErasureRange {
   environmentId: number;
   applicationId: Id;
@@ -11,7 +11,7 @@ export interface ErasureRange {
 export interface ErasedStretch {
   scanned: number;
   messages: number;
-  /** Attempts whose excerpts were erased in this step. */
+  /** Number of attempts whose excerpts were erased in this step. */
   attempts: number;
   /** The oldest message of this step; null if there was none. */
   lastId: Id | null;
@@ -20,9 +20,9 @@ export interface ErasedStretch {
 }
 
 export interface ErasurePreview {
-  /** Messages that are not erased yet. */
+  /** Number of messages that are not erased yet. */
   messages: number;
-  /** Attempts whose excerpts would be erased. */
+  /** Number of attempts whose excerpts would be erased. */
   attempts: number;
   /** True if there may be more: counting stopped before the oldest message. */
   isCapped: boolean;
@@ -31,15 +31,15 @@ export interface ErasurePreview {
 export abstract class ApplicationErasures {
   abstract hasMessages(environmentId: number, applicationId: Id): Promise<boolean>;
 
-  /** Erases messages' content, waiting deliveries, and the receivers' responses. Safe to repeat. */
+  /** Erases the newest messages' content, waiting deliveries and the receivers' responses. Safe to repeat. */
   abstract eraseNewest(range: ErasureRange): Promise<ErasedStretch>;
 
-  /** What `eraseNewest` would erase, newest first. Scans bounded numbers of messages and events. Changes nothing. */
+  /** Counts what `eraseNewest` would erase. Scans a bounded number of rows, newest first. Changes nothing. */
   abstract preview(range: ErasureRange): Promise<ErasurePreview>;
 
   abstract waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number>;
 
-  /** Counts up to `max`. */
+  /** Counts the messages of the range, up to `max`. */
   abstract count(range: ErasureRange, max: number): Promise<number>;
 }
 
@@ -47,10 +47,10 @@ export abstract class Erasures {
   abstract erasedAt(environmentId: number, id: Id): Promise<Date | null>;
 }
 
-/** Erases what another context stores of an event. Does nothing if there is none. Safe to repeat. */
+/** Erases what another module stores of an event. Does nothing if it stores nothing. Safe to repeat. */
 export type EraseContent = (environmentId: number, eventId: Id) => Promise<void>;
 
-/** Contexts that store content of events outside the ledger register here, to erase it with the payload. */
+/** Modules that store content of events outside of the ledger register here, so that it is erased with the payload. */
 export abstract class ErasedContents {
   abstract attach(erase: EraseContent): void;
 }

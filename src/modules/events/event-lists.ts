@@ -9,38 +9,38 @@ import { COLUMNS, type DeliveryStatus, type EventStatus, LAST_ATTEMPT, STATUS } 
 export const ERROR_CLASSES = [...ATTEMPT_ERRORS, '3xx', '4xx', '5xx'] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** Ids bound the time range, because an event's id is created when the event is received. */
+/** Filter of an event list. Ids limit the time range, because an event's id is created when the event is received. */
 export interface EventFilter {
   beforeId: Id;
   fromId: Id;
   status?: EventStatus;
-  /** Used instead of `status`. */
+  /** Several states, used instead of `status`. */
   statuses?: readonly EventStatus[];
   direction?: Direction;
-  /** How the last attempt ended. Only with statuses that an event with a failed last attempt can have. */
+  /** How the last attempt failed. Allowed only with statuses of events whose last attempt can have failed. */
   error?: ErrorClass;
   eventType?: string;
-  /** An application's endpoint that has a URL, which is the target of its events. */
+  /** Target of the events: an application's endpoint that has a URL. */
   targetId?: Id;
-  /** Endpoint that received the events, or that they were fanned out to. */
+  /** Endpoint that received the events, or to which they were fanned out. */
   endpointId?: Id;
-  /** The range of ids is then limited to the message's ids. */
+  /** Message of the events. The range of ids is then limited to the message's ids. */
   messageId?: Id;
-  /** A destination or an ad-hoc URL. With a status, a delivery to it must be in that status too. */
+  /** Destination or ad-hoc URL. If a status is also given, the delivery to it must have that status. */
   destinationId?: Id;
   applicationId?: Id;
 }
 
 export const UNDELIVERED = ['retrying', 'dlq', 'failed'] as const;
-/** Events that are not delivered anywhere. */
+/** States of events that are not delivered anywhere. */
 export const DISPOSITIONS = ['quarantined', 'parked', 'ignored'] as const;
 
 type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
 
 /**
- * The smallest set of rows with every event of a status, newest first. Indexes: due_deliveries_pkey for open
- * deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for others, or deliveries_target_id_idx with a
- * target.
+ * For each status, the smallest set of rows that contains all its events, newest first. Indexes: due_deliveries_pkey
+ * for open deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for others, or
+ * deliveries_target_id_idx with a target.
  */
 const SOURCES: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries d where true',
@@ -49,7 +49,7 @@ const SOURCES: Record<DeliveryStatus, string> = {
   failed: `deliveries d where d.status = 'failed'`,
 };
 
-/** Each combination of filters has its own name. */
+/** Returns the list's statement. Each combination of filters has its own statement name. */
 export function listStatement(filter: Conditions): Statement {
   return { name: `events_list_${nameOf(filter)}`, text: `${TYPES} ${listText(filter)}` };
 }
@@ -61,7 +61,7 @@ export function countStatement(filter: Conditions): Statement {
   };
 }
 
-/** The casts give every parameter a type, even if the statement does not use it. */
+/** Casts that give every parameter a type, even if the statement does not use it. */
 const TYPES =
   'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[])';
 
@@ -136,7 +136,7 @@ function listText(filter: Conditions): string {
     : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
   if (isCommon) return fromEvents(conditions, state);
   const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
-  // The delivery row has all filtered values. Conditions on the event would only mislead the planner to another index.
+  // The delivery row has all filtered values. With conditions on the event, the planner would choose a worse index.
   if (!statuses) return fromDeliveries(status as DeliveryStatus, own, isAimed ? aim : '');
   return fromSome(own, isAimed ? aim : '', isAimed ? 'and e.target_id = $6' : '');
 }
@@ -169,7 +169,7 @@ const ROUTED = `
 
 const ENDED_SO = `and (select coalesce(t.error, t.status / 100 || 'xx') from (${LAST_ATTEMPT}) t) = $11`;
 
-/** `several` states are passed as parameters. */
+/** A state filter. With `several`, the states are passed as parameters. */
 type State = EventStatus | 'several' | undefined;
 
 function inStatus(state: State): string {
@@ -194,7 +194,7 @@ function fromEvents(conditions: string, status?: State): string {
       limit $4`;
 }
 
-/** An event can have several deliveries of one status; the last one represents it. */
+/** An event can have several deliveries with the same status. The last of them represents the event. */
 function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: string): string {
   return eventsOf(
     `${SOURCES[status]}
@@ -204,7 +204,7 @@ function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: strin
   );
 }
 
-/** A state that was not requested costs nothing, because its condition is evaluated before its rows are read. */
+/** States that were not requested cost nothing, because their condition is evaluated before their rows are read. */
 function fromSome(conditions: string, aimed: string, ofEndpoint: string | null): string {
   const range = (of: string, id: string): string => `${of}.environment_id = $1 and ${id} < $2 and ${id} >= $3`;
   const asked = (status: EventStatus): string => `'${status}' = any ($12)`;
@@ -222,7 +222,7 @@ function fromSome(conditions: string, aimed: string, ofEndpoint: string | null):
   return eventsOf(`(${[...deliveries, ...aside].join(' union all ')}) d`, conditions, 'several');
 }
 
-/** Without duplicates, newest first. Index: events_pkey of one partition. */
+/** Selects events without duplicates, newest first. Index: events_pkey of one partition. */
 function eventsOf(rows: string, conditions: string, status: State): string {
   return `
     select e.* from (
@@ -238,9 +238,9 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
- * Events sent directly to a destination (events_target_id_idx), and those that an endpoint routed to it, settled
- * (deliveries_routed_idx) or open. For the open ones, due_deliveries_pkey is scanned only within the page and its
- * window.
+ * Selects events sent directly to a destination (events_target_id_idx), and those that an endpoint routed to it, with
+ * settled (deliveries_routed_idx) or open deliveries. For open ones, due_deliveries_pkey is scanned only within the
+ * page's range and scan limit.
  */
 function fromRouted(conditions: string, status: State): string {
   const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;
@@ -278,10 +278,10 @@ function fromMessages(conditions: string, status: State, ofType: string): string
     order by c.id desc, n.id desc limit $4`;
 }
 
-/** Rows that one page may scan, whether or not they match. */
+/** Maximum number of rows that one page may scan, whether or not they match. */
 export const WINDOW_ROWS = 10_000;
 
-/** For lists that also need each event's last attempt or application, or that merge several indexes. */
+/** Lower limit for lists that also need each event's last attempt or application, or that merge several indexes. */
 export const NARROW_WINDOW_ROWS = 3_000;
 
 export function windowRows(filter: Conditions): number {
@@ -294,9 +294,9 @@ export function windowRows(filter: Conditions): number {
 }
 
 /**
- * Finds the oldest id that one page may scan, where the maximum number of scanned rows is reached in one of the list's
- * indexes. Null if the index contains only matching events. The limit replaces an index for every filter, which would
- * slow down every accept and delivery.
+ * Finds the oldest id that one page may scan: where one of the list's indexes reaches the maximum number of scanned
+ * rows. Null if the index contains only matching events. This limit avoids an index for every filter, which would slow
+ * down every accept and delivery.
  */
 export function windowStatement(filter: Conditions): Statement | null {
   const leads = leadsOf(filter);
@@ -316,7 +316,7 @@ const endOf = (rows: string, id: string, condition = ''): string => `
 /** Index: due_deliveries_pkey only. */
 const OPEN_END = endOf('due_deliveries', 'event_id');
 
-/** Index: messages_application_id_idx. Each message counts as its number of events. */
+/** Index: messages_application_id_idx. Each message counts as many rows as it has events. */
 const MESSAGES_END = `
   select id from (
     select id, sum(greatest(fanout, 1)) over (order by id desc rows unbounded preceding) as events from messages

@@ -13,13 +13,13 @@ export const EVENT_STATUSES = [
   'ignored',
 ] as const satisfies readonly EventStatus[];
 
-/** Without the payload. The status is derived from the deliveries. */
+/** An event without its payload. Its status is derived from its deliveries. */
 export interface EventRow {
   id: Id;
   expiresOn: string;
-  /** Set for an event of a fan-out. */
+  /** Message of the fan-out that the event belongs to; null for other events. */
   messageId: Id | null;
-  /** Destination, id of the ad-hoc URL, or endpoint that received the event or that it was fanned out to. */
+  /** Destination, ad-hoc URL's id, or endpoint that received the event or to which the event was fanned out. */
   targetId: Id;
   /** The ad-hoc URL, or the path of the endpoint that received the event. */
   url: string | null;
@@ -31,7 +31,7 @@ export interface EventRow {
 /**
  * SQL expression: the status of an event. It is derived from the deliveries instead of stored (contract, section 4), so
  * the two cannot disagree, and settling a delivery does not write to the event. Indexes: due_deliveries_pkey and
- * deliveries_pkey. Scalar subqueries, because the planner may turn an `exists` into a hash of all open deliveries.
+ * deliveries_pkey. Uses scalar subqueries, because the planner may turn an `exists` into a hash of all open deliveries.
  */
 export const STATUS = `
   coalesce(nullif(e.disposition, 'ignored'), (
@@ -47,9 +47,7 @@ export const STATUS = `
 export const COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
 
-/**
- * Of the delivery that determines the status of the event `e`; of several, the latest one. Uses the three primary keys.
- */
+/** Last attempt of the delivery that determines the status of the event `e` (the latest such delivery). */
 export const LAST_ATTEMPT = `
   select a.status, a.error, a.started_at from (
     select o.ordinal, 0 as place from due_deliveries o

@@ -15,12 +15,12 @@ export interface SelectionQuery {
   until?: string;
 }
 
-/** Can be stored as JSON and passed back unchanged. */
+/** Resolved filters of a list. They can be stored as JSON and passed back unchanged. */
 export interface EventSelection {
-  /** `beforeId` is exclusive. */
+  /** Range of event ids. `beforeId` is exclusive. */
   fromId: Id;
   beforeId: Id;
-  /** `targetId` is an application's endpoint with a URL, `endpointId` any other; destinations include ad-hoc URLs. */
+  /** `targetId` is an application's endpoint with a URL, `endpointId` any other. Ad-hoc URLs are destinations. */
   destinationId?: Id;
   targetId?: Id;
   endpointId?: Id;
@@ -28,10 +28,10 @@ export interface EventSelection {
   messageId?: Id;
 }
 
-/** Newest first. */
+/** A page of events, newest first. */
 export interface SelectedEvents {
   events: { id: Id; expiresOn: string }[];
-  /** Null if there is no next page. */
+  /** Start of the next page; null if there is none. */
   beforeId: Id | null;
 }
 
@@ -42,12 +42,12 @@ export interface SelectionCount {
   searchedTo: number | null;
 }
 
-/** For operations on all events that a filtered list shows. */
+/** Selects all events that a filtered list shows, for bulk operations. */
 export abstract class EventSelections {
   /** Null if no event can match. Throws 400 for invalid filters. */
   abstract resolve(tenant: Tenant, query: SelectionQuery): Promise<EventSelection | null>;
 
-  /** Counts like the list. Throws 400 for invalid filters. */
+  /** Counts the selected events, with the limits of the list. Throws 400 for invalid filters. */
   abstract count(tenant: Tenant, query: SelectionQuery): Promise<SelectionCount>;
 
   /** A page scans a bounded number of rows, so it can be empty while more events follow. */

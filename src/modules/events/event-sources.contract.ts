@@ -1,23 +1,23 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Events that went directly to the target, or the events of the endpoint. */
+/** Resolved name: the target of directly sent events, or the endpoint of the events. */
 export interface EventAim {
   targetId?: Id;
   endpointId?: Id;
-  /** The application that the endpoint belongs to; null for an inbound endpoint; absent if unknown. */
+  /** Application of the endpoint: null for an inbound endpoint, absent if unknown. */
   applicationId?: Id | null;
 }
 
-/** Null if the name is of another kind. */
+/** Resolves a name. Returns null if the name does not belong to this module. */
 export type FindAim = (environmentId: number, name: string) => Promise<EventAim | null>;
 
-/** By `app_` id or caller-defined id. */
+/** Finds an application by `app_` id or caller-defined id. */
 export type FindApplication = (environmentId: number, name: string) => Promise<Id | null>;
 
-/** By `app_` id or caller-defined id. Throws 404. */
+/** Finds an application by `app_` id or caller-defined id. Throws 404 if there is none. */
 export type RequireApplication = (environmentId: number, name: string) => Promise<Id>;
 
-/** The contexts that store endpoints and applications register here. */
+/** Resolves names in filters. The modules that store endpoints and applications register here. */
 export abstract class EventSources {
   /** Resolves an `ep_` id or a path. The id of a deleted endpoint is also resolved. */
   abstract aim(environmentId: number, name: string): Promise<EventAim | null>;

@@ -44,7 +44,7 @@ import { WaitingStore } from './waiting.store.js';
 
 @Module({
   imports: [DestinationsModule, LedgerModule],
-  // The order matters: the path `stream` must not match as an event's id.
+  // The order matters: the path `stream` must match before the path with an event's id.
   controllers: [StreamController, EventsController, ApplicationEventsController],
   providers: [
     ApplicationErasureStore,

@@ -17,7 +17,7 @@ import { type DeliveryRow, type EventContent, type EventProgress, EventsStore } 
 import { Messages } from './messages.contract.js';
 
 export interface EventQuery {
-  /** An `EventStatus`, or a list of them. The schema has validated it. */
+  /** An `EventStatus` or a list of them, already validated by the request's schema. */
   status?: unknown;
   endpoint?: string;
   destination?: string;
@@ -26,7 +26,7 @@ export interface EventQuery {
   message_id?: string;
   direction?: Direction;
   error?: ErrorClass;
-  /** An id that identifies one event or several. */
+  /** Search text: an id that identifies one event or several. */
   q?: string;
   since?: string;
   until?: string;
@@ -38,14 +38,14 @@ export interface EventDetail {
   event: EventRow & EventContent;
   deliveries: DeliveryRow[];
   attempts: (AttemptRow & { delivery: DeliveryRow })[];
-  /** Of the open deliveries' targets, except circuits in the initial state. */
+  /** Circuits of the open deliveries' targets, except those in the initial state. */
   circuits: ReadonlyMap<Id, Circuit>;
 }
 
 export interface ListedEvents {
   rows: { event: EventRow; progress: EventProgress | null }[];
   nextCursor: string | null;
-  /** Set if the page ended before it was full: events were scanned down to this time, in milliseconds. */
+  /** Time in milliseconds down to which events were scanned. Set only if the page ended before it was full. */
   searchedTo: number | null;
 }
 
@@ -57,7 +57,7 @@ export interface EventCount {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Larger numbers are of no use in a list. */
+/** Maximum count, because larger numbers are not useful in a list. */
 const COUNT_MAX = 10_000;
 const COUNT_WINDOWS = 2;
 
@@ -90,7 +90,7 @@ export class EventsService {
       limit + 1,
     );
     const page = rows.slice(0, limit);
-    // A page that ends with its window can be short or empty while more events follow.
+    // A page that ends at its scan limit can be short or empty while more events follow.
     const isFull = rows.length > limit;
     const reached = isFull ? page.at(-1)?.id : windowEnd;
     const progress = new Map(
@@ -116,12 +116,12 @@ export class EventsService {
     return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
 
-  /** By `evt_` id, or a send's `msg_` id. Throws 404; for a fan-out, the error says where its events are listed. */
+  /** Accepts an `evt_` id, or a send's `msg_` id. Throws 404. For a fan-out, the error names the list of its events. */
   async find(tenant: Tenant, text: string): Promise<EventDetail> {
     const id = eventId(text);
     const event = await this.lookup.find(tenant, id);
     if (!event) throw await this.absence(tenant, id);
-    // The order matters: deliveries are read after attempts, so that every attempt has its delivery.
+    // The order matters: deliveries are read after attempts, so that the delivery of every attempt is included.
     const attempts = await this.store.attempts(tenant, event);
     const deliveries = await this.store.deliveries(tenant, event);
     const open = deliveries.filter(({ status }) => status === 'retrying').map(({ targetId }) => targetId);
@@ -199,13 +199,13 @@ export class EventsService {
     };
   }
 
-  /** Resolves an `ep_` or `dst_` id, or the path of an endpoint. Returns null if there is no such thing. */
+  /** Resolves an `ep_` or `dst_` id, or the path of an endpoint. Returns null if there is no match. */
   private async aim(tenant: Tenant, text: string): Promise<(EventAim & { destinationId?: Id }) | null> {
     const destinationId = parseId('dst', text);
     return destinationId === null ? this.sources.aim(tenant.environmentId, text) : { destinationId };
   }
 
-  /** Null for an ad-hoc URL that nothing was ever sent to. */
+  /** Returns null for an ad-hoc URL to which nothing was ever sent. */
   private async destination({ environmentId }: Tenant, text: string): Promise<Id | null> {
     if (!/^https?:/i.test(text)) return parseId('dst', text);
     try {
@@ -217,12 +217,12 @@ export class EventsService {
   }
 }
 
-/** Without duplicates and in a fixed order, regardless of the order given. */
+/** Returns the statuses without duplicates and in a fixed order, regardless of the order given. */
 function statusesOf(given: unknown): EventStatus[] {
   return EVENT_STATUSES.filter((status) => [given].flat().includes(status));
 }
 
-/** Undefined for any state. */
+/** Returns the states that the filters allow, or undefined if they allow any state. */
 function possible(
   { status, error }: EventQuery,
   hasDestination: boolean,
@@ -242,7 +242,7 @@ function possible(
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }
 
-/** One event (`evt_`, including a delivery's id, and `req_`), or a message (`msg_`). Null for other text. */
+/** Parses the id of an event (`evt_`, including a delivery's id, or `req_`) or a message (`msg_`). Null otherwise. */
 function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   const messageId = parseId('msg', text);
   if (messageId !== null) return { messageId };
@@ -257,7 +257,7 @@ export function eventId(text: string): Id {
   return id;
 }
 
-/** RFC 3339. Throws 400. */
+/** Parses a time in RFC 3339. Throws 400. */
 export function timeMs(parameter: string, text: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(ms)) throw badRequest(`${parameter} must be an RFC 3339 time such as 2026-11-21T09:30:00.000Z.`);

@@ -14,14 +14,14 @@ const DAY_MS = 86_400_000;
 
 export interface EventProgress {
   id: Id;
-  /** Includes superseded deliveries. */
+  /** Number of attempts, including those of superseded deliveries. */
   attemptCount: number;
-  /** Of any delivery; null if none is due. */
+  /** Earliest next attempt of any delivery; null if none is due. */
   nextAttemptAt: Date | null;
-  /** Of the delivery that determines the event's status; null if it has none. */
+  /** Last attempt of the delivery that determines the event's status; null if there is none. */
   lastAt: Date | null;
   lastStatus: number | null;
-  /** Why that attempt got no response. */
+  /** Reason why the last attempt got no response. */
   lastError: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface EventContent {
   note: string | null;
   headers: Record<string, string> | null;
   payload: string | null;
-  /** Used instead of `payload` if the payload is not text. */
+  /** Payload as bytes, used instead of `payload` if the payload is not text. */
   body: Buffer | null;
   payloadBytes: number;
 }
@@ -56,7 +56,7 @@ export interface DeliveryRow {
   superseded: boolean;
 }
 
-/** The expiry day limits the lookup to one partition, of which a retention of one year has sixty. */
+/** The expiry day limits the lookup to one partition. With a retention of one year there are sixty partitions. */
 const find = (isOnDay: boolean): Statement => ({
   name: `events_find${isOnDay ? '_on' : ''}`,
   text: `
@@ -125,7 +125,7 @@ export class EventsStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Limits the scan of one page to `rows` rows; null if there is no limit. */
+  /** Returns the oldest id that a page may scan, so that it scans at most `rows` rows; null for no limit. */
   async windowEnd(
     tenant: Pick<Tenant, 'environmentId'>,
     filter: EventFilter,
@@ -204,7 +204,7 @@ export class EventsStore {
     return this.database.readPrepared(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
-  /** Latest failed attempts only, newest first. */
+  /** Returns only the latest failed attempts, newest first. */
   async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
     const rows = await this.database.readPrepared<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
       tenant.environmentId,

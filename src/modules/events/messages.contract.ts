@@ -14,16 +14,16 @@ export interface SentMessage {
 export interface MessageContent extends SentMessage {
   applicationId: Id;
   headers: Record<string, string> | null;
-  /** The payload, character for character; null if it was erased or is larger than `PAYLOAD_SHOWN_BYTES_MAX`. */
+  /** The exact payload text; null if it was erased or is larger than `PAYLOAD_SHOWN_BYTES_MAX`. */
   payload: string | null;
   erasedAt: Date | null;
 }
 
-/** Larger payloads are marked as truncated in event details and fetched separately. */
+/** Maximum size in event details. A larger payload is marked as truncated there and must be fetched separately. */
 export const PAYLOAD_SHOWN_BYTES_MAX = 256 * 1024;
 
 export abstract class Messages {
-  /** Null if there is none in this environment. */
+  /** Returns null if the environment has no such message. */
   abstract find(tenant: Tenant, id: Id): Promise<MessageContent | null>;
 
   /** Newest first. Throws 400 for an invalid cursor. */

@@ -8,14 +8,14 @@ export interface PayloadRow {
   isReceived: boolean;
   payload: string | null;
   body: Buffer | null;
-  /** Headers that describe the payload are never sealed. */
+  /** Headers of the request. Headers that describe the payload are never encrypted. */
   headers: StoredHeaders | null;
   erasedAt: Date | null;
 }
 
 /**
- * Indexes: events_pkey and messages_pkey, one lookup in each partition. A fan-out's message has no event with the same
- * id, unless no endpoint subscribed to it.
+ * Indexes: events_pkey and messages_pkey, one lookup in each partition. The message of a fan-out has no event with its
+ * id, unless no endpoint subscribed to the message.
  */
 const FIND: Statement = {
   name: 'payload_find',

@@ -32,7 +32,7 @@ export class Payloads {
   }
 }
 
-/** Sent payloads are JSON. Received ones keep the provider's type, unless the body has a content encoding. */
+/** Sent payloads are JSON. Received payloads keep the provider's type, unless the body has a content encoding. */
 function contentTypeOf({ isReceived, headers }: PayloadRow): string {
   if (!isReceived) return 'application/json; charset=utf-8';
   const said = headers?.['content-type'];

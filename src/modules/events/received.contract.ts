@@ -6,7 +6,7 @@ export interface ReceivedRange {
   endpointId: Id;
   beforeId: Id;
   fromId: Id;
-  /** Only events in this state; null for any state. */
+  /** State of the events; null for any state. */
   status: string | null;
 }
 
@@ -14,10 +14,10 @@ export interface ReceivedRow {
   id: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
-  /** Never replayed: quarantined, parked, dropped by the transform, or without a payload by now. */
+  /** True if the event is never replayed: quarantined, parked, dropped by the transform, or no longer has a payload. */
   isExcluded: boolean;
   inStatus: boolean;
-  /** The request that filters evaluate, with the event's body (its first 128 KB); null if it was not requested. */
+  /** Request for evaluating filters, with the first 128 KB of the event's body; null if it was not requested. */
   request: {
     method: string;
     url: string;
@@ -34,12 +34,12 @@ export abstract class ReceivedEvents {
   /** Returns events of any state, newest first. `inStatus` marks those in the requested state. */
   abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;
 
-  /** Counts the events of the range, and those that are never replayed (`ReceivedRow.isExcluded`), up to `max`. */
+  /** Counts events of the range, and those of them that are never replayed (`ReceivedRow.isExcluded`), up to `max`. */
   abstract count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }>;
 
-  /** Counts the events of an environment, including sent ones, from this id on, up to `max`. */
+  /** Counts the environment's events from this id on, including sent events, up to `max`. */
   abstract acceptedSince(environmentId: number, id: Id, max: number): Promise<number>;
 
-  /** Counts deliveries that are waiting to be claimed, for events between two ids (both inclusive), up to `max`. */
+  /** Counts deliveries waiting to be claimed, for events between two ids (both inclusive), up to `max`. */
   abstract waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number>;
 }

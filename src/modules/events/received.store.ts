@@ -12,7 +12,7 @@ const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
 /** SQL condition: true for events that are never replayed. Only rows of older builds need a lookup in `requests`. */
 const IS_EXCLUDED = `(e.erased_at is not null or coalesce(e.disposition in ('quarantined', 'parked'), false) or ${isDropped('e')})`;
 const COLUMNS = `e.id, e.expires_on::text as "expiresOn", ${IS_EXCLUDED} as "isExcluded", ${IN_STATUS} as "inStatus"`;
-/** Filters evaluate 128 KB of a body. The additional byte shows that the body is longer. */
+/** Number of body bytes to read. Filters evaluate 128 KB, and one more byte shows whether the body is longer. */
 const SEEN_BYTES = 131_073;
 
 /** Index: events_target_id_idx, descending. The status is computed per row, so the work per page is bounded. */

@@ -5,16 +5,16 @@ export interface RequestRow {
   id: Id;
   method: string;
   path: string;
-  /** `routed`; `duplicate` of an earlier request; or the reason why the request was not delivered. */
+  /** `routed`; `duplicate` of an earlier request; or, if the request was not delivered, the reason. */
   status: 'routed' | 'duplicate' | Disposition;
   verification: 'verified' | 'failed' | 'none';
   sizeBytes: number;
   dedupeId: string | null;
   note: string | null;
   replayOf: Id | null;
-  /** For a duplicate: the event of the request that it repeats. A duplicate creates no event. */
+  /** For a duplicate, the event of the earlier request. A duplicate does not create an event. */
   duplicateOf: Id | null;
-  /** That is, when it was processed again and routed. */
+  /** Time at which a quarantined or parked request was processed again and routed. */
   releasedAt: Date | null;
 }
 
@@ -26,17 +26,17 @@ export interface RequestFilter {
 }
 
 export interface RequestDetail extends RequestRow {
-  /** When the request was erased. Only the names of its headers are left. */
+  /** Time at which the request was erased. Only the names of its headers are kept. */
   erasedAt: Date | null;
   endpointId: Id;
   url: string;
   query: string;
   headers: [string, string][];
-  /** Headers that authenticated the request on receipt, regardless of the endpoint's current settings. */
+  /** Headers that authenticated the request when it was received, regardless of the endpoint's current settings. */
   sealedHeaders: ReadonlySet<string>;
   body: Buffer;
   ip: string;
-  /** The response that the provider received, in receiving's own format; null if no response was sent or recorded. */
+  /** The response to the provider, in the receiving module's format; null if none was sent or recorded. */
   answer: Record<string, unknown> | null;
 }
 
@@ -45,6 +45,6 @@ export abstract class Requests {
   /** Newest first. */
   abstract page(environmentId: number, endpointId: Id, filter: RequestFilter, limit: number): Promise<RequestRow[]>;
 
-  /** Null if there is none in this environment. */
+  /** Returns null if the environment has no such request. */
   abstract find(environmentId: number, id: Id): Promise<RequestDetail | null>;
 }

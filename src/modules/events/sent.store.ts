@@ -3,14 +3,14 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { uuidArray } from '#kernel/database/pg-array.js';
 import { SentEvents, type SentRange, type SentRow } from './sent.contract.js';
 
-/** One page per endpoint. Index: events_target_id_idx, in descending order. */
+/** Selects one page for each endpoint. Index: events_target_id_idx, in descending order. */
 const SENT = `
   unnest($2::uuid[]) t(endpoint_id) cross join lateral (
     select e.environment_id, e.id, e.expires_on, e.message_id, e.erased_at from events e
     where e.environment_id = $1 and e.target_id = t.endpoint_id and e.id < $3 and e.id >= $4 order by e.id desc limit $5
   ) e`;
 
-/** The newest rows of all those pages. Index: messages_pkey of one partition for each row of the page. */
+/** Selects the newest rows of all endpoints' pages. Index: messages_pkey of one partition for each row. */
 const PAGE: Statement = {
   name: 'sent_page',
   text: `

@@ -10,19 +10,19 @@ export interface SetAsideRange {
 }
 
 export interface Released {
-  /** False if the request was quarantined or parked again. */
+  /** False if the request was quarantined or parked again instead of routed. */
   isReleased: boolean;
   deliveries: number;
 }
 
-/** Quarantined and parked requests, and their releases. Duplicates count as the request that they repeat. */
+/** Quarantined and parked requests, and their releases. A duplicate counts as the request that it repeats. */
 export abstract class SetAsideRequests {
-  /** Lists the requests that are not released yet, oldest first, and whether their bodies were erased. */
+  /** Lists requests that are still quarantined or parked, oldest first, and whether their bodies were erased. */
   abstract page(range: SetAsideRange, limit: number): Promise<{ id: Id; isErased: boolean }[]>;
 
-  /** `excluded` counts those that were erased. */
+  /** Counts requests of the range. `excluded` counts those that were erased. */
   abstract count(range: SetAsideRange, max: number): Promise<{ scanned: number; excluded: number }>;
 
-  /** Records on a request, and on the one it repeats, the event made of it, unless that was set aside too. */
+  /** Marks requests as released by the event made of them, unless that event was quarantined or parked itself. */
   abstract note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released>;
 }

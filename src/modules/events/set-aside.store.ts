@@ -13,7 +13,7 @@ const SET_ASIDE = `
 
 const PAGE: Statement = { name: 'set_aside_page', text: `${SET_ASIDE} order by e.id limit $6` };
 
-/** Like the page. The limit bounds the cost of a large range. */
+/** Like the page's statement. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'set_aside_count',
   text: `
@@ -21,7 +21,7 @@ const COUNT: Statement = {
       limit $6) counted`,
 };
 
-/** Keeps the first release. events_pkey, requests_pkey, due_deliveries_pkey, deliveries_pkey of each partition. */
+/** Keeps the first release time. events_pkey, requests_pkey, due_deliveries_pkey, deliveries_pkey of each partition. */
 const NOTE: Statement = {
   name: 'set_aside_note',
   text: `

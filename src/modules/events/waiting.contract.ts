@@ -1,11 +1,11 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Deliveries that are waiting, with no attempt in flight. */
+/** Waiting deliveries without an attempt in flight: their number and the earliest next attempt. */
 export interface WaitingDeliveries {
   count: number;
-  /** True if there may be more than `count`, because counting stopped at a limit. */
+  /** True if counting stopped at a limit, so that there may be more than `count`. */
   isCapped: boolean;
-  /** When the earliest delivery that was already attempted is due; null if there is none. */
+  /** Earliest next attempt of a delivery that was already attempted; null if there is none. */
   nextAttemptAt: Date | null;
 }
 

@@ -6,7 +6,7 @@ import { Waiting, type WaitingDeliveries } from './waiting.contract.js';
 /** Maximum number of deliveries counted per kind. If it is reached, the count is a lower bound. */
 const LOOKED_AT_MAX = 10_000;
 
-/** Indexes: due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Parked retries are in both. */
+/** Indexes: due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Both contain parked retries. */
 const WAITING: Statement = {
   name: 'waiting_of_target',
   text: `

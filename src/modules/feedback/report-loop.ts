@@ -9,14 +9,14 @@ import { type ClaimedReport, REPORT_IN_MS, ReportsStore } from './reports.store.
 
 const REST_MS = 1_000;
 const SWEEP_MS = 3_600_000;
-/** Maximum number of reports of one run. They are processed one after another, because some have a megabyte. */
+/** Maximum number of reports per run. They are processed one after another, because some are as large as 1 MB. */
 const TURN_MAX = 32;
 const TURN_OF_ONE_MAX = 8;
-/** Lease of a report. After this time another process takes over. */
+/** Duration of a report's lease. After it, another process takes over the report. */
 const CLAIM_SECONDS = 120;
 const AGAIN_SECONDS_FIRST = 5;
 const AGAIN_SECONDS_MAX = 3_600;
-/** Number of times that a notification about an unknown email is retried. */
+/** Maximum number of retries of a notification about an email that is not known yet. */
 const TELLS_EARLY = 3;
 
 /** Processes reports as they arrive, in every process that delivers. Also deletes expired reports. */
@@ -43,13 +43,13 @@ export class ReportLoop implements OnModuleInit {
     return claimed.length > 0 ? { restMs: 0 } : undefined;
   }
 
-  /** A report that cannot be recorded is retried later and delays no other. Throws while storage is unavailable. */
+  /** A failed report is retried later and does not delay others. Throws while storage is unavailable. */
   private async look(report: ClaimedReport): Promise<void> {
     try {
       const raw = await this.store.raw(report.id);
       if (raw === null) return;
       const settled = await this.matching.settle(report, raw);
-      // A provider may report on an email before its answer to the submission is recorded.
+      // A provider may send a notification about an email before its response to the submission is recorded.
       if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < TELLS_EARLY)
         return await this.store.again(report.id, pauseOf(report));
       await this.store.settle(report.id, settled);

@@ -13,7 +13,7 @@ interface Email {
 }
 
 interface Found extends Email {
-  /** `envelope`: the author received an envelope, to those at `places` (null: all). `message`: has the message. */
+  /** `envelope`: the author got an envelope, for the recipients at `places` (null: all). `message`: got the message. */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
 }
@@ -24,12 +24,12 @@ const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 /**
  * Finds the email that a report is about and records the result.
  *
- * Anyone can write a report. It counts only with a proof that its author has the message: the signed return path, in
- * its envelope or inside, or Posthorn's signature of that exact message. A Message-ID alone proves nothing, because
- * answers and archives publish it. A stranger could have any recipient suppressed.
+ * Anyone can send a report. It counts only if it proves that its author has the message: by the signed return path, in
+ * its envelope or body, or by Posthorn's signature of that exact message. A Message-ID proves nothing, because replies
+ * and archives publish it. Without proof, a stranger could have any recipient suppressed.
  *
- * A report counts only for the recipients of the envelope that its return path belongs to. With several envelopes, no
- * recipient can report for another. Repeating it is safe.
+ * A report counts only for the recipients of the envelope that its return path belongs to, so a recipient of one
+ * envelope cannot report for those of another. Repeating it is safe.
  */
 @Injectable()
 export class ReportMatching {
@@ -39,7 +39,7 @@ export class ReportMatching {
     private readonly returnAddresses: ReturnAddresses,
   ) {}
 
-  /** Everything except the report's own row is committed when it resolves. Throws while storage is unavailable. */
+  /** When it resolves, everything except the report's own row is committed. Throws while storage is unavailable. */
   settle(report: ClaimedReport, raw: Buffer): Promise<Settled> {
     return report.source === 'ses' ? this.settleNotification(raw) : this.settleMail(report, raw);
   }
@@ -65,7 +65,7 @@ export class ReportMatching {
     return { ...of, state: 'recorded', reason: null };
   }
 
-  /** A notification that a provider signed is as reliable as a server's reply. */
+  /** A notification with a provider's signature is as reliable as a server's reply. */
   private async settleNotification(raw: Buffer): Promise<Settled> {
     const notification = readSesNotification(raw.toString());
     const nobody = { environmentId: null, emailId: null };
@@ -121,7 +121,7 @@ export class ReportMatching {
   }
 }
 
-/** Recipients the author may report for. A signed message is the same for all, so it proves only a sole recipient. */
+/** Recipients whom the author may report for. All recipients get the same signature, so it proves only a sole one. */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
   if (proof === 'message') return recipients.length === 1 ? recipients : [];
   return places === null ? recipients : recipients.filter((_, place) => places.includes(place));

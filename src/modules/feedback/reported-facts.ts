@@ -13,8 +13,8 @@ const NOTHING: ReportedFacts = { facts: [], isOfStrangers: false };
 const STRANGERS: ReportedFacts = { facts: [], isOfStrangers: true };
 
 /**
- * Pure. Other addresses in the report are ignored: if a recipient forwards to an address that rejects the mail, the
- * recipient's own address is still valid. A report without addresses applies to the recipient if there is only one.
+ * Pure. Addresses that are not recipients are ignored: if a recipient forwards to an address that rejects the mail, the
+ * recipient's own address is still valid. A report without addresses applies to a sole recipient.
  */
 export function reportedFacts(report: MailReport, recipients: readonly string[]): ReportedFacts {
   if (report.kind === 'complaint') return complaintFacts(report, recipients);

@@ -11,7 +11,7 @@ export interface ReportQuery extends PageQuery {
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads reports of the caller's environment. Reports about unknown emails are only visible to the operator. */
+/** Reads reports of the caller's environment. Only the operator can read reports about unknown emails. */
 @Injectable()
 export class ReportsService {
   constructor(

@@ -9,9 +9,9 @@ export type ReportState = (typeof REPORT_STATES)[number];
 /**
  * - `waiting`: not processed yet.
  * - `recorded`: added to the email's timeline.
- * - `unmatched`: no email, or no recipient of the email, matches it.
- * - `untrusted`: it names an email but proves nothing.
- * - `ignored`: it says nothing about a delivery.
+ * - `unmatched`: the report matches no email, or no recipient of its email.
+ * - `untrusted`: the report names an email, but contains no proof.
+ * - `ignored`: the report says nothing about a delivery.
  */
 export const REPORT_STATES = ['waiting', 'recorded', 'unmatched', 'untrusted', 'ignored'] as const;
 
@@ -23,7 +23,7 @@ export interface NewReport {
   recipient: string;
   envelopeFrom: string;
   receivedFrom: string;
-  /** Digest that identifies a repeated report. */
+  /** Digest that identifies repeated copies of a report. */
   digest: Buffer;
   raw: Buffer;
 }
@@ -68,7 +68,7 @@ export interface ReportFilter {
 }
 
 const KEPT_DAYS = 30;
-/** Limits against flooding: for a sender who knows one email's return path, and for senders who know none. */
+/** Maximum reports against flooding: from senders who know one email's return path, and from all who know none. */
 const OF_ONE_EMAIL_MAX = 100;
 const OF_NOBODY_MAX = 10_000;
 const SWEEP_STEP = 200;
@@ -99,7 +99,7 @@ const INSERT_OF_EMAIL = insert(
   room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX),
 );
 const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
-/** Without a limit, because strangers cannot send reports that a provider signed. */
+/** Has no limit, because only a provider can sign such reports. */
 const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
 
 /** Uses mail_reports_digest_idx. */
@@ -109,8 +109,8 @@ const IS_KNOWN: Statement = {
 };
 
 /**
- * Uses mail_reports_due_at_idx. Takes a few of every environment, so that a flood of one delays no other. A claim is a
- * lease: after it, another process takes over. Recording a fact twice changes nothing.
+ * Uses mail_reports_due_at_idx. Claims a few of each environment, so that a flood in one does not delay others. A claim
+ * is a lease: when it expires, another process takes over. Recording an event twice changes nothing.
  */
 const CLAIM: Statement = {
   name: 'mail_reports_claim',
@@ -187,7 +187,7 @@ const ERASE: Statement = {
 export class ReportsStore {
   constructor(private readonly database: Database) {}
 
-  /** Stores a report in its own commit. Returns `full` if there are too many of the same kind. */
+  /** Stores a report in a separate commit. Returns `full` if there are too many reports of the same kind. */
   async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
     const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
     const statement = source === 'ses' ? INSERT_SIGNED : environmentId === null ? INSERT_OF_NOBODY : INSERT_OF_EMAIL;
@@ -244,7 +244,7 @@ export class ReportsStore {
     return row ?? null;
   }
 
-  /** Returns the newest reports of all environments, and of none, that were not recorded. */
+  /** Returns the newest reports that were not recorded, of all environments and without an environment. */
   unexplained(limit: number): Promise<ReportRow[]> {
     return this.database.readPrepared(UNEXPLAINED, [limit]);
   }

@@ -20,7 +20,7 @@ const AHEAD_MS_MAX = 3_600_000;
 
 /**
  * The signature only proves that some AWS account sent a notification, so the topic must also be one of the operator's
- * (SES_TOPICS). It is stored before it is answered. SNS repeats unanswered ones.
+ * (SES_TOPICS). A notification is stored before the response, because SNS repeats notifications without a response.
  */
 @Injectable()
 export class SesNotifications {
@@ -55,7 +55,7 @@ export class SesNotifications {
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
   }
 
-  /** SNS retries for an hour. An older one is a replay, and would count again once the original is gone (30 days). */
+  /** SNS retries for an hour. An older one is a replay, recorded twice if its original is gone (30 days). */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
     return ageMs < AGE_MS_MAX && ageMs > -AHEAD_MS_MAX;

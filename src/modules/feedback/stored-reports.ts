@@ -7,7 +7,7 @@ import { ReportsStore } from './reports.store.js';
 
 const TEXT_MAX = 512;
 
-/** Stores each report in its own commit. Reports are processed later. */
+/** Stores each report in a separate commit. ReportLoop processes it later. */
 @Injectable()
 export class StoredReports extends IncomingReports {
   private readonly logger = new Logger('MailReports');
@@ -59,5 +59,5 @@ export class StoredReports extends IncomingReports {
   }
 }
 
-/** PostgreSQL's text cannot store these characters. */
+/** Removes characters that PostgreSQL's text cannot store. */
 const stored = (text: string): string => text.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, TEXT_MAX);

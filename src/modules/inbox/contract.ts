@@ -12,33 +12,33 @@ export interface SmtpAnswer {
 export interface AliasRoute {
   environmentId: number;
   aliasId: Id;
-  /** Larger messages are rejected with 552 5.3.4. Null for the limit of the listener. */
+  /** Maximum message size. Larger messages are rejected with 552 5.3.4. Null for the listener's own limit. */
   maxSizeBytes: number | null;
-  /** Patterns `a@d`, `@d` or `*.d`. An empty list accepts every sender. */
+  /** Sender patterns `a@d`, `@d` or `*.d`. An empty list accepts every sender. */
   allowedSenders: readonly string[];
 }
 
-/** Mail for an alias, a report about mail that Posthorn sent, or a rejection with its reply. */
+/** Verdict on a recipient: an alias, a report about mail that Posthorn sent, or a rejection with its reply. */
 export type RecipientVerdict =
   | { kind: 'alias'; route: AliasRoute }
   | { kind: 'report'; report: { environmentId: number | null; emailId: Id | null } }
   | { kind: 'refused'; answer: SmtpAnswer };
 
-/** With the address as the client gave it. */
+/** An accepted recipient, with the address as the client gave it. */
 export type AcceptedRecipient = Exclude<RecipientVerdict, { kind: 'refused' }> & { address: string };
 
 export interface MailEnvelope {
   /** Address of MAIL FROM. Empty for the null sender. */
   from: string;
-  /** At least one. */
+  /** Accepted recipients, at least one. */
   recipients: readonly AcceptedRecipient[];
   clientIp: string;
   helo: string;
-  /** Protocol and cipher (`TLSv1.3 TLS_AES_256_GCM_SHA384`). Null for plain text. */
+  /** TLS protocol and cipher (`TLSv1.3 TLS_AES_256_GCM_SHA384`). Null for an unencrypted connection. */
   tls: string | null;
 }
 
-/** A message of at most this size is kept in memory and stored in its row. Larger ones are stored separately. */
+/** Maximum size of a message that is kept in memory and stored in its row. Larger messages are stored separately. */
 export const WHOLE_BYTES_MAX = 256 * 1024;
 
 /** The bytes of a received message: in memory if small, otherwise in a temporary file. */
@@ -68,18 +68,18 @@ export function incomingBytes(raw: Buffer): IncomingBytes {
 /** Accepts incoming mail, from the SMTP listener and from the `capture:` transport. */
 export abstract class IncomingMail {
   /**
-   * Decides about one recipient at RCPT. `declaredBytes` is the declared SIZE=, or 0. Returns 451 4.3.0 while storage
+   * Decides about one recipient at RCPT. `declaredBytes` is the SIZE= parameter, or 0. Returns 451 4.3.0 while storage
    * is unavailable. Never throws. A change of aliases or domains takes effect within five seconds.
    */
   abstract recipient(address: string, declaredBytes: number): Promise<RecipientVerdict>;
 
-  /** True once the client may send one more message: at once, unless deliveries need the process. False: timeout. */
+  /** Waits while deliveries need the process. True when the client may send one more message, false on timeout. */
   abstract turn(): Promise<boolean>;
 
   /**
-   * Never throws. A 250 reply means that the message is committed, or a duplicate: same alias, sender and bytes within
-   * 24 hours, with a Message-ID. After any other reply nothing is stored, unless the connection to storage broke during
-   * the commit: everything may be stored then, and deduplication recognises a retry.
+   * Never throws. A reply of 250 means that the message is committed, or is a duplicate: same alias, sender and bytes
+   * within 24 hours, with a Message-ID. Any other reply means that nothing is stored. Exception: if the connection to
+   * storage broke during the commit, everything may be stored, and deduplication recognises a retry.
    */
   abstract accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer>;
 
@@ -87,7 +87,7 @@ export abstract class IncomingMail {
   abstract drained(): Promise<void>;
 }
 
-/** Announces new messages to this process's mail pipeline. Those of other processes are found by polling. */
+/** Announces new messages to this process's mail pipeline. Other processes' messages are found by polling. */
 export abstract class MailArrivals {
   /** The listener runs after each commit of messages. */
   abstract onArrival(listener: () => void): void;

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** An address that receives mail. The row of a removed alias stays for as long as its messages are stored. */
+/** An address that receives mail. The row of a removed alias is kept for as long as its messages are stored. */
 @Entity('aliases')
 @Check('aliases_kind_check', `kind in ('platform', 'custom')`)
 @Check('aliases_domain_check', `(kind = 'custom') = (domain_id is not null)`)
@@ -28,14 +28,14 @@ export class AliasEntity {
   @Column('text', { name: 'local_part' })
   localPart: string;
 
-  /** Lower case, domain in A-labels. A platform alias keeps the slug that its organization had on creation. */
+  /** Lower case, domain in A-labels. A platform alias keeps its organization's slug from the creation time. */
   @Column('text')
   address: string;
 
   @Column('uuid', { name: 'destination_ids', array: true })
   destinationIds: Id[];
 
-  /** Filters by destination id. A destination without one gets all mail. */
+  /** Filters by destination id. A destination without a filter gets all mail. */
   @Column('jsonb', { default: {} })
   filters: Record<Id, Record<string, unknown>>;
 
@@ -43,7 +43,7 @@ export class AliasEntity {
   @Column('text', { name: 'allowed_senders', array: true })
   allowedSenders: string[];
 
-  /** Null for the limit of the listener. */
+  /** Maximum message size in bytes. Null for the listener's own limit. */
   @Column('int', { name: 'max_size_bytes', nullable: true })
   maxSizeBytes: number | null;
 

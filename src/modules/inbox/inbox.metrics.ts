@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
 
-/** Over all environments. */
+/** Metrics of received mail, over all environments. */
 @Injectable()
 export class InboxMetrics {
   private readonly groupSeconds;

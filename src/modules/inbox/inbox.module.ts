@@ -46,7 +46,7 @@ import { Scanners } from './reading/scanners.js';
 import { WaitingMessagesStore } from './reading/waiting-messages.store.js';
 import { MailReading, MailViews } from './viewing.contract.js';
 
-/** Global, because the SMTP listener depends only on its contract, which also receives captured mail. */
+/** Global, because the SMTP listener must depend only on its contract, which also receives captured mail. */
 @Global()
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],

@@ -4,14 +4,14 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { AttemptRow, LoggedAttempt } from '../attempts.contract.js';
 
-/** After this attempt of this delivery of this event. */
+/** Position in the list: directly after this attempt of this delivery of this event. */
 export interface AttemptPosition {
   eventId: Id;
   ordinal: number;
   number: number;
 }
 
-/** From an event id to a position. Both bounds limit the work of the query. */
+/** Range from an event id to a position. Both limits bound the query's work. */
 export interface AttemptRange {
   environmentId: number;
   targetId: Id;
@@ -71,12 +71,12 @@ const FIRST: Statement = {
     from attempts where environment_id = $1 and event_id = $2 order by ordinal, number limit 1`,
 };
 
-/** The cost does not depend on other targets. */
+/** Reads attempts of one target. The cost does not depend on other targets. */
 @Injectable()
 export class AttemptLogStore {
   constructor(private readonly database: Database) {}
 
-  /** The last of the range's first `events` events, or null if there are fewer. */
+  /** Returns the last one of the first `events` events in the range, or null if there are fewer. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,

@@ -9,7 +9,7 @@ import { EventsStore } from '../events.store.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
 
 const LIMIT_DEFAULT = 50;
-/** Limit for one page, regardless of its filters. The next page continues after them. */
+/** Maximum number of events scanned for one page, regardless of its filters. The next page continues after them. */
 const EVENTS_MAX = 500;
 const POLL_MS = 40;
 

@@ -17,7 +17,7 @@ export interface SignedDelivery {
   atMs: number;
 }
 
-/** For users who send a delivery by hand. */
+/** Signs deliveries for users who send them manually. */
 @Injectable()
 export class Signing {
   constructor(
@@ -28,8 +28,8 @@ export class Signing {
   ) {}
 
   /**
-   * Signs the named delivery, or the latest one. Values that contain a named secret stay hidden. Throws 404, also for
-   * an erased payload, and 409 if the type has no signature.
+   * Signs the given delivery, or the latest one if none is given. Values that contain a named secret stay hidden.
+   * Throws 404, also for an erased payload, and 409 if the type has no signature.
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
     const event = await this.lookup.find(tenant, eventId);

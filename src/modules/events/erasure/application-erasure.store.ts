@@ -87,8 +87,8 @@ const IS_OPEN: Statement = {
 };
 
 /**
- * Index: due_deliveries_pkey for all open deliveries of the environment; the rest is filtered. Acceptable, because the
- * statement is rare. An endpoint with a URL of its own is itself the target.
+ * Index: due_deliveries_pkey, for all open deliveries of the environment, which are then filtered. The cost is
+ * acceptable, because the statement is rare. An endpoint with its own URL is itself the target.
  */
 const WAITING: Statement = {
   name: 'application_erasure_waiting',

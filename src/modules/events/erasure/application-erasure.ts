@@ -10,9 +10,9 @@ import {
 import { ApplicationErasureStore } from './application-erasure.store.js';
 
 const MESSAGES_MAX = 500;
-/** Per step. A message with a large fan-out is a step of its own. */
+/** Maximum number of events per step. A message with a larger fan-out is a step of its own. */
 const EVENTS_MAX = 2_000;
-/** Messages and events that one preview scans, which takes about a second. */
+/** Maximum number of messages and events that one preview scans, which takes about a second. */
 const PREVIEW_MAX = 20_000;
 
 @Injectable()
@@ -55,8 +55,8 @@ export class ApplicationErasure extends ApplicationErasures {
   }
 
   /**
-   * Erases payloads first: from then on, any worker that claims a delivery ends it, even if this process dies in
-   * between. Excerpts follow once no delivery is open, because an attempt in flight would write another one.
+   * Erases payloads first. From then on, any worker that claims a delivery ends it, even if this process dies in
+   * between. Erases excerpts once no delivery is open, because an attempt in flight would still write an excerpt.
    */
   override async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

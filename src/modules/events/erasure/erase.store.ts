@@ -17,7 +17,7 @@ const MEMBERS: Statement = {
     where environment_id = $1 and id >= $2 and id <= $3 and (id = $2 or message_id = $2)`,
 };
 
-/** The header names with empty values. */
+/** SQL expression: the headers with their names kept and their values emptied. */
 const NAMES = `
   case when headers is not null then coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end`;
 
@@ -29,7 +29,7 @@ const ERASED_REQUESTS = `
         select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n)
           from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')`;
 
-/** Keeps the time of the first erasure. Indexes: events_pkey and requests_pkey in each partition. */
+/** Does not overwrite the time of the first erasure. Indexes: events_pkey and requests_pkey in each partition. */
 const ERASE_EVENT: Statement = {
   name: 'erase_event',
   text: `

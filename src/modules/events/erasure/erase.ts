@@ -17,7 +17,7 @@ export class Erase extends Erasures {
     super();
   }
 
-  /** Includes all events of a message. Null if there is no such event in this environment. */
+  /** Cancels deliveries of all events of the message. Null if this environment has no such event. */
   async cancel(environmentId: number, id: Id): Promise<number | null> {
     const members = await this.store.members(environmentId, id);
     return members.length === 0
@@ -31,7 +31,7 @@ export class Erase extends Erasures {
 
   /**
    * Erases the payload for all events of its message, and ends waiting deliveries. False if there is no such event.
-   * Safe to repeat. The payload is erased first: from then on, any worker that claims a delivery ends it, even if this
+   * Safe to repeat. The payload is erased first, so that any worker that claims a delivery later ends it, even if this
    * process dies in between.
    */
   async erase(environmentId: number, id: Id): Promise<boolean> {
@@ -42,7 +42,7 @@ export class Erase extends Erasures {
       first.messageId === null || first.messageId === id
         ? named
         : await this.store.members(environmentId, first.messageId);
-    // Files are not part of the transaction, so the request for the erasure is committed before any file is deleted.
+    // File deletions cannot be rolled back, so the request for the erasure is committed before any file is deleted.
     await this.database.commitEarly();
     if (first.messageId === null) await this.store.event(environmentId, id);
     else await this.store.message(environmentId, first.messageId);

@@ -11,7 +11,7 @@ export type StreamFilter = Pick<
   'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'
 > & { direction?: string };
 
-/** A key, or the `Cookie` header of a session, kept to check periodically whether it is still valid. */
+/** Credential of the client (a key, or a session's `Cookie` header), kept to check periodically that it is valid. */
 export interface Proof {
   kind: 'key' | 'session';
   value: string;
@@ -23,7 +23,7 @@ export interface Listening {
   filter: StreamFilter | null;
   /** Position after which the stream resumes; null to start with the next change. */
   resumesAt: StreamPosition | null;
-  /** False if the stream ends after all existing changes were sent. */
+  /** False if the stream ends after sending all changes that existed on connecting. */
   follows: boolean;
 }
 
@@ -36,15 +36,15 @@ const HEARTBEAT_MS = 15_000;
 /** Why a stream ends. The client uses it to decide whether to reconnect. */
 export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdown';
 
-/** Writes data as fast as the client reads it, and keeps nothing for it beyond the write buffer. */
+/** Writes changes as fast as the client reads them, and buffers nothing beyond the socket's write buffer. */
 export class StreamListener {
-  /** Changes before it were sent, while it differs from the shared position; null if nothing was sent yet. */
+  /** Position of a client that is not at the shared one: all changes before it were sent. Null before the first. */
   at: StreamPosition | null;
-  /** Stream end for a client that does not follow: after all that existed on connecting. Null until determined. */
+  /** End for a client that does not follow: after all changes that existed on connecting. Null until determined. */
   endsAt: StreamPosition | null = null;
-  /** Rows read for this client alone since it last was at the shared position. */
+  /** Number of rows read for this client alone since it was last at the shared position. */
   rowsBehind = 0;
-  /** The client was at the shared position before. */
+  /** True if the client has ever been at the shared position. */
   hasKeptUp = false;
   private writtenAtMs: number;
 
@@ -73,7 +73,7 @@ export class StreamListener {
     return this.caller.tenant.environmentId;
   }
 
-  /** Uncork first: Node.js buffers writes until the end of the tick. Only data not accepted counts as unread. */
+  /** Uncorks first, because Node.js buffers writes until the end of the tick. Only unaccepted data counts as unread. */
   get hasRoom(): boolean {
     if (this.answer.writableLength >= UNREAD_BYTES_MAX) this.answer.socket?.uncork();
     return this.answer.writableLength < UNREAD_BYTES_MAX;
@@ -93,7 +93,7 @@ export class StreamListener {
     this.write('gap', to, gap);
   }
 
-  /** With the shared position if the client is at it. Returns false if the client has disconnected. */
+  /** Sends a heartbeat, with the position if the client is at the shared one. Returns false after a disconnect. */
   pulse(at: StreamPosition | null): boolean {
     if (this.answer.destroyed) return false;
     const silentMs = this.monotonicMs() - this.writtenAtMs;
@@ -136,5 +136,5 @@ export class StreamListener {
 
 const KIND_NAMES = Object.fromEntries(Object.entries(CHANGE_KINDS).map(([name, kind]) => [kind, name]));
 
-/** A client can forge a position, so its time is limited to the latest valid one. */
+/** Formats a position's time, limited to the latest valid date, because a client can forge a position. */
 const timeOf = ({ atMs }: StreamPosition): string => new Date(Math.min(atMs, 8.64e15)).toISOString();

@@ -13,9 +13,9 @@ export interface ChangeKey {
 }
 
 /**
- * A position in the history of changes: directly after a change, or before all changes of a transaction. Ordered by
- * transaction (ADR 9), so that a late commit never comes before a sent change. `atMs` is PostgreSQL's time of the read;
- * it limits how far a resumed stream looks back.
+ * A position in the history of changes: directly after a change, or before all changes of a transaction. Positions are
+ * ordered by transaction (ADR 9), so that a late commit never comes before a sent change. `atMs` is PostgreSQL's time
+ * of the read; it limits how far back a resumed stream searches.
  */
 export interface StreamPosition {
   epoch: number;

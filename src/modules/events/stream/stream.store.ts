@@ -7,18 +7,18 @@ import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { type DeliveryStatus, type EventRow, STATUS } from '../event-rows.js';
 import { type ChangeKey, FRONT, type StreamPosition } from './stream-position.js';
 
-/** With the event's state at the time of the read. */
+/** A change, with the event's state at the time of the read. */
 export interface ChangeRow extends EventRow, ChangeKey {
   environmentId: number;
   xid: bigint;
   applicationId: Id | null;
-  /** An erasure shortly after acceptance causes the event to be sent as `accepted` again. */
+  /** Time of the erasure. An erasure shortly after acceptance causes the event to be sent as `accepted` again. */
   erasedAt: Date | null;
   deliveryTargetId: Id | null;
-  /** For a settled delivery. */
+  /** Set for a settled delivery. */
   deliveryStatus: DeliveryStatus | null;
   reason: string | null;
-  /** For an attempt. */
+  /** Set for an attempt. */
   httpStatus: number | null;
   error: string | null;
   durationMs: number | null;
@@ -28,17 +28,17 @@ export interface ChangeRow extends EventRow, ChangeKey {
 
 export interface Changes {
   rows: ChangeRow[];
-  /** The rows' positions take their time from it: a client that resumes after a row must look back as far. */
+  /** Start of the read. Rows' positions keep its `atMs`: a client that resumes after a row must look back as far. */
   from: StreamPosition;
   /** All changes before this position were read. */
   through: StreamPosition;
   /** False if there may be more changes after it. */
   isEnd: boolean;
-  /** The position belongs to another database, or to a later state than a restored database has. */
+  /** True if the requested position belongs to another database, or to a state that a restored database has lost. */
   isOther: boolean;
 }
 
-/** Longer than any request or group commit takes from an id to its commit. Within it, transaction order counts. */
+/** Longer than any request or group commit takes from an id to its commit. Within it, transactions give the order. */
 const LOOK_BACK_MS = 90_000;
 
 /** SQL: a transaction's distance from the first requested one. Rows store only the lower 32 bits of its id. */
@@ -70,8 +70,8 @@ const branch = (columns: string, table: string, environment: string, since: stri
  * events, attempts_started_at_idx for attempts and deliveries_settled_at_idx for deliveries, each within the time
  * limit; primary keys for the joined events, deliveries and messages.
  *
- * The `+ 0` prevents the planner from reading all attempts of an environment by primary key, which it prefers while a
- * partition is small or while the time is unknown.
+ * The `+ 0` prevents the planner from reading all attempts of an environment by primary key, which it otherwise does
+ * while a partition is small or the time is unknown.
  */
 const READ: Statement = {
   name: 'stream_read',
@@ -134,7 +134,7 @@ export class StreamStore {
     return this.place(NEXT);
   }
 
-  /** Changes after `from`, in order, and before `until` if given. All transactions before `until` must have ended. */
+  /** Reads changes after `from`, in order, up to `until` if given. All transactions before `until` must have ended. */
   async read(
     environmentIds: readonly number[],
     from: StreamPosition,
@@ -203,5 +203,5 @@ export function placeOf(
   return { epoch, xid, atMs, key: { kind, eventId, ordinal, number } };
 }
 
-/** Skips events that no longer exist because their retention has just ended. */
+/** Removes rows whose events no longer exist, because their retention has just ended. */
 const present = (rows: readonly ChangeRow[]): ChangeRow[] => rows.filter(({ id }) => id !== null);

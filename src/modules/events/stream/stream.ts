@@ -12,13 +12,13 @@ import type { EndReason, Proof, StreamListener } from './stream-listener.js';
 import type { StreamPosition } from './stream-position.js';
 
 const POLL_MS = 250;
-/** Pause after a read, in durations of the read. Streams thus use at most a quarter of one connection. */
+/** Pause after a read, as a multiple of the read's duration: streams use at most a quarter of one connection. */
 const REST_FACTOR = 3;
 const PULSE_MS = 1_000;
 const PAGE_ROWS = 1_000;
-/** Pages in a row before clients that lag behind are served. */
+/** Maximum number of pages in a row before clients that lag behind are served. */
 const PAGES_MAX = 10;
-/** Page size when reading for one client alone. It is about the amount that may stay unread. */
+/** Page size when reading for one client alone, chosen to be close to the limit of unread data. */
 const OWN_PAGE_ROWS = 100;
 /** Maximum time per iteration for clients that lag behind, because the others wait meanwhile. */
 const CATCHING_UP_MS_MAX = 1_000;
@@ -32,9 +32,9 @@ const PER_PROCESS_MAX = 2_000;
 const FULL_RETRY_SECONDS = 10;
 
 /**
- * All stream clients of this process. One reader reads for them the changes of transactions that ended since its last
- * read (ADR 23). No client holds a connection, accepting and recording write nothing extra, and without clients there
- * are no reads.
+ * Manages all stream clients of this process. One reader serves them all: it reads the changes of transactions that
+ * ended since its last read (ADR 23). Clients hold no connections, accepting and recording write nothing extra, and
+ * without clients there are no reads.
  */
 @Injectable()
 export class EventStream implements OnModuleDestroy {
@@ -42,7 +42,7 @@ export class EventStream implements OnModuleDestroy {
   private readonly behind = new Set<StreamListener>();
   private readonly reader: Loop;
   private readonly pulse: Loop;
-  /** Shared position: everything before it was sent to the clients in `listening`. Null while there are none. */
+  /** Shared position: all changes before it were sent to the clients in `listening`. Null if that is empty. */
   private position: StreamPosition | null = null;
   private isClosed = false;
 
@@ -68,7 +68,7 @@ export class EventStream implements OnModuleDestroy {
     );
   }
 
-  /** Throws 429 if there are too many open streams: of the key, of its organization, or of this process. */
+  /** Throws 429 if too many streams are open for the key, for its organization, or in this process. */
   requireRoom({ keyId, tenant }: Caller): void {
     const all = [...this.listening, ...this.behind];
     const ofKey = all.filter(({ caller }) => caller.keyId === keyId).length;
@@ -88,7 +88,7 @@ export class EventStream implements OnModuleDestroy {
     );
   }
 
-  /** The stream begins with the reader's next iteration. */
+  /** Adds a client. Its stream begins with the reader's next iteration. */
   join(listener: StreamListener): void {
     if (this.isClosed) return listener.end('shutdown');
     this.behind.add(listener);
@@ -132,7 +132,7 @@ export class EventStream implements OnModuleDestroy {
     return true;
   }
 
-  /** Sends the changes after the position to the clients in `listening`. Returns false if there are more. */
+  /** Sends the changes after `from` to the clients in `listening`. Returns false if there are more changes. */
   private async readOn(from: StreamPosition): Promise<boolean> {
     if (this.clock.nowMs() - from.atMs > BEHIND_MS_MAX) return this.skipToNow(from, 'too_old');
     let at = from;
@@ -157,7 +157,7 @@ export class EventStream implements OnModuleDestroy {
     return true;
   }
 
-  /** Sends changes up to the shared position as fast as the client reads, and a gap for skipped ones. */
+  /** Sends the changes up to the shared position as fast as the client reads, and a gap if changes are skipped. */
   private async catchUp(listener: StreamListener): Promise<void> {
     const until = this.position as StreamPosition;
     for (let { at } = listener; at !== null && !isSame(at, until); at = listener.at) {
@@ -187,7 +187,7 @@ export class EventStream implements OnModuleDestroy {
     else listener.end('caught_up');
   }
 
-  /** True while a client that does not follow misses earlier changes, even ones behind a running transaction. */
+  /** True if a client that does not follow still lacks earlier changes, including those of a running transaction. */
   private async isOwedMore(listener: StreamListener, until: StreamPosition): Promise<boolean> {
     if (listener.follows || listener.at === null) return false;
     listener.endsAt ??= await this.store.next();
@@ -204,7 +204,7 @@ export class EventStream implements OnModuleDestroy {
     return null;
   }
 
-  /** Sends changes to a client. If it does not read fast enough, it moves to `behind` and is served separately. */
+  /** Sends changes to a client. A client that does not read fast enough moves to `behind` and is served separately. */
   private tellAll(listener: StreamListener, changes: Changes): void {
     let at = changes.from;
     for (const row of changes.rows) {
@@ -235,7 +235,7 @@ export class EventStream implements OnModuleDestroy {
     return { restMs: PULSE_MS };
   }
 
-  /** While storage is unavailable, credentials that were valid remain valid. */
+  /** Checks a credential. While storage is unavailable, credentials that were valid count as valid. */
   private async isGood({ kind, value }: Proof): Promise<boolean> {
     try {
       return kind === 'key'

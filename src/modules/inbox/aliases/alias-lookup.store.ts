@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { AliasRoute } from '../contract.js';
 
 const ROUTE = `environment_id as "environmentId", id as "aliasId", max_size_bytes as "maxSizeBytes", allowed_senders as "allowedSenders"`;
-/** Clients wait no longer than this for a reply. */
+/** Maximum time of a lookup. SMTP clients wait no longer than this for a reply. */
 const DEADLINE_MS = 10_000;
 
 /** Uses aliases_platform_idx. */
@@ -14,7 +14,7 @@ const PLATFORM: Statement = {
   text: `select ${ROUTE} from aliases where address = $1 and kind = 'platform' and removed_at is null`,
 };
 
-/** Uses aliases_address_idx. Ignores aliases of another domain with the same name. */
+/** Uses aliases_address_idx. Ignores aliases that belong to a different domain (id) with the same name. */
 const CUSTOM: Statement = {
   name: 'alias_lookup_custom',
   deadlineMs: DEADLINE_MS,
@@ -31,7 +31,7 @@ const ANYWHERE: Statement = {
   text: `select 1 from aliases where address = any ($1::text[]) and kind = 'custom' and removed_at is null limit 1`,
 };
 
-/** Finds aliases by the recipient address of mail, over all environments, because the address does not contain one. */
+/** Finds aliases by recipient address, over all environments, because an address does not contain one. */
 @Injectable()
 export class AliasLookupStore {
   constructor(private readonly database: Database) {}

@@ -74,7 +74,7 @@ export class AliasRegistration {
     });
   }
 
-  /** Builds the address with the current slug. It stays the same when the organization's slug changes. */
+  /** Builds the address from the organization's current slug. A later change of the slug does not affect it. */
   private async platform({ environmentId }: Tenant, label: string): Promise<string> {
     const { organizationSlug } = await this.environments.get(environmentId);
     const computed = platformAddress(label, organizationSlug, this.config.platformDomain);
@@ -96,7 +96,7 @@ export class AliasRegistration {
   }
 }
 
-/** Returns null for a platform alias. Throws 422. */
+/** Returns null for a platform alias. Throws 422 for an invalid domain. */
 function domainOf(kind: NewAlias['kind'], shown: string | null): Id | null {
   if (kind === 'platform') {
     if (shown !== null)

@@ -12,9 +12,9 @@ import { type Redelivered, Redeliveries } from '#modules/ledger/redelivery.contr
 import { type AliasRoutes, AliasRouting, routesOf } from './alias-routing.js';
 import { AliasesService } from './aliases.service.js';
 
-/** Limit of the specification. */
+/** Maximum number of messages per request, from the specification. */
 const MESSAGES_MAX = 1_000;
-/** Limit if filters are evaluated, because the messages' bodies are in memory then. */
+/** Maximum number of messages per step if filters are evaluated, because their bodies are then in memory. */
 const MESSAGES_WITH_BODIES = 100;
 
 export interface AliasReplayQuery {
@@ -38,7 +38,7 @@ export interface AliasReplayed {
   nextCursor: string | null;
 }
 
-/** To the alias's current destinations. */
+/** Sends received messages again, to the alias's current destinations. */
 @Injectable()
 export class AliasReplay {
   constructor(
@@ -91,7 +91,7 @@ export class AliasReplay {
     };
   }
 
-  /** Destinations of a page's messages, oldest first. `last`: null on the last page. 503 if filters lack capacity. */
+  /** Returns destinations per message, oldest first. `last`: null on the last page. 503 if filters lack capacity. */
   private async look(
     range: ReceivedRange,
     routes: AliasRoutes,
@@ -105,7 +105,7 @@ export class AliasReplay {
         const targets = await this.targetsOf(row, routes);
         looked.scanned += 1;
         if (targets === null) looked.excluded += 1;
-        // Pages go backwards in time, and each page is in forward order.
+        // Messages are read newest first, and the result is oldest first.
         else
           looked.sent.unshift(
             targets.map((targetId) => ({
@@ -122,7 +122,7 @@ export class AliasReplay {
     return looked;
   }
 
-  /** Null for a message that is never sent again, or if filters took too long and the destinations are unknown. */
+  /** Returns null for a message that is never sent again, or whose destinations are unknown after a filter timeout. */
   private async targetsOf({ isExcluded, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
     if (isExcluded) return null;
     if (request !== null) return this.routing.matching(routes, new RequestView(request, request.verification));
@@ -130,7 +130,7 @@ export class AliasReplay {
   }
 }
 
-/** Returns the id range of the period. It ends now at the latest, so that new messages are not included. Throws 422. */
+/** Returns the period's id range. The range ends now at the latest, so that it excludes new messages. Throws 422. */
 function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
   const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
   const untilMs = until === undefined ? nowMs : momentMs(until, 'until');

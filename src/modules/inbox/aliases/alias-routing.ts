@@ -15,17 +15,17 @@ import { AliasesStore } from './aliases.store.js';
 
 const ENTRIES_MAX = 5_000;
 
-/** A null filter selects all mail. */
+/** Routes of an alias. A route with a null filter gets all mail. */
 export interface AliasRoutes {
   environmentId: number;
   aliasId: Id;
   routes: readonly { destinationId: Id; filter: Condition | null }[];
 }
 
-/** Each destination of a received message's alias whose filter matches gets one delivery. */
+/** Selects the destinations of a received message: those of its alias whose filter matches. Each gets one delivery. */
 @Injectable()
 export class AliasRouting {
-  /** Caches routes by the alias version that the message was claimed with. A later version is loaded. */
+  /** Cached routes of aliases. If a message was claimed with a later version of its alias, the routes are reloaded. */
   private readonly cache: Cache<AliasRoutes>;
 
   constructor(
@@ -62,7 +62,7 @@ export class AliasRouting {
     );
   }
 
-  /** Null if the filters took too long. Throws 503 if there is no capacity for such filters. */
+  /** Returns null if a filter took too long. Throws 503 if there is no capacity to evaluate the filters. */
   async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
     const verdicts = routes.map(({ filter }) => {
       const holds = filter === null || filter.matches(view);
@@ -109,7 +109,7 @@ export function routesOf({
   };
 }
 
-/** Compiles a stored filter. It was compiled before it was stored, so errors are unexpected. */
+/** Compiles a stored filter. It was compiled once before it was stored, so errors are unexpected. */
 function compiled(filter: unknown): Condition | null {
   if (filter === undefined) return null;
   const result = compileFilter(filter, 'filter');

@@ -6,18 +6,18 @@ import { type Id, parseId } from '#kernel/ids.js';
 import { Targets } from '#modules/destinations/contract.js';
 import type { AliasColumns } from './aliases.store.js';
 
-/** As given by the caller. Missing fields keep their values, and null clears them. */
+/** Settings as given by the caller. Missing fields keep their values, and null clears them. */
 export interface AliasSettings {
-  /** Short form of `routes`. Destinations that stay keep their filters. */
+  /** Short form of `routes`. Destinations that the alias already has keep their filters. */
   destinationIds?: readonly string[];
   routes?: readonly AskedAliasRoute[];
   allowedSenders?: readonly string[];
   maxSizeBytes?: number | null;
 }
 
-/** A null filter selects all mail. */
+/** A route. With a null filter, the destination gets all mail. */
 export interface AskedAliasRoute {
-  /** `dst_…` */
+  /** Destination id (`dst_…`). */
   destination: string;
   filter: Record<string, unknown> | null;
 }
@@ -26,7 +26,7 @@ export interface AskedAliasRoute {
 export class AliasSettingsReader {
   constructor(private readonly targets: Targets) {}
 
-  /** Throws 422 with every fault. Queries destinations, so runs outside of a transaction. No `filters`: keep them. */
+  /** Throws 422 with all faults. Queries destinations, so call it outside of a transaction. */
   async read(
     environmentId: number,
     { destinationIds, routes, allowedSenders, maxSizeBytes }: AliasSettings,
@@ -87,7 +87,7 @@ function readFilters(routes: readonly AskedAliasRoute[]): {
   return { filters, faults };
 }
 
-/** Allows both fields if they name the same destinations, as in the answer of a GET. */
+/** Returns a fault if both fields are given and differ. A client that sends back a GET's body gives both. */
 function disagreement(destinationIds: readonly string[] | undefined, routes: readonly AskedAliasRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

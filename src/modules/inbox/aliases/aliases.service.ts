@@ -43,7 +43,7 @@ export class AliasesService {
     return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
   }
 
-  /** By id or full address. Throws 404. */
+  /** Finds an alias by id or full address. Throws 404. */
   async find({ environmentId }: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
     const id = parseId('al', text);
     const row =

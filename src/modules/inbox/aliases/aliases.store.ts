@@ -13,7 +13,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { AliasEntity } from '../inbox.entities.js';
 
-/** Columns that a change may set. The address is the identity and never changes. */
+/** Columns that a change may set. The address identifies the alias and never changes. */
 export type AliasColumns = Partial<Pick<AliasEntity, 'destinationIds' | 'filters' | 'allowedSenders' | 'maxSizeBytes'>>;
 
 const UNIQUE_VIOLATION = '23505';
@@ -50,7 +50,7 @@ const FILTERS: Statement = {
   text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Deletes aliases, of every environment, removed too long ago to have messages. Scans every partition of messages. */
+/** Deletes aliases that were removed too long ago to have messages. Scans every partition of messages. */
 const FORGET: Statement = {
   name: 'aliases.forget',
   text: `
@@ -95,7 +95,7 @@ export class AliasesStore {
     });
   }
 
-  /** Also for a removed alias, whose mail may be in flight. Empty if there is no such alias. */
+  /** Returns an alias's filters, also if it is removed, since its mail may be in flight. Empty if it does not exist. */
   async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
     const [row] = await this.database.readPrepared<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
     return row?.filters ?? {};
@@ -139,7 +139,7 @@ export class AliasesStore {
     return true;
   }
 
-  /** In the transaction that locked the row. */
+  /** Runs in the transaction that locked the row. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
     await this.rows().update(

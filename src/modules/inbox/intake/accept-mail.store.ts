@@ -6,11 +6,11 @@ import type { NewMessage } from './message-row.js';
 export type NotStored = 'repeated' | 'gone';
 
 /**
- * Inserts one group in one statement, and so in one commit. Aliases are checked again (aliases_pkey), because much time
- * may have passed since RCPT. Duplicates are found by inbox_messages_repeated_idx, in the partition of the day on which
- * they would expire and the one before. Two copies that two processes receive at the same instant are both stored,
- * which at-least-once allows. `is true` prevents indexes that begin with the environment: without statistics the alias
- * index looks as good to the planner, but would scan the alias's whole day.
+ * Inserts one group in one statement, and so in one commit. Checks aliases again (aliases_pkey), because much time may
+ * have passed since RCPT. Finds duplicates by inbox_messages_repeated_idx, in the partitions of the day on which they
+ * would expire and of the day before. If two processes receive the same message at the same instant, both copies are
+ * stored, which at-least-once allows. `is true` prevents indexes that begin with the environment: without statistics,
+ * the planner considers the alias index equally good, but it would scan the alias's whole day.
  */
 const INSERT: Statement = {
   name: 'inbox_accept',
@@ -52,7 +52,7 @@ const INSERT: Statement = {
 export class AcceptMailStore {
   constructor(private readonly database: Database) {}
 
-  /** One commit for all. Returns those that were not stored, by index, with the reason. */
+  /** Inserts all messages in one commit. Returns the reasons for messages that were not stored, by index. */
   async insert(messages: readonly NewMessage[]): Promise<ReadonlyMap<number, NotStored>> {
     const column = <K extends keyof NewMessage>(name: K): NewMessage[K][] => messages.map((message) => message[name]);
     const rows = await this.database.queryPrepared<{ place: number; why: NotStored }>(INSERT, [

@@ -15,7 +15,7 @@ import { MailArrivalSignal } from './mail-arrival-signal.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/** Each large message holds a connection and a few MB, or all its bytes if the blob store takes no chunks (S3). */
+/** Maximum number of large messages stored at once. Each holds a connection and a few MB, or all its bytes for S3. */
 const LARGE_AT_ONCE = 2;
 /** Maximum wait of a large message for its turn. After that the client gets a temporary error and retries. */
 const LARGE_WAIT_MS_MAX = 60_000;
@@ -52,7 +52,7 @@ export class AcceptMail {
       const addressed = byAlias(envelope.recipients);
       return addressed.length === 0 ? taken([]) : await this.store(envelope, bytes, addressed);
     } catch (error) {
-      // A storage error is not the sender's fault. The sender keeps the message, and this line informs the operator.
+      // A storage error is not the sender's fault. Its server keeps the message, and this line informs the operator.
       const isAway = error instanceof ApiError;
       this.logger[isAway ? 'warn' : 'error'](
         `A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`,
@@ -123,7 +123,7 @@ export class AcceptMail {
     };
   }
 
-  /** A client whose connection broke may resend before the first commit. Both copies get the first one's result. */
+  /** A client whose connection broke may resend before the first copy is committed. Both copies get the same result. */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);
     if (key === null) return store();
@@ -138,7 +138,7 @@ export class AcceptMail {
     }
   }
 
-  /** Commits the bytes first, separately. Bytes that no row refers to are deleted when their day expires. */
+  /** Commits the bytes first, separately from the rows. Bytes without a row are deleted when their day expires. */
   private async storeLarge(rows: readonly NewMessage[], bytes: IncomingBytes): Promise<RowOutcomes> {
     const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
       for (const row of rows)
@@ -181,7 +181,7 @@ function byAlias(recipients: readonly AcceptedRecipient[]): Addressed[] {
   return [...found.values()];
 }
 
-/** Returns null if deduplication does not apply. */
+/** Returns the deduplication key, or null if deduplication does not apply. */
 function keyOf(rows: readonly NewMessage[]): string | null {
   const [first] = rows;
   if (first === undefined || first.messageId === null) return null;
@@ -200,7 +200,7 @@ async function beginningOf(bytes: IncomingBytes, bytesMax: number): Promise<Buff
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** PostgreSQL's text cannot store NUL, and line feeds separate stored recipients. */
+/** Replaces control characters: PostgreSQL's text cannot store NUL, and line feeds separate stored recipients. */
 const clean = (text: string): string => text.replace(/[\0-\x1f\x7f]|\p{Cs}/gu, ' ');
 
 function taken(rows: readonly NewMessage[]): SmtpAnswer {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MailArrivals } from '../contract.js';
 
-/** Avoids a dependency between the two sides. */
+/** Connects accepting and reading mail without a dependency between them. */
 @Injectable()
 export class MailArrivalSignal extends MailArrivals {
   private readonly listeners: (() => void)[] = [];

@@ -39,7 +39,7 @@ describe('MailGate', () => {
 
     await jest.advanceTimersByTimeAsync(2_200);
 
-    // Twenty separate times would mean twenty commits.
+    // If the twenty messages passed at different times, each would need its own commit.
     expect(new Set(at).size).toBeLessThanOrEqual(2);
     expect(at.length).toBe(20);
   });
@@ -98,7 +98,7 @@ describe('MailGate', () => {
     expect(gate.take(200)).toBe(100);
     gate.giveBack(100);
     expect(gate.take(1)).toBe(1);
-    // With the rest of the hundred, this takes three seconds to refill.
+    // Together with the rest of the hundred messages, this takes three seconds to refill.
     gate.weigh(64 * 1024 * 399);
     await jest.advanceTimersByTimeAsync(2_900);
     expect(gate.take(5)).toBe(0);

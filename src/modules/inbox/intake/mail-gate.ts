@@ -1,16 +1,16 @@
 /**
- * With a limited rate, messages pass in bursts that share a commit. One by one, each step would need its own commit on
- * the disk that deliveries use too. The next burst starts as soon as `BURST_WORTH` messages may pass, but after
- * `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
+ * With a limited rate, messages pass in bursts, each of which shares a commit. If they passed one by one, each would
+ * need its own commit on the disk that deliveries also use. The next burst starts as soon as `BURST_WORTH` messages may
+ * pass, but after `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
-/** Number of messages that one environment reads concurrently. */
+/** Number of messages that is worth a burst: as many as one environment reads concurrently. */
 const BURST_WORTH = 24;
-/** Unused capacity is saved for up to this time, so that a late burst does not lower the rate. */
+/** Maximum time for which unused capacity is saved, so that a late burst does not lower the rate. */
 const SAVED_MS = 2 * BURST_MS;
 const LOOK_MS = 20;
-/** A message of this size counts as one. */
+/** Messages are weighted by size. A message of this size counts as one. */
 const BYTES_OF_ONE = 64 * 1024;
 
 interface Waiter {
@@ -55,7 +55,7 @@ export class MailGate {
     this.letIn();
   }
 
-  /** Counts them as passed. */
+  /** Takes capacity for up to `max` messages, which then count as passed. Returns the number taken. */
   take(max: number): number {
     this.fill();
     const taken =
@@ -69,11 +69,11 @@ export class MailGate {
     return taken;
   }
 
-  /** Returns the capacity of `count` messages that were taken but did not exist. */
+  /** Returns capacity that was taken for `count` messages that did not exist. */
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;
-    // The burst was empty.
+    // The burst was empty, so the next one may start at once.
     if (this.ofBurst <= 0) this.burstMs = -Infinity;
   }
 

@@ -12,15 +12,15 @@ const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** Same linger as for accepted webhooks: under load, one commit replaces three. */
 const GAP_MS = 4;
-/** Linger while mail yields to deliveries: a commit of one message costs the disk as much as one of ten. */
+/** Linger while mail is slowed down in favour of deliveries: committing one message costs the disk as much as ten. */
 const PACED_LINGER_MS = 100;
-/** A larger backlog: storage does not keep up. Clients get a temporary error and retry, so nothing is lost. */
+/** Maximum backlog while storage does not keep up. Above it, clients get a temporary error and retry. */
 const BACKLOG_MAX = 4_000;
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;
 const NO_PARTITION = '23514';
 
-/** Results of the rows of one message: one row for each alias, stored all or none. In order, null for a stored row. */
+/** Results for the rows of one message, one per alias, in order. Null for a stored row. Stored all or none. */
 export type RowOutcomes = (NotStored | null)[];
 
 /** Group commit of received mail: messages that arrive while a group is written form the next group. */
@@ -66,7 +66,7 @@ export class MailGroup {
     }
   }
 
-  /** A changed retention may let the message expire on a day without a partition. */
+  /** Creates a missing partition and retries. A changed retention may let a message expire on a day without one. */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
       return await this.insert(mails);

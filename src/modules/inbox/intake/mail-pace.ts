@@ -5,13 +5,13 @@ import { LoadMonitor, type LoadSample } from '#kernel/concurrency/load-monitor.j
 import { MailGate } from './mail-gate.js';
 
 const LOOK_EVERY_MS = 100;
-/** A load sample older than this says nothing about the current load. */
+/** Maximum age of a load sample. An older sample says nothing about the current load. */
 const STALE_MS = 1_000;
-/** Messages that may pass without a current sample. Limits a flood that starts while deliveries need the process. */
+/** Maximum number of messages that may pass without a current load sample, in case a flood starts under high load. */
 const UNKNOWN_MAX = 8;
 /**
- * Minimum rate of mail as a fraction of the delivery rate, for accepting and reading, so that the backlog of unread
- * mail does not grow. Accepting and reading one message cost as much as four or five deliveries.
+ * Minimum rate of mail as a fraction of the delivery rate. It applies to both accepting and reading, so that the
+ * backlog of unread mail does not grow. Accepting and reading one message cost as much as four or five deliveries.
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
@@ -20,7 +20,7 @@ const TURN_MS_MAX = 30_000;
 
 /**
  * Limits accepting and reading mail only when deliveries use nearly all of the process's time. Mail can wait: clients
- * keep their messages, and accepted ones are stored.
+ * keep messages that are not accepted, and accepted messages are stored.
  */
 @Injectable()
 export class MailPace {
@@ -28,7 +28,7 @@ export class MailPace {
   private readonly reading: MailGate;
   private readonly traffic: () => LoadSample;
   private seenMs: number;
-  /** No load sample for a while: the current load is unknown until the next one. */
+  /** True if there was no load sample for a while: the current load is unknown until the next sample. */
   private isUnknown = false;
   private looking: NodeJS.Timeout | undefined;
   private seen = { taken: 0, read: 0 };
@@ -44,7 +44,7 @@ export class MailPace {
     this.seenMs = nowMs();
   }
 
-  /** True when one more message may be accepted, false on a timeout. */
+  /** Resolves to true when one more message may be accepted, or to false on a timeout. */
   turn(): Promise<boolean> {
     this.look();
     return this.taking.enter(TURN_MS_MAX);
@@ -59,18 +59,18 @@ export class MailPace {
     return this.reading.take(max);
   }
 
-  /** Reports how many of the allowed messages there were, with their sizes in bytes. */
+  /** Reports the messages that were read out of `allowed`, by their sizes in bytes. */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
-  /** Writes then use a longer linger, so that fewer commits compete with those of deliveries. */
+  /** True while mail is limited. Writes then use a longer linger, so that fewer commits compete with deliveries. */
   get isPaced(): boolean {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
 
-  /** Whether, by current knowledge, mail can use this process without affecting deliveries. */
+  /** True if, by the latest load sample, mail can use this process without affecting deliveries. */
   get isRoomy(): boolean {
     return !this.isPaced && !this.isUnknown;
   }
@@ -110,12 +110,12 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
-  /** A timer can fire before the monotonic clock shows its whole delay. Must update anyway: it may be the last call. */
+  /** Always updates: a timer can fire before the monotonic clock shows its whole delay, and may be the last call. */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }
 
-  /** Lets a few messages pass. The next load sample decides about the others. */
+  /** Lets a few messages pass. The next load sample decides about further messages. */
   private wonder(): void {
     this.isUnknown = true;
     for (const gate of [this.taking, this.reading]) gate.openFor(UNKNOWN_MAX);

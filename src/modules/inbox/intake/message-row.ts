@@ -1,14 +1,14 @@
 import type { Id } from '#kernel/ids.js';
 
-/** `received` waits for the pipeline. With a `reason` it will be `quarantined`, but is parsed all the same. */
+/** `received`: waits for the pipeline. If a `reason` is set, it is still parsed, but then becomes `quarantined`. */
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
-/** Reason for a quarantine decided on acceptance, because other aliases of the same message accepted it. */
+/** Reason for a quarantine on acceptance. The message was not rejected, because other aliases accepted it. */
 export type DoorReason = 'sender_not_allowed' | 'too_large';
 
 /**
- * Row of `inbox_messages`; its id is also its event's (`evt_…`). The bytes are in `raw` if at most 256 KB, otherwise in
- * the blob with this id. If both are missing, the message was erased.
+ * Row of `inbox_messages`. The message's event has the same id (`evt_…`). The bytes are in `raw` if at most 256 KB,
+ * otherwise in the blob with this id. If both are missing, the message was erased.
  */
 export interface NewMessage {
   environmentId: number;
@@ -17,7 +17,7 @@ export interface NewMessage {
   expiresOnDay: number;
   aliasId: Id;
   reason: DoorReason | null;
-  /** Empty for the null sender. */
+  /** Address of MAIL FROM. Empty for the null sender. */
   envelopeFrom: string;
   /** Envelope recipients that led to this alias. */
   envelopeTo: readonly string[];

@@ -18,7 +18,7 @@ const LOCAL_MAX = 256;
 /** Addresses for mail about the installation itself (RFC 2142, providers' feedback loops). */
 const OPERATOR = /^(?:postmaster|abuse)$/i;
 
-/** Cached. Any change of aliases clears the cache, and entries are never older than five seconds. */
+/** Finds recipients, with a cache that any change of aliases clears. Entries are at most five seconds old. */
 @Injectable()
 export class Recipients {
   private readonly logger = new Logger('Inbox');
@@ -63,7 +63,7 @@ export class Recipients {
     }
   }
 
-  /** The platform domain and its hosts that receive mail. */
+  /** True for the platform domain and its hosts that receive mail. */
   private isPlatforms(domain: string): boolean {
     const { platformDomain } = this.config;
     return (
@@ -78,7 +78,7 @@ export class Recipients {
     if (domain === this.config.platformDomain) return (await this.store.platform(exact)) ?? ANSWERS.unknown;
     const owner = await this.domains.find(domain);
     if (owner !== null) return (await this.store.custom(owner, exact, catchAll)) ?? ANSWERS.unknown;
-    // The domain may recover its records, or the alias may be removed. Until then the mail stays with its sender.
+    // The domain may become verified again, or the alias may be removed. Until then, the sending server keeps the mail.
     return (await this.store.isAnywhere(exact, catchAll)) ? ANSWERS.paused : ANSWERS.notOurs;
   }
 }

@@ -1,8 +1,8 @@
 import type { ParsedMessage } from '../reading/parsed-message.js';
 
-/** The JSON part of a message's row: its contents, and results besides the verdicts. */
+/** The JSON part of a message's row: its contents, and all results other than verdicts. */
 export interface StoredDetail extends ParsedMessage {
-  /** RFC 3834. */
+  /** True for an automatic message (RFC 3834). */
   autoSubmitted: boolean;
   arc: string;
   /** True if the message could not be evaluated and needs a manual check. */

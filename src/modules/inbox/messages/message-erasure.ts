@@ -6,7 +6,7 @@ import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { EventSources } from '#modules/events/event-sources.contract.js';
 import { MessagesStore } from './messages.store.js';
 
-/** Erases a message, its bytes and attachments with its event's payload. Also lets events be found by alias. */
+/** Erases a message and its attachments with its event's payload. Resolves aliases in event filters. */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
   constructor(
@@ -24,7 +24,7 @@ export class MessageErasure implements OnModuleInit {
     });
   }
 
-  /** The row goes first, so that its bytes are no longer read. After a crash, a retry deletes the bytes. */
+  /** Erases the row first, so that its bytes are no longer read. After a crash, a retry deletes the bytes. */
   private async erase(environmentId: number, id: Id): Promise<void> {
     if (!(await this.messages.isKnown(environmentId, id))) return;
     await this.messages.erase(environmentId, id);

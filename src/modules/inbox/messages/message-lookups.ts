@@ -11,19 +11,19 @@ export class LookupError extends Error {
   }
 }
 
-/** Limits for one answer, and for queries of one phase without keys. SPF may need 110 names, DMARC 88. */
+/** Limits: time of one DNS answer, and queries of one phase, without keys. SPF may need 110 names, DMARC 88. */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
-/** Never sent to name servers (RFC 6761, 6.3 and 6.4): a machine without DNS decides about its own mail at once. */
+/** Never sent to name servers (RFC 6761, 6.3 and 6.4), so that a machine without DNS handles local mail at once. */
 const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
 
 /**
- * A sender controls what is queried, so everything is limited: 3 s for an answer, 120 queries in each phase, 20 keys,
- * and a time that the caller sets. Beyond the limits every answer is `ETIMEOUT`, immediately. Each phase has its own
- * budget, so that SPF cannot exhaust what the DMARC policy needs.
+ * DNS lookups for one message. Senders control the queries, so everything is limited: 3 s for an answer, 120 queries in
+ * each phase, 20 keys, and a time that the caller sets. Above a limit, every answer is `ETIMEOUT`, immediately. Each
+ * phase has its own budget, so that SPF cannot use up the queries that the DMARC policy needs.
  */
 export class MessageLookups {
   private readonly answers: Answers = new Map();
@@ -36,7 +36,7 @@ export class MessageLookups {
 
   constructor(
     private readonly records: NameRecords,
-    /** Share that the queries count against, so that silent name servers delay no other environment. */
+    /** Name whose quota the queries use, so that silent name servers do not delay other environments. */
     private readonly share: string,
     private readonly answerMsMax = ANSWER_MS_MAX,
   ) {}
@@ -54,7 +54,7 @@ export class MessageLookups {
     this.timer = setTimeout(() => (this.isLate = true), ms);
   }
 
-  /** Ends all queries. Pending ones get no answer. */
+  /** Ends all queries. Pending queries get no answer. */
   close(): void {
     clearTimeout(this.timer);
     this.ending.abort();
@@ -71,7 +71,7 @@ export class MessageLookups {
     return type === 'TXT' ? found.map((text) => [text]) : found;
   };
 
-  /** Returns the TXT records of a name. A failure is returned instead of thrown. */
+  /** Returns the TXT records of a name, or the failure. Never throws. */
   txt(name: string): Promise<FoundRecords<string>> {
     return this.find(name, 'TXT') as Promise<FoundRecords<string>>;
   }
@@ -126,8 +126,8 @@ export class MessageLookups {
 }
 
 /**
- * Senders choose names, also through SPF macros (RFC 7208, section 7). An invalid name must not count as a failure of
- * name servers, which would disable the DMARC policy.
+ * Treats an invalid name as a name without records. Senders choose names, also through SPF macros (RFC 7208, section
+ * 7), and a failure of name servers would disable the DMARC policy.
  */
 function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
   return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;

@@ -5,7 +5,7 @@ import type { HeaderLine } from '../reading/parsed-message.js';
 import type { Decided, WaitingMessage } from '../reading/waiting-messages.store.js';
 import type { StoredDetail } from './message-detail.js';
 
-/** For the text, and for the HTML, in an event. Consumers have limits, and the stored message is complete. */
+/** Maximum size of the text, and of the HTML, in an event. The stored message is complete. */
 const EVENT_BODY_BYTES_MAX = 64 * 1024;
 const EVENT_HEADERS_BYTES_MAX = 32 * 1024;
 
@@ -67,7 +67,7 @@ export function messageView(shown: Shown, baseUrl: string): Record<string, unkno
   };
 }
 
-/** The API form with shorter texts. */
+/** Builds the event's payload: the message's API form with shortened texts. */
 export function eventBody(message: WaitingMessage, decided: Decided, set: Disposition | null, baseUrl: string): string {
   const { detail } = decided;
   const cut = (text: string | null): { text: string | null; isTruncated: boolean } =>
@@ -79,7 +79,7 @@ export function eventBody(message: WaitingMessage, decided: Decided, set: Dispos
   return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, baseUrl));
 }
 
-/** Joins repeated headers with line breaks, in order. With only the last one, a stranger could override it. */
+/** Joins repeated headers with line breaks, in order. Keeping only the last would let a stranger override a header. */
 function joined(lines: readonly HeaderLine[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const { name, value } of lines) headers.set(name, headers.has(name) ? `${headers.get(name)}\n${value}` : value);

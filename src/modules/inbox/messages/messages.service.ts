@@ -68,7 +68,7 @@ export class MessagesService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** `isInTransaction` includes changes of the caller's transaction. Throws 404. */
+  /** If `isInTransaction` is true, the caller's uncommitted changes are included. Throws 404. */
   async detail(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<Record<string, unknown>> {
     const { row, aliasId, address } = await this.row(tenant, alias, text, isInTransaction);
     return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
@@ -121,7 +121,7 @@ export class MessagesService {
   }
 }
 
-/** Builds the API form. A message that was not read yet shows only its envelope data. */
+/** Builds the API form. A message that was not read yet has only its envelope data. */
 function shownOf(row: MessageRecord, aliasId: Id, address: string): Shown {
   const { auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, envelopeFrom } = row;
   return {

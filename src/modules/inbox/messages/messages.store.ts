@@ -10,7 +10,7 @@ export interface MessageRow {
   reason: string | null;
   messageId: string | null;
   envelopeFrom: string;
-  /** From header. Null before the message was read. */
+  /** Address of the From header. Null until the message has been read. */
   sender: string | null;
   subject: string | null;
   auth: string | null;
@@ -36,14 +36,14 @@ export interface MessageRange {
   environmentId: number;
   aliasId: Id;
   beforeId: Id;
-  /** Lower bound, inclusive. */
+  /** Lower bound of the id range, inclusive. */
   fromId?: Id;
   state?: MessageState;
-  /** From header or envelope sender, case-insensitive. */
+  /** Address of the From header or the envelope sender, case-insensitive. */
   from?: string;
 }
 
-/** Messages that one page with a filter examines. */
+/** Maximum number of messages that a filtered page scans. */
 const LOOKED_MAX = 2_000;
 
 const ROW = `
@@ -55,7 +55,7 @@ const LIST: Statement = {
   text: `select ${ROW} from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id < $3 order by m.id desc limit $4`,
 };
 
-/** Like LIST, with conditions that no index covers. Examines at most as many messages as one page may. */
+/** Like LIST, with conditions that no index supports. Scans at most the limit of a page. */
 const FOUND: Statement = {
   name: 'inbox_found',
   text: `
@@ -71,7 +71,7 @@ const FOUND: Statement = {
     where "isWanted" or "isLast" order by id desc`,
 };
 
-/** State of the event, by events_pkey, due_deliveries_pkey and deliveries_pkey. */
+/** SQL expression: the event's state, by events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const STATUS = `
   case when m.state = 'quarantined' then 'quarantined' when m.state = 'received' then 'received' else coalesce((
     select e.disposition from events e where e.environment_id = m.environment_id and e.id = m.id and e.expires_on = m.expires_on and e.disposition is not null
@@ -154,7 +154,7 @@ export class MessagesStore {
     return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
   }
 
-  /** Returns null if the alias has no such message. `isInTransaction` includes changes of the caller's transaction. */
+  /** Returns null if the alias has no such message. `isInTransaction` includes the caller's uncommitted changes. */
   async find(environmentId: number, aliasId: Id, id: Id, isInTransaction = false): Promise<MessageRecord | null> {
     const values = [environmentId, aliasId, id];
     const [row] = await (isInTransaction

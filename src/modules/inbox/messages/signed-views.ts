@@ -6,13 +6,13 @@ import { Keyring } from '#kernel/crypto/keyring.js';
 import type { Id } from '#kernel/ids.js';
 import { type MailView, MailViews, type ViewedMessage } from '../viewing.contract.js';
 
-/** Short, because a frame cannot send headers: the token is part of the URL, which browsers keep in their history. */
+/** Lifetime of a token. It is short, because the token is part of the URL, which browsers keep in their history. */
 const LIFETIME_MS = 60_000;
 const MAC_BYTES = 32;
 
 type Said = [environmentId: number, id: Id, aliasId: Id | null, expiresAtMs: number];
 
-/** Views as signed tokens: nothing is stored, and every node accepts tokens of the others. */
+/** Issues links to a message's HTML as signed tokens. Nothing is stored, and every node accepts the others' tokens. */
 @Injectable()
 export class SignedViews extends MailViews {
   private key: Buffer | null = null;

@@ -12,12 +12,12 @@ import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiti
 
 export const RECEIVED_EVENT_TYPE = 'email.received';
 
-/** Longer than any retry. */
+/** Lifetime of an event's idempotency key, longer than any retry. */
 const KEY_TTL_MS = 7 * 86_400_000;
 
 /**
  * Turns a decided message into exactly one event, even if workers die or are slow. The decision is stored first, so
- * that another worker continues with it. The key of the event is committed with the event. The row is updated last.
+ * that another worker can continue with it. The event's key is committed with the event. The row is updated last.
  */
 @Injectable()
 export class AcceptMessage {
@@ -32,7 +32,7 @@ export class AcceptMessage {
   /** Returns false if another worker owns the message by now. Throws 503 while storage is unavailable. */
   async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
     if (message.decided === null && !(await this.progress.decide(message, decided))) return false;
-    // The key expires, the event does not. A very late worker therefore checks for the event first.
+    // The idempotency key expires, but the event does not. A very late worker therefore checks for the event first.
     const isThere = message.decided !== null && (await this.store.hasEvent(message));
     if (!isThere) await this.makeEvent(message, decided);
     await this.progress.settle(message);

@@ -9,7 +9,7 @@ import type { FoundKeys, Signatures } from './signatures.js';
 
 const { evaluateDmarc, spf } = loadSenderChecks();
 
-/** A message with its connection and envelope data. None of its own claims are trusted. */
+/** A received message with its connection and envelope data. Nothing that the message itself claims is trusted. */
 export interface Arrived {
   environmentId: number;
   raw: Buffer;
@@ -20,15 +20,15 @@ export interface Arrived {
   ownName: string;
 }
 
-/** Time limits: first for SPF and the keys of signatures, then for DMARC. Each one times out separately. */
+/** Time limits: first for SPF and the keys of signatures, then for DMARC. Each limit applies separately. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
 /** Maximum SMTP path plus some text (RFC 5321, section 4.5.3.1). A longer one contains no domain to query. */
 const ADDRESS_CHARACTERS_MAX = 320;
-/** A message with several authors has none (`authorOf`), however many there are. */
+/** Maximum number of addresses. More are not needed: a message with several authors has no author (`authorOf`). */
 const ADDRESSES_MAX = 20;
 
-/** SPF (RFC 7208), DKIM (6376), DMARC (9989), ARC (8617). Silent name servers cost a verdict, never the message. */
+/** Checks SPF (RFC 7208), DKIM (6376), DMARC (9989), ARC (8617). Without DNS, only verdicts are missing. */
 export async function authenticate(
   message: Arrived,
   records: NameRecords,
@@ -56,7 +56,7 @@ export async function authenticate(
 
 interface Alignment {
   dmarc: AuthVerdict;
-  /** Policy that the From domain publishes for failing mail. Null without a record, or if name servers did not answer. */
+  /** Policy that the From domain publishes for failing mail. Null without a record or without a DNS answer. */
   dmarcPolicy: DmarcPolicy | null;
 }
 
@@ -65,7 +65,7 @@ interface SenderPolicy {
   domain: string | null;
 }
 
-/** Implements RFC 7208, including its own limits on lookups. */
+/** Checks SPF (RFC 7208), including that RFC's own limits on lookups. */
 export async function senderPolicy(
   { clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>,
   lookups: MessageLookups,

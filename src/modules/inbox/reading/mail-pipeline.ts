@@ -22,13 +22,13 @@ import {
 
 /** Number of messages that one process reads concurrently. Most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
-/** From one environment, so that a flood or slow name servers delay no other environment's mail. */
+/** Maximum number from one environment, so that a flood or slow name servers do not delay other environments' mail. */
 const OF_ONE_MAX = 24;
 /** Maximum total bytes of large messages in memory: one of the maximum size. Reading needs a multiple of it. */
 const BYTES_MAX = 41 * 1024 * 1024;
 /** Polling interval for messages that other processes received. */
 const REST_MS = 500;
-/** Under load one statement claims many messages, and a single message is claimed at once. */
+/** Minimum time between claims. Under load, one statement claims many messages. A single message is claimed at once. */
 const GAP_MS = 15;
 const PACED_MS = 100;
 /** Renewal interval of claims: at least twice within the lease, with room for a slow statement. */
@@ -36,22 +36,22 @@ const RENEW_MS = 3_000;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
-/** Delay if the machine has no capacity, which does not count as a failed try. */
+/** Delay if the machine has no capacity. This does not count as a failed try. */
 const BUSY_MS = 1_000;
 
-/** Takes each message through verdicts, parsing and policy to an event. In every process that delivers. */
+/** Takes each message through verdicts, parsing and policy to an event. Runs in every process that delivers. */
 @Injectable()
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');
   private readonly loop: Loop;
   private readonly renewing: Loop;
-  /** With the time of the claim on the monotonic clock. */
+  /** Messages being processed, with the monotonic time of their claim. */
   private readonly underWay = new Map<Promise<void>, { message: WaitingMessage; sinceMs: number }>();
   private readonly held = new Map<number, number>();
   private bytes = 0;
   private turnedMs = -Infinity;
   private sawAllMs = -Infinity;
-  /** Expiry days of the messages claimed since the last claim over all days. Most next ones expire on them too. */
+  /** Expiry days of messages claimed since the last claim over all days. Most new messages expire on these days too. */
   private readonly days = new Set<number>();
   private waking: NodeJS.Timeout | null = null;
   private isStopping = false;
@@ -108,7 +108,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0) return { restMs: REST_MS };
-    // A claim locks every partition with all its indexes. Two of them per second are too many for a process without
+    // A claim locks every partition with all its indexes. Two claims per second are too many for a process without
     // mail.
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.dueWork.restMs(REST_MS) };
     const limit = this.pace.readable(free);
@@ -146,7 +146,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (raced) this.wakeSoon();
     if (messages.length === limit && limit < free) return { restMs: PACED_MS };
     if (this.isIdle) return { restMs: this.dueWork.restMs(REST_MS) };
-    // The next claim over all days finds messages of other days.
+    // Messages with other expiry days are found by the next claim over all days.
     return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
 
@@ -168,7 +168,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     const working = this.process(message).finally(() => {
       this.hold(environmentId, -1, -sizeBytes);
       this.underWay.delete(working);
-      // There is capacity for another message, also of this environment.
+      // There is now capacity for another message, possibly of the same environment.
       this.wakeSoon();
     });
     this.underWay.set(working, { message, sinceMs: this.turnedMs });
@@ -200,7 +200,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
         this.logger.error(
           `Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`,
         );
-      // If this fails too, the claim expires.
+      // If storing this fails too, the claim expires and another process retries.
       await this.store.putBack(message, afterMs, !isBusy).catch(() => undefined);
     }
   }
@@ -216,7 +216,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private async decide(message: WaitingMessage): Promise<Decided | null> {
     if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
     const read = await this.reading.read(message);
-    // The row still records that the message was received.
+    // The row is kept as a record that the message was received.
     if (read === null) return undecided(message, 'Its bytes have been deleted.');
     const delayMs = read.mayChange ? dnsRetryDelayMs(message.unansweredForMs, this.config.mailDnsRetryMs) : null;
     return delayMs !== null && (await this.store.awaitDns(message, delayMs)) ? null : read.decided;

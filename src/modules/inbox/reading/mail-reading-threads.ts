@@ -16,7 +16,7 @@ const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
 const ALL = '';
 
-/** Reads on request, a few at a time, because the whole message is in memory even before a thread is free. */
+/** Reads on request, a few at a time: a whole message is in memory even while it waits for a thread. */
 @Injectable()
 export class ThreadedMailReading extends MailReading {
   private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);
@@ -34,7 +34,7 @@ export class ThreadedMailReading extends MailReading {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.attachment(environmentId, raw, index));
   }
 
-  /** Returns the HTML of a message as a document (`mailDocument`), in UTF-8. Returns null also if it has no HTML. */
+  /** Returns a message's HTML as a document (`mailDocument`), in UTF-8. Null without HTML or without the bytes. */
   document(environmentId: number, bytes: ReadBytes): Promise<Uint8Array | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.document(environmentId, raw));
   }

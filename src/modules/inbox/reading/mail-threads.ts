@@ -33,8 +33,8 @@ export interface ReadAll {
 
 const THREADS_MAX = 3;
 /**
- * Below `THREADS_MAX`, so that no environment uses all threads. Only one while mail yields to deliveries: starting a
- * thread costs more than reading a hundred messages.
+ * Maximum threads per environment, below `THREADS_MAX`, so that none uses all. Only one while mail is slowed down in
+ * favour of deliveries: starting a thread costs more than reading a hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
 /** Limits of one call: CPU time, and elapsed time for a machine without free CPU. */
@@ -44,7 +44,7 @@ const IDLE_MS_MAX = 30_000;
 /** Maximum wait for a free thread. Together with the calls themselves it stays within the lease of the message. */
 const PATIENCE_MS = 60_000;
 
-/** Every call is limited, so that a harmful message affects only its own. Idle threads end. */
+/** Runs parsing on threads. Each call is limited, so that a harmful message affects only its own. Idle threads end. */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
   private readonly threadSlot: ThreadSlot<MailCall, MailAnswer>;
@@ -68,12 +68,12 @@ export class MailThreads implements OnApplicationShutdown {
     await this.threadSlot.close();
   }
 
-  /** Tests override it. */
+  /** File and limits of the worker thread. Tests override them. */
   protected reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
     return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
-  /** Signatures and contents, in one call unless one fails. Throws 503 if no thread is free within a minute. */
+  /** Reads signatures and contents in one call, or in two if it fails. Throws 503 if no thread is free in a minute. */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
     const untilMs = performance.now() + PATIENCE_MS;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
@@ -121,7 +121,7 @@ export class MailThreads implements OnApplicationShutdown {
   }
 }
 
-/** A crash is the message's fault, as a retry would crash again, forever. A thread that never started is not. */
+/** A crash is the message's fault, because a retry would crash again. A thread that never started is not its fault. */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);
@@ -131,7 +131,7 @@ class ReaderThread extends CallThread<MailCall, MailAnswer> {
   }
 }
 
-/** A failure that the message caused is a result. A failure that the machine caused is thrown, so that it is retried. */
+/** A failure caused by the message is a result. A failure caused by the machine is thrown and so retried. */
 function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
   if (end.answer !== null) return end.answer;
   if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };

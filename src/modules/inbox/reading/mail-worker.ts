@@ -6,9 +6,9 @@ import type { MailAnswer, MailCall, Read } from './mail-threads.js';
 import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
-/** About a third of a normal thread's CPU time. A higher value would leave no time for mail on a busy machine. */
+/** Niceness: gives about a third of a normal thread's CPU time. Higher would starve mail on a busy machine. */
 const NICENESS = 5;
-/** After a larger message the thread ends. Its memory, a multiple of the message, returns to the system only then. */
+/** Larger messages end their thread: only then does its memory, several times the message, return to the system. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 // Entry point of a worker thread that mail-threads.ts starts. It reads one message at a time, from untrusted senders.
@@ -47,17 +47,17 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
   }
 }
 
-/** A failure of one part must not affect the other. */
+/** Returns a failure as a value, because a failure of one part must not affect the other. */
 function told<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }
 
-/** Mail uses CPU time that other threads leave. Linux accepts thread ids as process ids. */
+/** Lowers the thread's priority, so that mail uses only spare CPU time. Linux accepts thread ids as process ids. */
 function beModest(number: string | null): void {
   if (number === null) return;
   try {
     setPriority(Number(number), NICENESS);
   } catch {
-    // Without the permission, mail is read at normal priority.
+    // Without permission to change its priority, the thread reads mail at normal priority.
   }
 }

@@ -5,9 +5,9 @@ import type { evaluateDmarc } from 'mailauth/lib/dmarc/index.js';
 import type { spf } from 'mailauth/lib/spf/index.js';
 
 /**
- * Parts that mailauth does not export by name. `package.json` accepts patch releases only, and
- * `library-internals.spec.ts` fails if one moves. Loaded by file, because mailauth's main entry also loads code that
- * needs Node.js 22.19 (docs/adr/0021).
+ * Loads parts that mailauth does not export by name. `package.json` accepts only patch releases, and
+ * `library-internals.spec.ts` fails if a part moves. Loads files directly, because mailauth's main entry also loads
+ * code that needs Node.js 22.19 (docs/adr/0021).
  */
 const require = createRequire(import.meta.url);
 
@@ -21,12 +21,12 @@ interface SignatureChecks {
   dkimVerify: typeof dkimVerify;
 }
 
-/** They need the network and run on the main thread. */
+/** Loads the checks that need the network. They run on the main thread. */
 export function loadSenderChecks(): SenderChecks {
   return { ...require('mailauth/lib/spf/index.js'), ...require('mailauth/lib/dmarc/index.js') } as SenderChecks;
 }
 
-/** They only compute and run on threads. */
+/** Loads the checks that only compute. They run on worker threads. */
 export function loadSignatureChecks(): SignatureChecks {
   return { ...require('mailauth/lib/dkim/verify.js'), ...require('mailauth/lib/arc/index.js') } as SignatureChecks;
 }

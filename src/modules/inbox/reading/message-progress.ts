@@ -8,10 +8,10 @@ const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** Same linger as for accepting mail: messages that are read at the same time are written together. */
 const GAP_MS = 4;
-/** Linger while mail yields to deliveries: a commit of one message costs the disk as much as one of ten. */
+/** Linger while mail is slowed down in favour of deliveries: committing one message costs the disk as much as ten. */
 const PACED_LINGER_MS = 100;
 
-/** A null decision means that the event exists. */
+/** A write for one message. A null decision means that its event exists. */
 interface Step {
   message: WaitingMessage;
   decided: Decided | null;

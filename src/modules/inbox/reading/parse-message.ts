@@ -15,7 +15,7 @@ const SUBJECT_BYTES_MAX = 4_096;
 /** Maximum number of lines. The parser creates an object for each, and an attachment of 25 MB has 330,000. */
 const LINES_MAX = 400_000;
 
-/** Throws the errors of the parser. Bombs exceed its limits or those of the thread. */
+/** Throws the parser's errors. Malicious messages (bombs) exceed the parser's limits or those of the thread. */
 export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   const email = await parsed(raw);
   const cutter = new Cutter();
@@ -69,7 +69,7 @@ function parsed(raw: Buffer): Promise<Email> {
   let lines = 0;
   for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines += 1;
   if (lines > LINES_MAX) return Promise.reject(new Error(`It has more than ${LINES_MAX} lines.`));
-  // A nested message counts as an attachment: its contents belong to another conversation.
+  // A nested message is treated as an attachment, because its contents belong to another conversation.
   return PostalMime.parse(raw, { forceRfc822Attachments: true });
 }
 
@@ -102,7 +102,7 @@ class Cutter {
   }
 }
 
-/** Groups are replaced by their members. */
+/** Lists addresses. Groups are replaced by their members. */
 function shownList(list: readonly Address[]): string[] {
   return list
     .flatMap((entry) => (entry.group === undefined ? [entry] : entry.group))

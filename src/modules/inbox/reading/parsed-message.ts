@@ -1,4 +1,4 @@
-/** Unfolded and sanitized. */
+/** A header, unfolded and sanitized. */
 export interface HeaderLine {
   name: string;
   value: string;
@@ -29,11 +29,11 @@ export interface ParsedMessage {
   headerLines: HeaderLine[];
   attachments: AttachmentNote[];
   isTruncated: boolean;
-  /** Null if the message could be parsed. */
+  /** Error of the parser. Null if the message could be parsed. */
   parseError: string | null;
 }
 
-/** For a message that could not be parsed. It is delivered nevertheless, and its bytes are available. */
+/** Contents of a message that could not be parsed. It is delivered nevertheless, and its bytes are available. */
 export function unparsed(parseError: string): ParsedMessage {
   return {
     from: '',

@@ -49,7 +49,7 @@ export class ReadMessage {
     raw: Buffer,
   ): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
-    // Loaded with the first message, because most processes never need it.
+    // Imported when the first message is read, because most processes never need it.
     const { authenticate } = await import('./authentication.js');
     const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
     let parsed: Read<ParsedMessage> = { fault: 'The message was not parsed.' };
@@ -62,7 +62,7 @@ export class ReadMessage {
   }
 }
 
-/** Could not be evaluated, and needs a manual check. */
+/** Result for a message that could not be evaluated and needs a manual check. */
 export function undecided(message: WaitingMessage, parseError: string): Decided {
   const unknown = {
     spf: 'temperror',

@@ -11,7 +11,7 @@ const VERDICTS: Readonly<Record<string, ScanVerdict>> = {
   discard: 'fail',
 };
 
-/** From the reply of rspamd's `/checkv2`. */
+/** Returns the verdict in the response of rspamd's `/checkv2`. */
 export function rspamdVerdict(answer: string): ScanVerdict {
   const action = actionOf(answer);
   return VERDICTS[action ?? ''] ?? 'processing_failed';

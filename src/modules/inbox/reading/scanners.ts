@@ -10,7 +10,7 @@ import type { WaitingMessage } from './waiting-messages.store.js';
 const SCAN_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** An unavailable or slow scanner yields `processing_failed`, and delays a message by its limit at most. */
+/** Scans messages. An unavailable or slow scanner yields `processing_failed`, and delays a message by `SCAN_MS_MAX`. */
 @Injectable()
 export class Scanners {
   private readonly logger = new Logger(Scanners.name);

@@ -5,7 +5,7 @@ import { loadSignatureChecks } from './mailauth-internals.js';
 
 const { arc, dkimVerify } = loadSignatureChecks();
 
-/** DNS answers for keys, by name. A missing key exceeded the limits of one message and was never looked up. */
+/** DNS answers for keys, by name. A key without an entry exceeded the limits of its message and was never looked up. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
 export interface LookedAt {
@@ -16,7 +16,7 @@ export interface LookedAt {
   underSized: number;
 }
 
-/** Depends only on the bytes of the message. */
+/** Results that depend only on the bytes of the message and the keys. */
 export interface Signatures {
   dkim: LookedAt[];
   arc: AuthVerdict;
@@ -32,7 +32,7 @@ const KEY_BITS_MIN = 1024;
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
-    // Only a failure of name servers is temporary. A message that exceeds the limits exceeds them on every retry, and a
+    // Only a failure of name servers is temporary. A message over the limits stays over them on every retry, and a
     // forger can create one on purpose.
     if (known !== undefined && 'unanswered' in known)
       throw Object.assign(new Error('The key is not available now.'), { code: 'ETIMEOUT' });
@@ -58,7 +58,7 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
   };
 }
 
-/** mailauth reports every failure of a chain as permanent. A key without a DNS answer says nothing about the chain. */
+/** mailauth reports every ARC failure as permanent. But a missing DNS answer says nothing about the chain. */
 function arcVerdict(result: string, raw: Buffer, keys: FoundKeys): AuthVerdict {
   if (result !== 'fail') return authVerdict(result);
   return arcKeyNames(fieldsOf(headOf(raw))).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
@@ -71,7 +71,7 @@ interface Verified {
   arc: unknown;
 }
 
-/** Keeps the first twenty signatures: each may require a hash over the whole body. The lowest are the oldest. */
+/** Keeps the first twenty signatures: each may require a hash over the whole body. The last ones are the oldest. */
 function withoutExcess(raw: Buffer): Buffer {
   const end = headEndOf(raw);
   const head = raw.subarray(0, end < 0 ? raw.length : end).toString('latin1');

@@ -6,7 +6,7 @@ import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/d
 import type { Id } from '#kernel/ids.js';
 import type { StoredDetail } from '../messages/message-detail.js';
 
-/** With the current settings of its alias. */
+/** A claimed message, with the current settings of its alias. */
 export interface WaitingMessage {
   environmentId: number;
   id: Id;
@@ -14,7 +14,7 @@ export interface WaitingMessage {
   expiresOn: string;
   expiresOnDay: number;
   aliasId: Id;
-  /** Fencing token of this claim. Writes with another one have no effect. */
+  /** Fencing token of this claim. A write with another token has no effect. */
   claim: Id;
   reason: QuarantineReason | null;
   envelopeFrom: string;
@@ -24,17 +24,17 @@ export interface WaitingMessage {
   sizeBytes: number;
   messageId: string | null;
   receivedAt: Date;
-  /** Including this claim. */
+  /** Number of tries, including this claim. */
   tries: number;
   address: string;
   destinationIds: Id[];
   allowedSenders: string[];
   maxSizeBytes: number | null;
-  /** Milliseconds since name servers first failed to answer about the message. Null if they never did. */
+  /** Milliseconds since name servers first failed to answer about this message. Null if they never failed. */
   unansweredForMs: number | null;
-  /** A decision that was stored before, if its event was not created yet. */
+  /** A decision that an earlier claim stored before its event was created. */
   decided: Decided | null;
-  /** Bytes from the row, if they still must be read. Null for a large message, whose bytes are in a blob. */
+  /** Bytes from the row, if they must still be read. Null for a large message, whose bytes are in a blob. */
   raw: Buffer | null;
 }
 
@@ -49,43 +49,43 @@ export interface Decided extends Omit<Verdicts, 'arc'> {
 export interface Claimant {
   claim: Id;
   limit: number;
-  /** Maximum number from one environment, including those that the worker holds. */
+  /** Maximum number of messages of one environment, including those that the worker already holds. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
-  /** In bytes. Only a worker that holds no message claims a single larger one. Small ones do not count. */
+  /** Maximum total bytes of large messages. Only a worker without messages may claim a single message above it. */
   bytesMax: number;
   /** At most `DAYS_MAX` expiry days. Null for all days. */
   days: readonly number[] | null;
 }
 
-/** Decisions, and messages whose event exists. */
+/** Decisions to store, and messages to complete because their events exist. */
 export interface Progress {
   decided: readonly { message: WaitingMessage; decided: Decided }[];
   settled: readonly WaitingMessage[];
 }
 
-/** Larger messages count with their size, because they are read from a blob and held in memory. */
+/** Size above which a message counts towards `bytesMax`, because it is read from a blob and held in memory. */
 export const LARGE_BYTES = 256 * 1024;
 
 export const DAYS_MAX = 4;
 
 /**
- * As long as that of deliveries, plus the step to it. Messages of a dead worker are claimed again within seconds. A
- * slower worker renews its leases.
+ * As long as the lease of deliveries, plus the step to it. Messages of a dead worker are claimed again within seconds.
+ * A slow worker renews its leases.
  */
 const LEASE = `interval '12 seconds'`;
 
 /**
  * Claims messages fairly. Uses inbox_messages_received_idx: one index scan for each environment with waiting messages,
- * and for each of them its oldest unclaimed messages.
+ * and within it the oldest unclaimed messages.
  *
- * The oldest message of each environment comes before the second of any. Only picked rows are locked and checked again,
- * one by one, however many wait. Rows that another process claimed first are skipped and counted in `raced`.
+ * The oldest message of each environment comes before the second of any. Only selected rows are locked and checked
+ * again, one by one, however many wait. Rows that another process claimed first are skipped and counted in `raced`.
  *
  * A plan over all days opens each partition six times, which takes milliseconds even if it finds nothing. `ofDays`
- * prunes the partitions to the given days. It uses equality with single parameters, which PostgreSQL evaluates before
- * it opens a table. It does not do so for array elements or joined columns, and for a range the planner expects almost
- * no rows and scans whole tables.
+ * prunes the partitions to the given days. It compares for equality with single parameters, which PostgreSQL evaluates
+ * before it opens a table. PostgreSQL does not do so for array elements or joined columns. For a range, the planner
+ * expects almost no rows and scans whole tables.
  */
 const claimOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -154,8 +154,8 @@ export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 /**
  * Writes decisions and completions in one commit. Uses inbox_messages_pkey.
  *
- * `d` are the decisions. A row changes only if this worker still owns it and it was not erased. `s` are messages whose
- * event exists, which any owner may complete. `ofDays` prunes partitions as for a claim.
+ * `d` are the decisions: a row changes only if this worker still owns it and it was not erased. `s` are messages whose
+ * event exists, which any worker may complete. `ofDays` prunes partitions as for a claim.
  */
 const progressOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -199,7 +199,7 @@ const RENEW: Statement = {
       and m.claimed_by = i.claim and m.state = 'received'`,
 };
 
-/** Uses inbox_messages_pkey. A try that did not count is subtracted. */
+/** Uses inbox_messages_pkey. Subtracts the try if it does not count as failed. */
 const PUT_BACK: Statement = {
   name: 'inbox_put_back',
   text: `
@@ -254,7 +254,7 @@ type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
-  /** Fair across environments. `raced`: another process claimed some first, so there may be more. */
+  /** Claims fairly across environments. `raced`: another process claimed some messages first, so there may be more. */
   async claim({
     claim,
     limit,
@@ -310,8 +310,8 @@ export class WaitingMessagesStore {
   }
 
   /**
-   * One commit. A stored decision is final, even if the worker dies. Returns the messages that this worker still owns.
-   * Completed messages become `processed` or `quarantined`.
+   * Writes all in one commit. A stored decision is final, even if the worker dies. Returns the messages that this
+   * worker still owns. Completed messages become `processed` or `quarantined`.
    */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
@@ -360,7 +360,7 @@ export class WaitingMessagesStore {
     await this.database.queryPrepared(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 
-  /** Retries once name servers had time to recover. False if not owned any more, or if too many wait already. */
+  /** Retries after a delay for name servers to recover. False if not owned any more, or if too many wait already. */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
     return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
@@ -376,7 +376,7 @@ export class WaitingMessagesStore {
   }
 }
 
-/** Exactly `DAYS_MAX` days, as the statement has that many parameters. Repeats the last if there are fewer. */
+/** Exactly `DAYS_MAX` days, one per parameter of the statement. Repeats the last day if there are fewer. */
 function daysOf(days: readonly number[]): string[] {
   return Array.from({ length: DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
 }
