@@ -47,7 +47,7 @@ if (Object.hasOwn(PROGRAMS, word)) {
   process.argv.splice(2, 1);
   await PROGRAMS[word as keyof typeof PROGRAMS].run();
 } else {
-  // All other commands use the API over HTTP, and load no part of the service.
+  // All other commands call the API over HTTP and load no part of the service.
   const { runCommand } = await import('./cli/main.js');
   await runCommand(
     process.argv.slice(2),

@@ -16,7 +16,7 @@ interface Asked {
 }
 
 /**
- * Backs up the embedded database, whether the service runs or not. @throws ConfigError with one line for the operator.
+ * Backs up the embedded database of a running or stopped service. @throws ConfigError with one line for the operator.
  */
 async function backUp(config: Config, { file, withKey }: Asked): Promise<WrittenBackup> {
   if (!config.isEmbedded) {
@@ -49,7 +49,7 @@ function askedOf(given: string[]): Asked {
     const [file] = positionals;
     if (file !== undefined && file !== '' && positionals.length === 1) return { file, withKey: !values['without-key'] };
   } catch {
-    // Unknown options get the same message as a missing file name.
+    // Unknown options fall through to the message for a missing file name.
   }
   throw new ConfigError(
     'Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to exclude the master key.',

@@ -15,7 +15,7 @@ import { startFailure } from '../bootstrap/start-failure.js';
 
 const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
 const UNDEFINED_TABLE = '42P01';
-/** This command reads and writes no encrypted data. */
+/** Dummy key: this command reads and writes no encrypted data. */
 const NO_MASTER_KEY = Buffer.alloc(32);
 
 /** Connects to DATABASE_URL or to the embedded database, whether the service runs or not. */

@@ -17,7 +17,7 @@ import { startFailure } from '../bootstrap/start-failure.js';
 const NOT_STARTED = 'Posthorn has not been started on this database yet: its first start prints admin keys.';
 const UNDEFINED_TABLE = '42P01';
 
-/** Keys are not encrypted, so the database can be opened without the master key. */
+/** Dummy key: API keys are not encrypted, so the database can be opened without the master key. */
 const NO_MASTER_KEY = Buffer.alloc(32);
 
 /** Creates the key in the database of DATABASE_URL or in the embedded database, whether the service runs or not. */
@@ -61,7 +61,7 @@ function modeOf(given: string[]): 'live' | 'test' {
     const { env } = parseArgs({ args: given, options: { env: { type: 'string', default: 'live' } } }).values;
     if (env === 'live' || env === 'test') return env;
   } catch {
-    // Unknown options get the same message as invalid ones.
+    // Unknown options fall through to the message for invalid options.
   }
   throw new ConfigError('The only option is --env live or --env test: `npm run create-admin-key -- --env test`.');
 }

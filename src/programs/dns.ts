@@ -80,8 +80,8 @@ async function zone({ platformDomain, platformAddresses, platformSpf }: Config, 
 }
 
 /**
- * Two calls, because receivers must be able to look up a key before it signs. The first puts a new key on the inactive
- * selector and prints its record. The second activates it once name servers have the record.
+ * Takes two calls, because receivers must be able to look up a key before it signs. The first puts a new key on the
+ * inactive selector and prints its record. The second activates the key once name servers have it.
  */
 async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
   const dkim = await keys.published();
@@ -102,7 +102,7 @@ async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Pro
   ];
 }
 
-/** @throws ConfigError if name servers do not have the key's record. */
+/** @throws ConfigError if the name servers do not return the key's record. */
 async function seePublished(
   { platformDomain, dnsServers }: Config,
   { selector, publicKey }: ListedDkimKey,
@@ -142,7 +142,7 @@ function optionsOf(given: string[]): Options {
     });
     if (values['rotate-dkim'] || !values.now) return { isRotating: values['rotate-dkim'], isBlind: values.now };
   } catch {
-    // Unknown options get the same message as invalid ones.
+    // Unknown options fall through to the message for invalid options.
   }
   throw new ConfigError('The options are --rotate-dkim, optionally with --now.');
 }

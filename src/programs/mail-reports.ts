@@ -13,7 +13,7 @@ import { startFailure } from '../bootstrap/start-failure.js';
 const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
 const UNDEFINED_TABLE = '42P01';
 const LISTED_MAX = 100;
-/** Reports are not encrypted, so the database can be opened without the master key. */
+/** Dummy key: reports are not encrypted, so the database can be opened without the master key. */
 const NO_MASTER_KEY = Buffer.alloc(32);
 
 /** Uses the database of DATABASE_URL or the embedded database, whether the service runs or not. */
@@ -74,7 +74,7 @@ function optionsOf(given: string[]): Id | null {
     const id = raw === undefined ? null : parseId('rep', raw);
     if (raw === undefined || id !== null) return id;
   } catch {
-    // The error below covers this case.
+    // The error below reports unknown options as well.
   }
   throw new ConfigError('The only option is --raw rep_….');
 }

@@ -17,7 +17,7 @@ import { connect, runMigrations } from '../bootstrap/migrate.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 const KEY_BYTES = 32;
-/** A process whose LISTEN connection broke reconnects, and reloads the data keys, within five seconds. */
+/** Time for all processes to reload the data keys. After a broken LISTEN connection, that takes five seconds. */
 const ALL_KNOW_MS = 6_000;
 
 interface Opened {
@@ -50,15 +50,15 @@ async function rotateConfigured(config: Config, next: Buffer | null): Promise<st
   return withDatabase(config, config.masterKey, async (opened) => {
     const keyring = await keyringOrNull(opened, config.masterKey);
     if (keyring !== null) return [await replace(opened, keyring, next), ...NEXT_STEPS];
-    // An earlier run has already rotated the key. Repeating the command is safe.
+    // An earlier run has already rotated the key, and repeating the command is safe.
     await opened.keyringOf(next);
     return ['The data keys are wrapped with NEW_MASTER_KEY already.', ...NEXT_STEPS];
   });
 }
 
 /**
- * Writes the new key to a second file before the database depends on it. After a crash at any moment, one of the two
- * files holds the active key, and running the command again completes the rotation.
+ * Writes the new key to a second file before the database depends on that key. After a crash at any moment, one of the
+ * two files holds the active key, and running the command again completes the rotation.
  */
 async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buffer | null): Promise<string[]> {
   const staged = `${file}.next`;
@@ -78,8 +78,8 @@ async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buff
 }
 
 /**
- * Adds a data key under the old master key first. Every running process can load it, and can open values that processes
- * with the new master key seal.
+ * First adds a data key under the old master key. Every running process can load that data key, and can therefore open
+ * values sealed by processes with the new master key.
  */
 async function replace({ store }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
   const id = await keyring.add();
@@ -97,7 +97,7 @@ async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring
   }
 }
 
-/** Starts the embedded server if there is one. The service must be stopped: the directory's lock enforces it. */
+/** Starts the embedded server if configured. Requires a stopped service, which the directory's lock enforces. */
 async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened: Opened) => Promise<T>): Promise<T> {
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {
@@ -127,7 +127,7 @@ function opened(config: Config, database: Database): Opened {
   return { store, keyringOf };
 }
 
-/** Also fsyncs the directory: the database will depend on the file, whose name must survive a power failure. */
+/** Also fsyncs the directory, so that the file's name survives a power failure: the database depends on it. */
 function writeDurably(file: string, key: Buffer): void {
   const descriptors = [openSync(file, 'wx', 0o600), openSync(path.dirname(file), 'r')];
   try {

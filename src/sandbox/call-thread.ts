@@ -6,20 +6,20 @@ import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 export type ThreadMessage<A> =
   | { kind: 'ready' }
   | { kind: 'begun'; thread: string | null }
-  /** `isSpoiled` says that the thread should not be used again. */
+  /** `isSpoiled` means that the thread should not be used again. */
   | { kind: 'answered'; answer: A; cpuMs: number; isSpoiled: boolean };
 
-/** Why a call has no answer. `starved`: the machine had no CPU for it. */
+/** Why a call has no result. `starved` means that the machine had no CPU time for it. */
 export type EndReason = 'timeout' | 'memory' | 'crashed' | 'starved' | 'stopped';
 
 export type CallEnd<A> = { answer: A; cpuMs: number } | { answer: null; why: EndReason; cpuMs: number };
 
 export interface CallLimits {
-  /** The thread is terminated with the call. */
+  /** CPU limit of the call. If the call exceeds it, the thread is terminated too. */
   cpuMsMax: number;
-  /** Wall-clock limit from the time at which the thread receives the call. It also ends calls that get no CPU. */
+  /** Wall-clock limit, from the time at which the thread receives the call. Also ends calls that get no CPU time. */
   wallMsMax: number;
-  /** `deadlineMs` of the call in the thread. A call that continues is terminated soon after. */
+  /** Passed to the thread as `deadlineMs` of the call. A call that continues is terminated soon after it. */
   deadline?: Deadline;
 }
 
@@ -63,7 +63,7 @@ export class CallThread<C, A> {
     return !this.dead;
   }
 
-  /** The thread must be ready, with no other call running. Never rejects, and ends within the limits. */
+  /** The thread must be ready and run no other call. Never rejects, and resolves within the limits. */
   run(call: C, limits: CallLimits): Promise<CallEnd<A>> {
     return new Promise((resolve) => {
       this.pending = resolve;
@@ -77,7 +77,7 @@ export class CallThread<C, A> {
     });
   }
 
-  /** Also terminates a running call. */
+  /** Terminates the thread, even during a call. */
   async stop(): Promise<void> {
     this.end('stopped');
     await this.worker.terminate();
@@ -104,7 +104,7 @@ export class CallThread<C, A> {
     this.timer = setTimeout(() => this.look(), Math.min(Math.max(5, ms), LOOK_MS_MAX));
   }
 
-  /** Over a limit, only termination helps. A call without CPU may continue until its deadline. */
+  /** Terminates a call that exceeds a limit. A call that gets no CPU time may continue until its deadline. */
   private look(): void {
     const wallLeftMs = this.endMs - monotonicMs();
     const cpuLeftMs = this.begun ? this.limits.cpuMsMax - this.usedMs() : Infinity;

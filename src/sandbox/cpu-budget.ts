@@ -6,15 +6,15 @@ import { SHARE, USED } from './cpu-throttle.js';
 
 const LOOK_EVERY_MS = 100;
 /**
- * CPU milliseconds per second for slow code under any load: a call that needs 100 ms then takes two seconds. A call
- * that does not end before its deadline ends as busy, and its provider retries the request.
+ * CPU milliseconds per second that slow code gets under any load. A call that needs 100 ms then takes two seconds. A
+ * call that does not end before its deadline ends as `busy`, and its provider retries the request.
  */
 const FLOOR = 50;
 
-/** No limit applies unless there are deliveries and the event loop is nearly saturated. */
+/** Limits the CPU time of slow code, only while there are deliveries and the event loop is nearly saturated. */
 @Injectable()
 export class CpuBudget implements OnApplicationShutdown {
-  /** Memory shared with the threads, which read it several hundred times a second to know how long to sleep. */
+  /** Memory shared with the threads. They read it several hundred times a second to determine their sleep. */
   readonly cells = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   private msPerSecond = Infinity;
   private running = 0;
@@ -52,7 +52,7 @@ export class CpuBudget implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** Only while a slow call runs. The last limit still applies, because calls often follow each other. */
+  /** Starts sampling while a slow call runs. Keeps the last limit, because calls often follow each other. */
   private watch(): void {
     this.traffic = this.load.sampler();
     [this.seenMs, this.seenUsed] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];

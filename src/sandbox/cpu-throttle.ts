@@ -1,6 +1,6 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** `SHARE`: run time of a slow thread in thousandths (0: unlimited). `USED`: CPU time of slow threads in µs. */
+/** `SHARE`: part of the time that a slow thread runs, in thousandths (0: all). `USED`: their CPU time in µs. */
 export const SHARE = 0;
 export const USED = 1;
 
@@ -15,7 +15,7 @@ export interface ThrottleTools {
   nowMs: () => number;
   /** Waits for `ms`, or until the share differs from `share`. */
   wait: (share: number, ms: number) => void;
-  /** Of the call, on the clock of `nowMs`. No sleep lasts longer. */
+  /** Deadline of the call, on the clock of `nowMs`. No sleep continues beyond it. */
   endMs?: number;
 }
 
@@ -34,7 +34,7 @@ export class CpuThrottle {
     this.nextMs = tools.nowMs() + RUN_MS;
   }
 
-  /** Returns at once, or after a sleep. Call it often during a call. */
+  /** Returns immediately, or after a sleep that keeps the share. Call it often during a call. */
   look(): void {
     const { usedMs, nowMs } = this.tools;
     if (nowMs() < this.nextMs) return;
@@ -61,8 +61,8 @@ export class CpuThrottle {
 }
 
 /**
- * For the calling thread, which sleeps synchronously. Null without cells, and where the CPU time of a thread is
- * unknown: there, time-outs count wall-clock time, and a sleeping call would run into them.
+ * Returns a throttle for the calling thread, which sleeps synchronously. Null without cells, and where the CPU time of
+ * a thread is unknown: time-outs there count wall-clock time, and a sleeping call would exceed them.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

@@ -8,7 +8,7 @@ export class Deadline {
     this.endMs = monotonicMs() + ms;
   }
 
-  /** On the clock of `monotonicMs`, which all threads share. */
+  /** The deadline on the clock of `monotonicMs`, which all threads share. */
   get atMs(): number {
     return this.endMs;
   }
@@ -17,7 +17,7 @@ export class Deadline {
     return this.endMs - monotonicMs();
   }
 
-  /** Excludes time that must not be charged to a call: the start of the first thread. */
+  /** Extends the deadline by time that must not be charged to a call: the start of the first thread. */
   postpone(ms: number): void {
     this.endMs += ms;
   }

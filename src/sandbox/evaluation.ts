@@ -5,17 +5,17 @@ import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
 
-/** A buffer arrives as plain bytes. */
+/** A received request as a message to a thread, in which a buffer becomes a plain byte array. */
 export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array };
 
 /** Task for an evaluation thread. Conditions, rules and schemas are sent as the JSON that they were compiled from. */
 export type EvaluationQuestion =
   | { kind: 'filters'; filters: readonly string[]; request: SentRequest; verification: Verification }
   | { kind: 'rules'; rules: string; request: SentRequest; verification: Verification }
-  /** Without a value, only the schema is checked. */
+  /** The value to check, as JSON. If it is null, only the schema is checked. */
   | { kind: 'schema'; schema: string; value: string | null };
 
-/** Null where the time ran out. */
+/** Results of an evaluation. Null means that the time ran out. */
 export type EvaluationResult =
   | { kind: 'filters'; matches: (boolean | null)[] }
   | { kind: 'rules'; first: number | null }
@@ -26,7 +26,7 @@ const KEPT_LENGTH_MAX = 1024 * 1024;
 const NANOSECONDS_A_STEP = 8;
 const STEPS_A_LOOK = 100_000;
 
-/** An allowance that measures the CPU time, for a thread that nothing else waits for. */
+/** An allowance that measures CPU time, for a thread that no other work waits for. */
 export class MeteredAllowance implements Allowance {
   isExhausted = false;
   spent = 0;
@@ -56,7 +56,7 @@ export class Evaluator {
   private readonly rules = new Kept((text) => compiledRules(JSON.parse(text)));
   private readonly schemas = new Kept((text) => compileSchema(JSON.parse(text)));
 
-  /** `isCut`: the allowance was exhausted. */
+  /** Evaluates a task. `isCut` means that the allowance was exhausted. */
   answer(question: EvaluationQuestion, allowance: Allowance): { verdict: EvaluationResult; isCut: boolean } {
     const verdict = this.evaluate(question, allowance);
     return { verdict, isCut: allowance.isExhausted };

@@ -2,12 +2,12 @@ export interface QueueTurn<T> {
   readonly item: T;
   readonly organization: string;
   readonly endpoint: string;
-  /** Charge at `take`, until the actual cost is known. */
+  /** Milliseconds charged by `take`, until the actual cost is known. */
   readonly chargedMs: number;
 }
 
 interface Line<T> {
-  /** Virtual time in charged milliseconds. The lowest virtual time is served next. */
+  /** Virtual time, in charged milliseconds. The account with the lowest virtual time is served next. */
   virtualMs: number;
   expectedMs: number;
   items: T[];
@@ -15,7 +15,7 @@ interface Line<T> {
 
 interface Account<T> {
   virtualMs: number;
-  /** Virtual time of the line that was served last. A line that was empty restarts there and has no credit. */
+  /** Virtual time of the account that was served last. An empty account restarts there and has no credit. */
   nowMs: number;
   waiting: number;
   lines: Map<string, Line<T>>;
@@ -30,9 +30,9 @@ const ACCOUNTS_MAX = 5_000;
 const LINES_MAX = 1_000;
 
 /**
- * Start-time fair queueing on two levels: organizations take turns by the CPU time of their items, and so do the
- * endpoints of an organization. An endpoint's items are served in order of arrival. Using idle capacity causes no debt,
- * and idling earns no credit.
+ * Start-time fair queueing on two levels: organizations take turns by the CPU time of their items, and within an
+ * organization its endpoints do. An endpoint's items are served in order of arrival. Using idle capacity causes no
+ * debt, and idling earns no credit.
  */
 export class FairQueue<T> {
   private readonly accounts = new Map<string, Account<T>>();
@@ -61,7 +61,7 @@ export class FairQueue<T> {
     return this.count > 0 && this.next(admits) !== undefined;
   }
 
-  /** Removes the item, and charges it with the recent cost of its endpoint. */
+  /** Removes the next item, and charges its endpoint with that endpoint's recent cost. */
   take(admits: Admits): QueueTurn<T> | undefined {
     const next = this.next(admits);
     if (!next) return undefined;
@@ -86,7 +86,7 @@ export class FairQueue<T> {
     line.expectedMs = (line.expectedMs + cost) / 2;
   }
 
-  /** No effect if the item was already taken. */
+  /** Removes a waiting item. Has no effect if the item was already taken. */
   remove(organization: string, endpoint: string, item: T): void {
     const account = this.accounts.get(organization);
     const items = account?.lines.get(endpoint)?.items;

@@ -12,7 +12,7 @@ const KB_256 = 256 * 1024;
 const now = (): number => performance.now();
 const inThisThread = (call: GuestCall, usedMs = now): Promise<GuestResult> => runGuest(engine, call, usedMs);
 
-/** Runs in this thread, without the pool. Only for code that ends by itself or reacts to the interrupt. */
+/** Runs code in this thread, without the pool. The code must end by itself or react to the interrupt. */
 async function guest(code: string, call: Partial<GuestCall> = {}): Promise<GuestResult['outcome']> {
   const { outcome } = await inThisThread({
     code,

@@ -3,30 +3,30 @@ import { failure, type SandboxFailure, type SandboxOutcome, TOO_BUSY } from './o
 import { monotonicMs } from './thread-cpu.js';
 
 export interface GuestCall {
-  /** An ES module whose default export is the function. */
+  /** Source of an ES module whose default export is the function to call. */
   code: string;
-  /** JSON texts, one per argument. Null only checks whether there is a function to call. */
+  /** Arguments, each as JSON text. If null, the call only checks whether there is a function. */
   args: readonly string[] | null;
-  /** CPU time, measured from the start of the code. */
+  /** Limit of CPU time, measured from the start of the code. */
   timeoutMs: number;
-  /** CPU time after which the call gives up, to be made again on a slow thread. Null for no limit. */
+  /** CPU time after which the call is abandoned and repeated on a slow thread. Null for no limit. */
   sliceMs: number | null;
-  /** Time on the clock of `monotonicMs` at which the call ends as busy, however little CPU time it had. */
+  /** Deadline on the clock of `monotonicMs`. The call then ends as `busy`, however little CPU time it had. */
   deadlineMs?: number;
   resultBytesMax: number;
 }
 
 export interface GuestResult {
-  /** `overrun`: the call gave up at the end of its slice. */
+  /** `overrun` means that the call was abandoned at the end of its slice. */
   outcome: SandboxOutcome | 'overrun';
-  /** The engine failed or its memory grew, so the thread should not be used again. */
+  /** True if the thread should not be used again, because the engine failed or its memory grew. */
   isSpoiled: boolean;
 }
 
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
-/** Above this size, a thread is replaced instead of waiting for garbage collection to release the memory. */
+/** Memory above which a thread is replaced, because garbage collection would release the memory too late. */
 const MEMORY_BYTES_KEPT = 16 * 1024 * 1024;
-/** Below the limit at which WebAssembly traps. Deep recursion is then a RangeError that the code can catch. */
+/** Below the limit at which WebAssembly traps, so that deep recursion is a RangeError that the code can catch. */
 const STACK_BYTES_MAX = 256 * 1024;
 const MESSAGE_LENGTH_MAX = 300;
 const WASI_ENOSYS = 52;
@@ -37,8 +37,8 @@ const OUT_OF_MEMORY = 'The code needed more than 64 MB of memory.';
 const NO_FUNCTION = 'The code has no function as its default export: write `export default (event) => event`.';
 
 /**
- * Saves the built-ins that it needs before the code runs. Even if the code tampers with built-ins, a result is still
- * the JSON of a value. `call` is async, so that a throw, a rejection and a thenable end alike.
+ * Saves the built-ins that the prelude needs before the code runs. Even if the code tampers with built-ins, a result is
+ * still the JSON of a value. `call` is async, so that a throw, a rejection and a thenable end alike.
  */
 const PRELUDE = `(() => {
   'use strict';
@@ -67,7 +67,7 @@ class Failed extends Error {
   }
 }
 
-/** In a fresh VM. `usedMs`: CPU time of the thread. `rest` is called often while the code runs. Never throws. */
+/** Runs a call in a fresh VM. `usedMs` is the thread's CPU time. Calls `rest` often meanwhile. Never throws. */
 export async function runGuest(
   engine: WebAssembly.Module,
   call: GuestCall,
@@ -98,7 +98,7 @@ export async function runGuest(
     isTrapped = nameOf(error) === 'RuntimeError' || (isCrash(outcome) && limit?.wasReached !== true);
   }
   const isSpoiled = isTrapped || memoryBytes(vm) > MEMORY_BYTES_KEPT;
-  // The VM may report any error after an interrupt, but the limit is the cause.
+  // After an interrupt the VM may report any error, although the limit is the cause.
   if (limit && limit.usedMs() > call.timeoutMs) return { outcome: failure('timeout', TIMED_OUT), isSpoiled };
   if (limit?.isLate) return { outcome: failure('busy', TOO_BUSY), isSpoiled };
   if (limit?.wasReached)
@@ -106,10 +106,10 @@ export async function runGuest(
   return { outcome, isSpoiled };
 }
 
-/** Reading CPU time is expensive and checks are frequent, so it is read only when the limit could be reached. */
+/** Limits a call. Reads the CPU time only if the limit could be reached, because a read is expensive. */
 class Limit {
   wasReached = false;
-  /** Whether the deadline passed before the CPU time was used up. */
+  /** True if the deadline passed before the CPU time was used up. */
   isLate = false;
   private readonly beganMs: number;
   private nextLookMs: number;
@@ -150,7 +150,7 @@ class Guest {
   }
 
   async run({ code, args, resultBytesMax }: GuestCall): Promise<string | null> {
-    // Read before the code runs, which could otherwise tamper with the parsing of its arguments.
+    // Parses the arguments before the code runs, because the code could tamper with the parsing.
     const values = args === null ? null : this.read(args);
     const main = await this.load(code);
     if (values === null) return null;
@@ -183,7 +183,7 @@ class Guest {
     return main;
   }
 
-  /** Null if nothing can settle the promise any more. */
+  /** Returns the promise's result, or null if nothing can settle the promise anymore. */
   private async settle(promise: JSValueHandle): Promise<{ value: JSValueHandle } | { error: JSValueHandle } | null> {
     this.vm.executePendingJobs();
     return promise.isPromise && promise.promiseState === 0 ? null : this.vm.resolvePromise(promise);
@@ -196,7 +196,7 @@ class Guest {
       throw new Failed('invalid_result', `The result has no JSON form: ${printable(text.error.message)}`);
     if (!text.value.isString)
       throw new Failed('invalid_result', `The result has no JSON form: it is a ${value.typeof}.`);
-    // Checks the string's own length first, because a too long text must not even be copied out.
+    // Checks the string's own length first, because a text that is too long must not even be copied out.
     const json = text.value.length > bytesMax ? null : text.value.toString();
     if (json === null || Buffer.byteLength(json) > bytesMax) {
       throw new Failed('result_too_large', `The result is longer than ${bytesMax} bytes of JSON.`);

@@ -3,15 +3,15 @@ import { FairQueue, type QueueTurn } from './fair-queue.js';
 
 export interface Job<C> {
   call: C;
-  /** Organizations take turns, and so do the endpoints of an organization. */
+  /** Owner of the call. Organizations take turns, and so do the endpoints within an organization. */
   organization: string;
   endpoint: string;
   limits: CallLimits;
-  /** Held while the job waits. */
+  /** Size of the memory that the job holds while it waits. */
   bytes: number;
 }
 
-/** `busy`: it never ran. The queue was full, or it waited too long or until its deadline. */
+/** `busy` means that the job never ran: the queue was full, or it waited too long or until its deadline. */
 export type JobEnd<A> = CallEnd<A> | { answer: null; why: 'busy'; cpuMs: 0 };
 
 export interface LaneThread<C, A> {
@@ -21,7 +21,7 @@ export interface LaneThread<C, A> {
   stop(): Promise<void>;
 }
 
-/** For admission decisions. */
+/** Current use of threads, for admission decisions. */
 export interface LaneUse {
   readonly running: number;
   ofOrganization(organization: string): number;
@@ -30,12 +30,12 @@ export interface LaneUse {
 
 export interface LaneOptions<C, A> {
   threadsMax: number;
-  /** A thread is available for the call. */
+  /** Decides whether a call may use a thread that is available. */
   admits(use: LaneUse, organization: string, endpoint: string): boolean;
   startThread(): Promise<LaneThread<C, A>>;
   /** Keeps one idle thread ready, because a start takes a tenth of a second. */
   hasStandby?: boolean;
-  /** Without it, threads stay. */
+  /** Idle time after which a thread stops. If omitted, threads never stop. */
   idleMsMax?: number;
 }
 
@@ -46,16 +46,16 @@ interface Waiting<C, A> {
 }
 
 const QUEUE_MAX = 1_000;
-/** Keeps one organization from filling the queue for all. */
+/** Maximum number of waiting jobs per organization, so that one organization cannot fill the queue. */
 const QUEUE_PER_ORGANIZATION_MAX = 500;
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_MS_MAX = 5_000;
-/** Interval by which a job extends its wait while the first thread is starting. */
+/** Time by which a job's deadline is extended while the first thread is starting. */
 const FIRST_START_MS = 1_000;
 
 const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
 
-/** Threads of one kind, with a fair queue, charged with the CPU time that the calls actually used. */
+/** Threads of one kind, with a fair queue that is charged with the CPU time that calls actually used. */
 export class ThreadSlot<C, A> implements LaneUse {
   private readonly queue = new FairQueue<Waiting<C, A>>();
   private readonly threads = new Set<LaneThread<C, A>>();
@@ -119,7 +119,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     while (!this.closed && this.queue.has(admits)) {
       const thread = this.idleThread();
       const turn = thread && this.queue.take(admits);
-      // No idle thread: the next one to become free takes the turn, whether new or finished with its call.
+      // There is no idle thread. The next thread that starts or finishes its call takes the next job.
       if (!thread || !turn) break;
       void this.start(thread, turn);
     }
@@ -157,14 +157,14 @@ export class ThreadSlot<C, A> implements LaneUse {
         await thread.stop();
       }
     } catch {
-      // Handled below like a thread that did not start.
+      // A failed start is handled below.
     }
     this.starting -= 1;
     if (this.threads.size === 0 && this.starting === 0) this.dismissAll('crashed');
     this.startWaiting();
   }
 
-  /** Without any thread they would never run. */
+  /** Ends all waiting jobs, which would never run without a thread. */
   private dismissAll(why: EndReason | 'busy'): void {
     for (let turn = this.queue.take(() => true); turn; turn = this.queue.take(() => true)) {
       const { resolve } = this.dismiss(turn.item);
@@ -213,7 +213,7 @@ export class ThreadSlot<C, A> implements LaneUse {
   }
 
   private giveUp(waiting: Waiting<C, A>): void {
-    // The first thread is still starting. If the start fails, the job ends too.
+    // The first thread is still starting, so the job waits longer. If the start fails, the job ends too.
     if (this.threads.size === 0 && this.starting > 0) {
       waiting.job.limits.deadline?.postpone(FIRST_START_MS);
       waiting.timer = setTimeout(() => this.giveUp(waiting), FIRST_START_MS).unref();

@@ -3,39 +3,39 @@ import type { CpuBudget } from './cpu-budget.js';
 import { Deadline } from './deadline.js';
 import { type JobEnd, type LaneThread, type LaneUse, ThreadSlot } from './lane.js';
 
-/** A call that gives up as `overrun` after `sliceMs` of CPU time, unless that is null. */
+/** A call that ends as `overrun` after `sliceMs` of CPU time. Null for no limit. */
 export interface Sliced {
   sliceMs: number | null;
-  /** On the clock of `monotonicMs`. */
+  /** Deadline on the clock of `monotonicMs`. */
   deadlineMs?: number;
 }
 
-/** Organizations take turns, and so do the endpoints of an organization. */
+/** Owner of a call. Organizations take turns, and so do the endpoints within an organization. */
 export interface Owner {
   organization: string;
   endpoint: string;
 }
 
 export interface LanesOptions<C, A extends object> {
-  /** At least two. They start on first use. */
+  /** Maximum number of quick threads, at least two. They start on first use. */
   quickMax: number;
   slowMax: number;
   /** `niceness` (see nice(1)) is relative to the rest of the process. */
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
-  /** Budget that counts the calls on slow threads. Slow threads share its cells. */
+  /** Budget of the calls on slow threads, which share its cells. */
   pace?: CpuBudget | undefined;
   /** Wall-clock limit of a call as a multiple of its CPU time. */
   wallFactor?: number;
 }
 
-/** Then the call starts again on a slow thread, which is safe: guest code has no side effects. */
+/** CPU time after which a call starts again on a slow thread. That is safe: guest code has no side effects. */
 const SLICE_MS = 50;
-/** The same for an endpoint whose last call was slow. */
+/** Like SLICE_MS, for an endpoint whose last call was slow. */
 const SLICE_MS_OF_SLOW = 10;
-/** Time after its slice before a call that ignores interrupts (a long built-in) is terminated. */
+/** Time after the slice until a call that ignores interrupts (such as a long built-in) is terminated. */
 const SLICE_GRACE_MS = 50;
 const GRACE_MS = 250;
-/** The wall-clock limit is this multiple of the CPU time, plus a fixed time. It bounds the caller's wait. */
+/** The wall-clock limit, which bounds the caller's wait, is this multiple of the CPU limit plus a fixed time. */
 const WALL_FACTOR = 2;
 const WALL_EXTRA_MS = 2_000;
 const SLOW_PER_ORGANIZATION_MAX = 3;
@@ -46,7 +46,7 @@ const SLOW_ENDPOINTS_MAX = 10_000;
 
 /**
  * Two thread pools for calls of unknown duration. Each call starts on a quick thread, and one organization can never
- * occupy all of these. A call that takes more than 50 ms starts again on one of more slow threads with a lower
+ * occupy all quick threads. A call that takes more than 50 ms starts again in a larger pool of slow threads with lower
  * priority. docs/adr/0017-slow-code-moves-aside.md
  */
 export class ThreadSlots<C extends Sliced, A extends object> {
@@ -74,7 +74,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     });
   }
 
-  /** At most `timeoutMs` of CPU, within `wallMsFor(timeoutMs)`. `bytes` is held while waiting. Never rejects. */
+  /** Uses at most `timeoutMs` of CPU, within `wallMsFor(timeoutMs)`. Waiting holds `bytes`. Never rejects. */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
@@ -129,7 +129,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
   }
 }
 
-/** Quick threads are not throttled and get none. */
+/** Returns the shared cells of a slow thread, or null for a quick thread, which is not throttled. */
 export const cellsFor = (niceness: number, pace: CpuBudget | undefined): Int32Array | null =>
   niceness > 0 ? (pace?.cells ?? null) : null;
 
@@ -152,7 +152,7 @@ function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): Lan
   };
 }
 
-/** One call per organization always may run, further ones only while half of the threads stay free for others. */
+/** Always admits one call per organization, and more only while half of the threads stay free for others. */
 function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;
@@ -160,14 +160,14 @@ function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoin
   return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
-/** Includes a call whose thread had to be terminated. It may take its time on a slow thread. */
+/** True for a call that exceeded its slice, even if its thread was terminated. Such a call moves to a slow thread. */
 function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
 
 /**
- * For a call that no other thread can take. `overrun` is then caused by the shutdown. A call that had its CPU time but
- * missed the deadline has timed out.
+ * Result of a call that no other thread can repeat. `overrun` then results from the shutdown. A call that used its CPU
+ * time but missed the deadline has timed out.
  */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };
@@ -179,5 +179,5 @@ function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number
 const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C =>
   ({ ...call, sliceMs }) as unknown as C;
 
-/** Includes waits and a second start. */
+/** Wall-clock limit of a call, including waits and a second start. */
 export const wallMsFor = (timeoutMs: number, factor = WALL_FACTOR): number => factor * timeoutMs + WALL_EXTRA_MS;

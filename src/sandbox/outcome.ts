@@ -2,21 +2,21 @@ export type SandboxFailure =
   | 'timeout'
   | 'memory'
   | 'threw'
-  /** The code is no module with a function as its default export, imports something, or is too long. */
+  /** The code is not a module with a function as its default export, imports something, or is too long. */
   | 'invalid_code'
-  /** An argument is no JSON text, or the arguments together are too long. The fault of the caller, not of the code. */
+  /** An argument is not JSON text, or the arguments are too long in total. This is the caller's fault. */
   | 'invalid_input'
-  /** The result can't be converted to JSON, or is a promise that nothing can settle any more. */
+  /** The result cannot be converted to JSON, or is a promise that nothing can settle anymore. */
   | 'invalid_result'
   | 'result_too_large'
-  /** No thread or CPU was available before the deadline, because of other load. Not the fault of the code. */
+  /** Because of other load, no thread or CPU time was available before the deadline. Not the code's fault. */
   | 'busy'
   | 'crashed';
 
-/** `json` is the text of the function's result, null for null and undefined. A message contains no code of Posthorn. */
+/** `json` is the function's result, null for null and undefined. The message reveals no code of Posthorn. */
 export type SandboxOutcome = { ok: true; json: string | null } | { ok: false; reason: SandboxFailure; message: string };
 
-/** Message of `busy` for a call whose deadline passed before it had its CPU time. */
+/** Message of `busy` for a call whose deadline passed before it got its CPU time. */
 export const TOO_BUSY = 'The machine was too busy to run the code in time.';
 
 export const failure = (reason: SandboxFailure, message: string): SandboxOutcome => ({ ok: false, reason, message });

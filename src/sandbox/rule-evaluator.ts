@@ -15,7 +15,7 @@ export interface EvaluationCall extends Sliced {
   timeoutMs: number;
 }
 
-/** Of CPU time. The most expensive allowed patterns (64 leaves in 50 rules on 128 KB) take seven seconds. */
+/** Limit of CPU time. The most expensive allowed patterns (64 leaves in 50 rules on 128 KB) take seven seconds. */
 const TIMEOUT_MS = 10_000;
 /** On a busy machine, a slow thread needs at least forty seconds to get ten seconds of CPU time. */
 const WALL_FACTOR = 4;
@@ -24,8 +24,8 @@ const SLOW_MAX = 4;
 const HEAP_MB_MAX = 128;
 
 /**
- * Evaluates tenants' conditions and schemas that are too expensive for the event loop, on threads where organizations
- * take turns. Callers first try a small allowance. Throws 503 when the queue is full.
+ * Evaluates tenants' conditions and schemas that are too expensive for the event loop. Runs them on threads that
+ * organizations use in turn. Callers first try a small allowance. Throws 503 when the queue is full.
  */
 export class RuleEvaluator {
   private readonly threadSlots: ThreadSlots<EvaluationCall, EvaluationResult>;
@@ -51,19 +51,19 @@ export class RuleEvaluator {
     );
   }
 
-  /** Null for a filter whose result is unknown. */
+  /** Evaluates filters. An entry is null if the result of its filter is unknown. */
   async filters(owner: Owner, filters: readonly Condition[], view: RequestView): Promise<(boolean | null)[]> {
     const verdict = await this.ask(owner, { kind: 'filters', filters: filters.map(textOf), ...sent(view) });
     return verdict?.kind === 'filters' ? verdict.matches : filters.map(() => null);
   }
 
-  /** Index of the first matching rule, -1 if none matches, null if unknown. */
+  /** Returns the index of the first matching rule, -1 if none matches, or null if unknown. */
   async first(owner: Owner, rules: CompiledRules, view: RequestView): Promise<number | null> {
     const verdict = await this.ask(owner, { kind: 'rules', rules: textOf(rules), ...sent(view) });
     return verdict?.kind === 'rules' ? verdict.first : null;
   }
 
-  /** Faults of the schema, or else of the value, both as JSON texts. Null if unknown. */
+  /** Returns faults of the schema or, if it has none, of the value. Both are JSON texts. Null if unknown. */
   async schema(
     owner: Owner,
     schema: string,
@@ -109,7 +109,7 @@ async function startedThread(
   });
 }
 
-/** Conditions and rules stay compiled for long. */
+/** Caches texts, because conditions and rules stay compiled for a long time. */
 const texts = new WeakMap<object, string>();
 
 function textOf(compiled: { source: unknown }): string {

@@ -194,7 +194,7 @@ describe('neighbours', () => {
     expect(await run(ECHO, { organization: 'b' })).toEqual(ok('1'));
 
     expect(ended).toEqual([]);
-    // Timed out, or busy on a machine without CPU for them.
+    // The calls time out, or end as `busy` on a machine without CPU time for them.
     expect((await Promise.all(deaf)).map(({ ok: isOk }) => isOk)).toEqual([false, false]);
   });
 });
@@ -221,7 +221,7 @@ describe('throttled slow code', () => {
     expect(await run(ECHO)).toEqual(ok('1'));
     const used = Atomics.load(told.cells, USED);
     await sleep(300);
-    // At a thousandth, it has run at most a slice since.
+    // With a share of a thousandth, the code has run for at most one slice since then.
     expect(Atomics.load(told.cells, USED) - used).toBeLessThan(100_000);
 
     Atomics.store(told.cells, SHARE, 0);

@@ -8,21 +8,21 @@ import { cellsFor, type Owner, ThreadSlots } from './lanes.js';
 import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 
 export interface SandboxOptions {
-  /** At least two. They start on first use. */
+  /** Number of quick threads, at least two. They start on first use. */
   workers?: number;
-  /** Compiled worker.ts. Next to this file in a build, elsewhere only in unit tests, which run without a build. */
+  /** Compiled worker.ts. It is next to this file, except in unit tests, which run without a build. */
   workerFile?: URL;
   pace?: CpuBudget;
 }
 
 export interface SandboxCall extends Owner {
-  /** An ES module without imports, whose default export is a function, which may be async. At most 64 KB. */
+  /** An ES module without imports, of at most 64 KB. Its default export is a function, which may be async. */
   code: string;
-  /** Each as JSON text. */
+  /** Arguments, each as JSON text. */
   args: readonly string[];
   /**
-   * CPU time from the start of the code. The wall-clock limit, including the wait for a thread, is `wallMsFor`: twice
-   * that plus two seconds. A call that hits it with less CPU time ends as `busy`.
+   * CPU limit from the start of the code. The wall-clock limit, including the wait for a thread, is `wallMsFor`: twice
+   * the CPU limit plus two seconds. A call that reaches it with less CPU time ends as `busy`.
    */
   timeoutMs: number;
   inputBytesMax?: number;
@@ -30,9 +30,9 @@ export interface SandboxCall extends Owner {
 }
 
 const WORKERS_DEFAULT = 2;
-/** In addition to the quick threads: eight threads in total, each with at most 64 MB for its guest. */
+/** Maximum number of slow threads. With the quick threads there are eight, each with 64 MB for its guest. */
 const SLOW_MAX = 6;
-/** For copying texts in and out. The memory of the guest belongs to WebAssembly and is not part of it. */
+/** Heap for copying texts in and out. Excludes the guest's memory, which belongs to WebAssembly. */
 const HEAP_MB_MAX = 64;
 const CODE_BYTES_MAX = 64 * 1024;
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
@@ -75,7 +75,7 @@ export class Sandbox {
     return this.submit(call, { code, args, timeoutMs, resultBytesMax });
   }
 
-  /** Null if a function is the default export. Runs the top level of the code, but not the function. */
+  /** Returns null if the default export is a function. Runs the code's top level, but not the function. */
   async check(code: string, organization: string): Promise<string | null> {
     const outcome = await this.submit(
       { organization, endpoint: 'check' },

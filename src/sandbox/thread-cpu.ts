@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** The clock is shared by all threads: `performance.now()` counts from the start of each thread. */
+/** A clock that all threads share. `performance.now()` starts at zero in each thread. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
 /** The system's id of the calling thread. Null on systems other than Linux. */
@@ -12,7 +12,7 @@ export function ownThread(): string | null {
   }
 }
 
-/** Null where the CPU time is not available. */
+/** Returns a thread's CPU time, or null if it is not available. */
 export function cpuMsOf(thread: string | null): number | null {
   if (thread === null) return null;
   try {
@@ -23,7 +23,7 @@ export function cpuMsOf(thread: string | null): number | null {
   }
 }
 
-/** Measures from now on. Wall-clock time where CPU time is not available. */
+/** Returns a meter that starts now. It measures wall-clock time if CPU time is not available. */
 export function meterOf(thread: string | null): () => number {
   const [cpuMs, atMs] = [cpuMsOf(thread), performance.now()];
   return () => {

@@ -8,13 +8,13 @@ type ClientSocket = Parameters<SMTPServer['connect']>[0];
 type ConnectionOptions = Parameters<SMTPServer['connect']>[1];
 
 export interface WireEvents {
-  /** With the codes of each 4xx or 5xx reply: `550 5.1.1`. */
+  /** Called for each 4xx or 5xx reply, with its codes, such as `550 5.1.1`. */
   refused(codes: string): void;
 }
 
 type ServerSocket = SmtpConnection['_socket'];
 
-/** Replies after which more commands may follow. Any other may be the last one, or be followed by TLS. */
+/** Replies that more commands may follow. After any other reply, the connection may close or start TLS. */
 const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
@@ -80,8 +80,8 @@ export class BoundedServer extends SMTPServer {
   }
 
   /**
-   * Writes the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this turn. Four writes for
-   * each message were a fifth of its cost.
+   * Sends the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this event loop turn. Four
+   * separate writes for each message were a fifth of its cost.
    */
   private gather(socket: ServerSocket): void {
     if (this.corked.has(socket)) return;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** PEM. `cert` includes the chain. */
+/** Certificate and key in PEM format. `cert` includes the chain. */
 export interface Certificate {
   cert: Buffer;
   key: Buffer;
@@ -12,7 +12,7 @@ export class CertificateFiles {
 
   constructor(private readonly files: { certFile: string; keyFile: string }) {}
 
-  /** Null if it has not changed since the last call. Throws the errors of reading the files. */
+  /** Returns the certificate, or null if it is unchanged since the last call. Throws if a file is unreadable. */
   changed(): Certificate | null {
     const cert = readFileSync(this.files.certFile);
     const key = readFileSync(this.files.keyFile);

@@ -3,7 +3,7 @@ import type { AcceptedRecipient } from '#modules/inbox/contract.js';
 import type { SmtpLimits } from './limits.js';
 
 export interface Arriving {
-  /** Bytes received so far, and whether the client must send more. */
+  /** Returns the number of bytes received so far, and whether the client must send more. */
   progress: () => { bytes: number; isOpen: boolean };
   /** Start of the current interval of the speed check, on the monotonic clock, and the bytes received by then. */
   sinceMs: number;
@@ -13,14 +13,14 @@ export interface Arriving {
 export interface Conversation {
   network: string;
   startedMs: number;
-  /** The connection exceeded a limit from the start. It gets a reply and is closed. */
+  /** True if the connection exceeded a limit when it opened. It gets a reply and is closed. */
   isTooMany: boolean;
   commands: number;
   refused: number;
   /** Recipients of the current transaction, by the address as given. */
   recipients: Map<string, AcceptedRecipient>;
   arriving: Arriving | null;
-  /** Whether its message is being stored. The client gets that result before any other reply. */
+  /** True while the message is being stored. The client gets the result of that before any other reply. */
   isStoring: boolean;
 }
 
@@ -34,7 +34,7 @@ const TOO_SLOW: Ending = { code: 421, text: '4.4.2 The message is arriving too s
 const TOO_MANY_COMMANDS: Ending = { code: 421, text: '4.7.0 Too many commands without a message.' };
 const TOO_MANY_REFUSED: Ending = { code: 421, text: '4.7.0 Too many recipients that do not exist.' };
 
-/** Only keeps state, and neither opens nor closes a connection. */
+/** State of the open SMTP conversations. Opens and closes no connections itself. */
 export class Conversations {
   private readonly open = new Map<string, Conversation>();
   private readonly networks = new Map<string, number>();
@@ -96,7 +96,7 @@ export class Conversations {
     conversation.commands = 0;
   }
 
-  /** Too long or with a message that arrives too slowly. Skips those whose message is being stored. */
+  /** Returns conversations that last too long or send a message too slowly, except while a message is stored. */
   overdue(): [id: string, ending: Ending][] {
     const nowMs = this.nowMs();
     const found: [string, Ending][] = [];

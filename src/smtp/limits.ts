@@ -1,17 +1,17 @@
 export interface SmtpLimits {
-  /** Per address (or /64 of an IPv6 address), and in total. */
+  /** Maximum connections per address (or /64 of an IPv6 address); `connections` is the maximum in total. */
   connectionsPerNetwork: number;
   connections: number;
-  /** Of one message. */
+  /** Maximum size of one message. */
   messageBytes: number;
   recipients: number;
-  /** Since the last accepted message, against clients that never send one. */
+  /** Maximum commands since the last accepted message, against clients that never send a message. */
   commandsWithoutMail: number;
-  /** Per connection. After the first few, each reply is delayed. */
+  /** Maximum rejected recipients per connection. After the first few, each reply is delayed. */
   refusedRecipients: number;
-  /** Without data from the client. */
+  /** Maximum time without data from the client. */
   idleMs: number;
-  /** Of a connection. */
+  /** Maximum duration of a connection. */
   sessionMs: number;
   /** In every interval of this length, at least `slowBytes` of a message must arrive. */
   slowMs: number;

@@ -15,7 +15,7 @@ export interface Taken {
   sizeBytes: number;
 }
 
-/** Until a message has arrived completely, it uses no database connection. */
+/** Receives messages. Uses no database connection until a message has arrived completely. */
 export class Reception {
   constructor(
     private readonly mail: IncomingMail,
@@ -24,7 +24,7 @@ export class Reception {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Rejects only if the client disconnected. Nothing was stored then. */
+  /** Rejects only if the client disconnected. In that case nothing was stored. */
   async take(stream: SMTPServerDataStream, session: SMTPServerSession, conversation: Conversation): Promise<Taken> {
     const recipients = recipientsOf(session, conversation);
     conversation.arriving = {
@@ -56,7 +56,7 @@ export class Reception {
   }
 }
 
-/** Without duplicates. */
+/** Returns the recipients without duplicates. */
 function recipientsOf(session: SMTPServerSession, { recipients }: Conversation): AcceptedRecipient[] {
   return session.envelope.rcptTo
     .map(({ address }) => recipients.get(address.toLowerCase()))

@@ -40,7 +40,7 @@ class HeldClock extends Clock {
   }
 }
 
-/** Storage that accepts every message, when the test allows it. */
+/** Storage that accepts every message once the test allows it. */
 class HeldMail extends IncomingMail {
   readonly taken: { envelope: MailEnvelope; text: string }[] = [];
   held: Promise<void> = Promise.resolve();
@@ -229,7 +229,7 @@ describe('the certificate', () => {
     const server = await listening({ SMTP_TLS_CERT: cert(), SMTP_TLS_KEY: key() });
     const before = await server.greeted();
     expect(await shown(server)).toBe(fingerprint('localhost-cert'));
-    // The first half of a replacement that takes a while.
+    // Replaces only the key, as in a replacement that is not finished yet.
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     use('renewed-key', key());
     server.clock.ms += 6_000;

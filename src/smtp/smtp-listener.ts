@@ -72,8 +72,8 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
     const server = await this.makeServer();
-    // Connections are closed without a reply only at twice the limit. `maxConnections` is unsuitable: with several
-    // processes behind one port, a full one passes the connection on, and so does the next.
+    // Closes connections without a reply only at twice the limit. `maxConnections` is unsuitable: with several
+    // processes on one port, each full process passes the connection on to another.
     server.server.prependListener('connection', (socket: Socket) => {
       server.server.getConnections((_, count) => count > SMTP_LIMITS.connections * 2 && socket.destroy());
     });
@@ -150,7 +150,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       this.conversations,
       { refused: (codes) => this.metrics.refused(codes) },
     );
-    // Errors before `listen` belong to the start. Later ones belong to a single connection.
+    // Errors before `listen` are handled by the start. Later errors belong to a single connection.
     server.on('error', () => undefined);
     return server;
   }
@@ -160,7 +160,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     callback(this.conversationOf(session)?.isTooMany === true ? refusal(TOO_MANY) : null);
   }
 
-  /** While deliveries need the process, a client waits for its turn at MAIL, before it sends any data. */
+  /** While deliveries need the process, makes a client wait at MAIL, before it sends any data. */
   private async began(session: SMTPServerSession): Promise<Error | null> {
     this.conversationOf(session)?.recipients.clear();
     return (await this.mail.turn()) ? null : refusal(BUSY);
@@ -228,9 +228,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     this.renewCertificate(server);
   }
 
-  /**
-   * While files are being replaced, certificate and key may not match. The previous certificate stays until they do.
-   */
+  /** Certificate and key may not match while files are being replaced. Until they do, the previous ones stay. */
   private renewCertificate(server: BoundedServer): void {
     const nowMs = this.clock.monotonicMs();
     if (this.certificate === null || nowMs - this.certificateSeenMs < CERTIFICATE_EVERY_MS) return;
@@ -238,7 +236,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     try {
       const changed = this.certificate.changed();
       if (changed === null) return;
-      // Checked here, because the server's own check runs after the old certificate is gone.
+      // Checks the new pair first, because the server's own check runs after the old certificate is gone.
       createSecureContext(changed);
       server.updateSecureContext({ cert: changed.cert, key: changed.key });
       this.logger.log('The certificate was reloaded.');

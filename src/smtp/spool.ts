@@ -13,9 +13,9 @@ export interface Spooled extends IncomingBytes {
 }
 
 /**
- * A small message stays in memory, a larger one in a temporary file, which is unlinked as soon as it is open, so that
- * it never outlives the process. Above `bytesMax`, the rest is read and discarded, and the result is null. Rejects if
- * the client disconnects, and leaves nothing behind.
+ * Keeps a small message in memory and a larger one in a temporary file. The file is unlinked as soon as it is open, so
+ * that it never outlives the process. Above `bytesMax`, the rest is read and discarded, and the result is null. If the
+ * client disconnects, rejects and leaves nothing behind.
  */
 export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
   const hash = createHash('sha256');
@@ -70,7 +70,7 @@ async function openNameless(): Promise<FileHandle> {
   return file;
 }
 
-/** A single write may be partial. */
+/** Writes all bytes, because a single write may be partial. */
 async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }

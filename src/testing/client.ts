@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ApiAnswer {
   status: number;
-  /** Null if it is not JSON. */
+  /** Parsed body; null if the body is not JSON. */
   json: Record<string, unknown> | null;
   text: string;
 }
@@ -32,7 +32,7 @@ export class Client {
     return { status: response.status, json: parse(text), text };
   }
 
-  /** Rejects with the actual response if the status differs. */
+  /** Calls the API. Rejects with the actual response if its status differs from `status`. */
   async expect(status: number, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const answer = await this.call(method, path, body);
     if (answer.status !== status)

@@ -5,7 +5,7 @@ import type { ConformanceCheck } from './conformance-check.js';
 import type { DestinationScene, EventView } from './destination-scene.js';
 import type { ReceivedMessage } from './destination-under-test.js';
 
-/** No serializer would write these spaces, number and escape: reveals code that parses and serializes it. */
+/** JSON with spaces, a number and an escape that no serializer writes, to detect code that reserializes it. */
 const PAYLOAD = '{ "amount":1.50, "who": "Zo\\u00eb, Zoë 😀", "list": [ ] }';
 const TIMEOUT_MS = 1_000;
 const OPENED_AFTER = 2;
@@ -60,7 +60,7 @@ async function sendsHeaders(scene: DestinationScene): Promise<void> {
   assert.equal(message?.headers['webhook-id'], id);
 }
 
-/** Like two routes of one endpoint: a target with deduplication must not identify a message by its id alone. */
+/** Like two routes of one endpoint: a target that deduplicates must not identify a message only by its id. */
 async function servesTwo(scene: DestinationScene): Promise<void> {
   const [client, destinations] = [await scene.client(), [await scene.destination(), await scene.destination()]];
   const { url } = await client.expect(201, 'POST', '/v1/endpoints', {
@@ -147,7 +147,7 @@ async function duringOutage<T>(scene: DestinationScene, work: () => Promise<T>):
   }
 }
 
-/** Independent of the signer, because a verifier that shares its code would share its mistakes. */
+/** Does not use the signer's code, because a verifier that shares it would share its mistakes. */
 function isSignedWith(secret: string, message: ReceivedMessage | undefined): boolean {
   if (message === undefined) return false;
   const { headers, body } = message;

@@ -19,7 +19,7 @@ export interface EventView extends Json {
   attempts: AttemptView[];
 }
 
-/** Retries every second and never gives up, so that a check waits only for the target. */
+/** Retry policy with a retry every second that never gives up, so that a check waits only for the target. */
 const PERSISTENT = { schedule: [0, ...Array.from({ length: 19 }, () => 1)] };
 
 /** The service with one destination type, as used by the checks. The first check starts it. */
@@ -48,7 +48,7 @@ export class DestinationScene {
     };
   }
 
-  /** Its circuit stays closed unless `settings` override that. */
+  /** Creates a destination. Its circuit breaker stays closed unless `settings` override that. */
   async destination(settings: Json = {}): Promise<string> {
     const config = { circuit_breaker: { failure_threshold: 1000 }, ...(settings['config'] as Json) };
     const made = await (

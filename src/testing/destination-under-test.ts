@@ -16,7 +16,7 @@ export interface BrokenDraft {
 }
 
 export interface ReceivedMessage {
-  /** With names in lower case. */
+  /** Headers, with names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 }
@@ -30,7 +30,7 @@ export interface PosthornUnderTest extends Access {
 /** A destination type, and a real target for it on this machine. No function is called before the first check runs. */
 export interface DestinationUnderTest {
   type: string;
-  /** With the extension, on a new database. Deliveries to loopback are allowed unless `env` says otherwise. */
+  /** Starts Posthorn with the extension on a new database. Allows deliveries to loopback unless `env` differs. */
   start(env?: Readonly<Record<string, string>>): Promise<PosthornUnderTest>;
   /** Returns a working destination at a loopback address. */
   draft(): DestinationDraft;
@@ -45,7 +45,7 @@ export interface DestinationUnderTest {
   stopTarget(): Promise<void>;
   /** Starts the target again at the same address. */
   startTarget(): Promise<void>;
-  /** Makes the target accept connections without responding. Omit both functions if that is not possible. */
+  /** Makes the target accept connections without responding. Omit freeze and thaw if that is not possible. */
   freezeTarget?(): Promise<void>;
   thawTarget?(): Promise<void>;
   /** Returns the number of open connections to the service. Omit it if the target cannot report it. */

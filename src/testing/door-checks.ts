@@ -29,10 +29,10 @@ export interface MessageDraft {
 export interface PolicyUnderTest {
   service(): Promise<Access> | Access;
   target: TargetUnderTest;
-  /** A message that the policy accepts, with the headers that it adds; none if omitted. */
+  /** A message that the policy accepts, and the headers that the policy adds, if any. */
   taken: MessageDraft & { headers?: (organization: string) => Record<string, string> };
   refused: MessageDraft & { reason: RegExp };
-  /** An accepted email with the headers it gets, and a rejected one. Omit it if all are accepted unchanged. */
+  /** An accepted email with the headers it gets, and a rejected one. Omit `email` if all are accepted unchanged. */
   email?: {
     taken: string;
     headers?: (organization: string) => Record<string, string>;
@@ -90,7 +90,7 @@ export function authenticatorConformance(subject: AuthenticatorUnderTest): Confo
   ];
 }
 
-/** On every way to submit a message. */
+/** Checks a policy on every way to submit a message. */
 export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const refusal = (answer: Json, reason = subject.refused.reason): void => {
@@ -182,7 +182,7 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
 /** The simulator sends and receives this email: no mail leaves the machine, and no domain is needed. */
 const EMAIL = { from: 'conformance@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Conformance' };
 
-/** The listener receives its calls and does not delay deliveries. */
+/** Checks that the listener receives its calls and does not delay deliveries. */
 export function listenerConformance(subject: ListenerUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const draft: MessageDraft = { event_type: 'conformance.heard', payload: { a: 1 } };

@@ -14,11 +14,11 @@ export interface PosthornOptions {
 }
 
 export interface RunningPosthorn extends Access {
-  /** Of the first organization, environment `live`. */
+  /** Key of the first organization's environment `live`. */
   apiKey: string;
-  /** Of the first organization, environment `test`, which is a different tenant. */
+  /** Key of the first organization's environment `test`, which is a different tenant. */
   testApiKey: string;
-  /** Removes all created files. Rejects if the process does not end cleanly. */
+  /** Stops Posthorn and removes all created files. Rejects if the process does not end cleanly. */
   stop(): Promise<void>;
   logs(): string;
 }
@@ -28,9 +28,8 @@ const STOP_MS_MAX = 30_000;
 const MAIN = path.join(import.meta.dirname, '..', 'main.js');
 
 /**
- * Starts Posthorn on a free loopback port, with deliveries to loopback allowed, so that a test can be their target.
- * Data is in a temporary folder, removed at the end. The database must be new, because the keys come from its first
- * start.
+ * Starts Posthorn on a free loopback port. Deliveries to loopback are allowed, so that a test can be the target. Data
+ * is in a temporary folder, removed at the end. The database must be new, because the keys come from its first start.
  */
 export async function startPosthorn({ extensions = [], env = {} }: PosthornOptions = {}): Promise<RunningPosthorn> {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-'));

@@ -8,7 +8,7 @@ interface Refusal {
   error: { message: string; details: { check?: string; fields?: { path: string }[] } };
 }
 
-/** Settings are validated, probed, and only then stored. */
+/** Checks that settings are validated, then probed, and only then stored. */
 export function registrationChecks(scene: DestinationScene): ConformanceCheck[] {
   const { subject } = scene;
   return [
@@ -100,7 +100,7 @@ async function listed(scene: DestinationScene): Promise<unknown> {
   return (await (await scene.client()).expect(200, 'GET', '/v1/destinations?limit=100'))['data'];
 }
 
-/** Without names, which errors may contain. */
+/** Returns credentials without user names and ids, which errors may contain. */
 function secretsOf({ credentials = {} }: DestinationDraft): string[] {
   return Object.entries(credentials).flatMap(([key, value]) => (/user|name|id$/i.test(key) ? [] : value));
 }

@@ -7,7 +7,7 @@ import type { TargetUnderTest } from './door-checks.js';
 
 export interface RetryPolicyUnderTest {
   service(): Promise<Access> | Access;
-  /** Creates the policy from its class, for direct calls. */
+  /** Creates an instance of the policy, so that the checks can call it directly. */
   policy(): Promise<NamedRetryPolicy> | NamedRetryPolicy;
   target: TargetUnderTest & { answer(status: number): void };
 }
@@ -19,7 +19,7 @@ const ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'a
 /** A target that is down, the usual case for retries. */
 const DOWN = 500;
 
-/** The policy's numbers are valid, its rulings respect them, and deliveries follow it. */
+/** Checks that the policy's numbers are valid, its rulings respect them, and deliveries follow its rulings. */
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());
@@ -89,7 +89,7 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
         const boundSeconds = policy.delaySeconds?.(failed) ?? stepAfter(policy, 1);
         const dueMs = Date.parse(String(delivery?.['next_attempt_at']));
         const endedMs = Date.parse(attempt?.['at'] as string) + (attempt?.['duration_ms'] as number);
-        // Nothing is due any more if the next attempt already happened.
+        // No due time is shown if the next attempt has already happened.
         assert.ok(
           Number.isNaN(dueMs) || dueMs <= endedMs + boundSeconds * 1000 + TOLERANCE_MS,
           `is retried at ${dueMs}, after ${endedMs}`,

@@ -4,18 +4,18 @@ export interface ViewedMessage {
   environmentId: number;
   /** The id of the message's event. */
   id: Id;
-  /** Null for a sent message. */
+  /** Id of the alias that received the message. Null for a sent message. */
   aliasId: Id | null;
 }
 
-/** Valid for one minute. */
+/** Token and URL that show one message for one minute. */
 export interface MailView {
   token: string;
   url: string;
   expiresAt: Date;
 }
 
-/** Anyone who holds a view can see that one message. */
+/** Issues view tokens. Anyone who holds a token can see its one message. */
 export abstract class MailViews {
   /** The caller must have checked that the requester may see the message. */
   abstract issue(viewed: ViewedMessage): MailView;
@@ -48,7 +48,7 @@ export type ReadBytes = () => Promise<Buffer | null>;
 export abstract class MailReading {
   abstract contents(environmentId: number, bytes: ReadBytes): Promise<MailContents | null>;
 
-  /** By index in the file list. Also null if there is no such file. */
+  /** `index` is the position in the list of attachments. Also resolves with null if there is no such file. */
   abstract attachment(
     environmentId: number,
     bytes: ReadBytes,

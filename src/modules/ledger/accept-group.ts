@@ -14,17 +14,17 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
  * %, and at half load the median accept takes 4.9 ms instead of 3.6 ms.
  */
 const GAP_MS = 2;
-/** At a low rate the linger saves three of four commits, and delays no accept by more than this. See ADR 27. */
+/** At a low rate the linger saves three of four commits. It delays an accept by `waitMsMax` at most. See ADR 27. */
 const LINGER_LIMITS = { waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 8 };
 
-/** One result for each item, in order: nothing, or the error for its caller. */
+/** One result for each item, in order: undefined if it was accepted, otherwise the error for its caller. */
 export type Outcomes = (void | Error)[];
 
 export interface PendingAccept<T> {
-  /** For the log, such as `Accepting`. */
+  /** Name of the operation in log messages, such as `Accepting`. */
   what: string;
   weighBytes: (item: T) => number;
-  /** Maximum backlog. Beyond it, storage is too slow and further items are rejected; nothing is lost. */
+  /** Maximum number of waiting items. Beyond it, storage is too slow, and `add` rejects further items with 503. */
   backlogMax: number;
   backlogBytesMax: number;
   /**
@@ -80,7 +80,7 @@ export class AcceptGroup<T> {
     return this.group.add(item);
   }
 
-  /** In the caller's transaction. Throws if the idempotency key is taken, and 503 if its day has no partition. */
+  /** Stores the item in the caller's transaction. Throws for a used idempotency key, and 503 without a partition. */
   async within(item: T): Promise<void> {
     const committed = await this.pendingAccept.store([item], 'within').catch(async (error: unknown) => {
       if (sqlState(error) !== NO_PARTITION) throw error;
@@ -96,7 +96,7 @@ export class AcceptGroup<T> {
     return this.group.drained();
   }
 
-  /** Writes a small group with delivery results. If that fails, separately, so that neither fails the other. */
+  /** Writes a small group in one commit with delivery results. If that fails, each is written separately. */
   private async writeWithResults(items: T[]): Promise<Outcomes> {
     const ride = items.length < LINGER_LIMITS.batchSize ? (this.results?.board() ?? null) : null;
     if (ride === null) return this.write(items);
@@ -106,7 +106,7 @@ export class AcceptGroup<T> {
       ride.over(false);
     } catch (error) {
       ride.over(true);
-      // An error with an SQLSTATE means that the server is reachable.
+      // An error with an SQLSTATE comes from a reachable server, so the group can be written without the results.
       return sqlState(error) === null ? this.writeAgain(items, error, false) : this.write(items);
     }
     return committed();
@@ -122,14 +122,14 @@ export class AcceptGroup<T> {
     return committed();
   }
 
-  /** Rejects all while storage is unavailable. Otherwise writes one by one, so that a rejected item fails alone. */
+  /** Rejects all items while storage is unavailable. Otherwise writes one by one, so that a bad item fails alone. */
   private async writeAgain(items: T[], error: unknown, partitionsMade: boolean): Promise<Outcomes> {
     if (isStorageAway(error)) {
       this.logger.warn(`${this.pendingAccept.what} failed: ${(error as Error).message}`);
       throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
     }
     if (items.length === 1) {
-      // The partition of its day is missing, because retention was changed after the partitions were created.
+      // The partition of the item's day is missing, because retention was changed after partitions were created.
       if (sqlState(error) !== NO_PARTITION || partitionsMade) throw error;
       await this.partitions.ensure();
       return this.write(items, true);

@@ -20,10 +20,10 @@ interface Waiting extends Coming {
   go: (how: End) => void;
 }
 
-/** In order of arrival. */
+/** Waiting requests of one environment, in order of arrival. */
 interface Line {
   waiting: Waiting[];
-  /** Deliveries of requests that were released and are not committed yet. */
+  /** Deliveries of requests that have finished waiting but are not committed yet. */
   underWay: number;
 }
 
@@ -33,10 +33,10 @@ const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const TICK_MS = 10;
 
 /**
- * Backpressure on accepting. A request waits, for two seconds at most, while its environment has more ready deliveries
+ * Backpressure on accepting. A request waits, for at most two seconds, while its environment has more ready deliveries
  * than this process can send. It waits before anything is stored, so it uses only the memory of its body. Requests of
- * an environment proceed in order of arrival. Deliveries that wait for receivers cause no backpressure, nor do those of
- * other environments, even of the same organization.
+ * an environment proceed in order of arrival. Deliveries that wait for receivers cause no backpressure. Deliveries of
+ * other environments cause none either, even within the same organization.
  */
 @Injectable()
 export class AcceptPace implements BeforeApplicationShutdown {

@@ -7,15 +7,15 @@ export interface Caller {
   isGone(): boolean;
 }
 
-/** A delivery about to be accepted, as far as the local scheduler needs it. */
+/** The data about a delivery to be accepted that the local scheduler needs. */
 export interface Arrival {
   environmentId: number;
-  /** The message whose payload the delivery shares with others. */
+  /** The fan-out message whose payload this delivery shares with other deliveries. */
   messageId?: Id;
   targetId: Id;
-  /** The body, character for character, or its bytes if it is not text. */
+  /** The exact text of the body, or its bytes if it is not text. */
   payload: string | Buffer;
-  /** Deliveries of a pull target wait to be fetched. */
+  /** True for a pull target: the delivery waits until a consumer fetches it. */
   pulled: boolean;
   /** The target's rate limit across all workers; null for none. */
   ratePerSecond: number | null;
@@ -23,10 +23,10 @@ export interface Arrival {
   concurrency: number | null;
 }
 
-/** With its one delivery. */
+/** A sent event with its one delivery. */
 export interface NewEvent extends Arrival {
   id: Id;
-  /** In days since the epoch. */
+  /** Day on which retention ends, in days since the epoch. */
   expiresOnDay: number;
   /** The address, if the target is an ad-hoc URL instead of a destination. */
   url: string | null;
@@ -34,23 +34,23 @@ export interface NewEvent extends Arrival {
   /** Headers to forward, with names in lower case. */
   headers: Record<string, string> | null;
   traceparent: string | null;
-  /** The payload, character for character. */
+  /** The exact text of the payload. */
   payload: string;
   payloadBytes: number;
   idempotency: KeptAnswer;
-  /** Acceptance may be delayed while the client's organization has no capacity here. Absent if no client waits. */
+  /** Caller whose request may wait while this process has no capacity. Absent if no client waits for the response. */
   caller?: Caller | null;
 }
 
 export const FAN_OUT_MAX = 1_000;
 
 export interface FannedOut extends Arrival {
-  /** The ids follow the message's id without gaps, in order: see `Ids.block`. */
+  /** Event ids follow the message's id without gaps, in order: see `Ids.block`. */
   eventId: Id;
   endpointId: Id;
   /** True if the endpoint is disabled. The event then fails immediately; it stays visible and can be replayed. */
   refused: boolean;
-  /** The filter timed out, so it is unknown whether the event matches. The event then fails immediately, too. */
+  /** True if the filter timed out, so that a match is unknown. The event then fails immediately, as if refused. */
   undecided?: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface NewMessage {
   channels: readonly string[];
   headers: Record<string, string> | null;
   traceparent: string | null;
-  /** The payload, character for character. It is stored once. */
+  /** The exact text of the payload. It is stored once for all events. */
   payload: string;
   payloadBytes: number;
   /** At most 1,000 events. If empty, no endpoint subscribes: the message is kept as one event with status `ignored`. */
@@ -91,11 +91,11 @@ export interface NewRequest {
   /** A sentence about the processing of the request, such as a transform that failed open. */
   note: string | null;
   replayOf: Id | null;
-  /** The response that the provider received, as JSON in receiving's format; null if no response was sent. */
+  /** The provider's response, as JSON in the format of the receiving module; null if no response was sent. */
   answer: string | null;
 }
 
-/** With one delivery for each matching route. */
+/** A received event with one delivery for each matching route. */
 export interface ReceivedEvent {
   environmentId: number;
   id: Id;
@@ -106,7 +106,7 @@ export interface ReceivedEvent {
   /** Headers of the deliveries, including the content type, with names in lower case. */
   headers: Record<string, string>;
   traceparent: string | null;
-  /** The body as deliveries send it: text, or bytes if it is not text. */
+  /** The body to deliver: text, or bytes if it is not text. */
   payload: string | Buffer;
   payloadBytes: number;
   /** `dropped` if the endpoint's transform dropped the event. It is shown as `ignored` and never replayed. */
@@ -114,9 +114,9 @@ export interface ReceivedEvent {
   /** Empty if there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;
-  /** Of the API call for a test or a replay. Made from the provider's id for an endpoint that deduplicates. */
+  /** Idempotency of the API call for a test or a replay, or of the provider's id if the endpoint deduplicates. */
   idempotency: KeptAnswer;
-  /** Null for the default lifetime of idempotency keys. */
+  /** Lifetime of the idempotency key. Null for the default. */
   keyTtlMs: number | null;
 }
 
@@ -129,7 +129,7 @@ export abstract class Ledger {
    */
   abstract accept(event: NewEvent): Promise<void>;
 
-  /** In the caller's transaction, without an idempotency key. Accepted if and only if the transaction commits. */
+  /** Accepts the event in the caller's transaction, if and only if that commits. Uses no idempotency key. */
   abstract acceptWithin(event: NewEvent): Promise<void>;
 
   /** Accepts a fan-out like `accept`: the message and all its events in one commit, or nothing. */

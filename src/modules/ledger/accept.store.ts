@@ -32,12 +32,12 @@ const OFFERED = pullItems(`(
   select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
   from i where admission = 'pull') offered`);
 
-/** Ad-hoc URLs have no metrics of their own: the API cannot query them. They count for the environment. */
+/** Ad-hoc URLs have no metrics, because the API cannot query them. Their events count only for the environment. */
 const counted = (what: string): string =>
   metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/** Inserts the rows of `i`. The part for pulled events is omitted without any: it is costly for a small group. */
+/** Inserts the rows of `i`. Without pulled events their part is omitted, because it is costly for a small group. */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`
@@ -56,15 +56,15 @@ const INPUT = `
 const COLUMNS =
   'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission';
 
-/** Inserts only: the events and due deliveries of a group in one statement, and therefore in one commit. */
+/** Inserts the events and due deliveries of a group in one statement, and therefore in one commit. */
 const accept = (isPulled: boolean): Statement => ({
   name: `ledger_accept${isPulled ? '_pulled' : ''}`,
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), ${inserts(isPulled)} ${due(isPulled)}`,
 });
 
 /**
- * Like `accept`, with idempotency keys (idempotency_keys_pkey): leaves out events whose key is taken and not expired,
- * and returns their positions. See idempotency-keys.ts.
+ * Like `accept`, with idempotency keys (idempotency_keys_pkey). Leaves out the events whose key is taken and not
+ * expired, and returns the positions of these events. See idempotency-keys.ts.
  */
 const acceptOnce = (isPulled: boolean): Statement => ({
   name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,
@@ -135,7 +135,7 @@ export class AcceptStore {
     ];
   }
 
-  /** Null if the key no longer exists. Index: idempotency_keys_pkey. */
+  /** Returns the stored answer of a key; null if the key no longer exists. Index: idempotency_keys_pkey. */
   async answerOf({
     environmentId,
     route,

@@ -46,7 +46,7 @@ export class Accept {
     );
   }
 
-  /** The local scheduler is not notified before the commit, so the sweep of any worker claims the delivery. */
+  /** Does not notify the local scheduler, because the commit comes later. Any worker's sweep claims the delivery. */
   acceptWithin(event: NewEvent): Promise<void> {
     return this.group.within(event);
   }

@@ -5,23 +5,23 @@ export interface Submission {
   kind: 'send' | 'fan_out' | 'receipt' | 'email';
   tenant: Tenant;
   /**
-   * As the caller named it: `dst_…` or a URL for a send; `app_…` or the caller's own id for a fan-out; `ep_…` for a
-   * receipt; the recipients' addresses, separated by commas, for an email.
+   * The addressee as the caller named it: `dst_…` or a URL for a send; `app_…` or the caller's own id for a fan-out;
+   * `ep_…` for a receipt; the recipients' addresses, separated by commas, for an email.
    */
   to: string;
   eventType: string;
   /** Headers of the deliveries, names in lower case: from the provider (receipt), or the caller's own (email). */
   headers: Readonly<Record<string, string>>;
   /**
-   * Character for character, or the bytes of a request as received. For an email, its fields as JSON, without the bytes
-   * of attachments.
+   * The exact text, or the bytes of a request as received. For an email, its fields as JSON, without the bytes of
+   * attachments.
    */
   payload: string | Buffer;
 }
 
 /**
- * `null` accepts the submission unchanged. `headers` are added to its deliveries (for an email, to the message) and
- * replace the sender's headers of the same name. `refuse` is the reason of a refusal.
+ * Decision of a policy. `null` accepts the submission unchanged. `headers` are added to its deliveries (for an email,
+ * to the message) and replace the sender's headers of the same name. `refuse` is the reason for a refusal.
  */
 export type Ruling = { refuse: string } | { headers: Readonly<Record<string, string>> } | null;
 
@@ -37,9 +37,9 @@ export type Ruling = { refuse: string } | { headers: Readonly<Record<string, str
  */
 export abstract class AcceptancePolicy {
   /**
-   * Has two seconds; every sender waits for it. A refusal is returned as 422 with `details.check: "policy"` and the
-   * reason, and nothing is stored. If a policy throws, returns an invalid value or does not finish, nothing is accepted
-   * and the sender receives 503.
+   * Must finish within two seconds, because the sender waits. A refusal is returned as 422 with `details.check:
+   * "policy"` and the reason, and nothing is stored. If a policy throws, returns an invalid value or times out, nothing
+   * is accepted and the sender receives 503.
    */
   abstract rule(submission: Submission): Ruling | Promise<Ruling>;
 }
@@ -48,6 +48,6 @@ export abstract class AcceptancePolicies {
   /** False if no extension has a policy. */
   abstract readonly isRuled: boolean;
 
-  /** The headers to add, or null for none. Throws 422 if a policy refuses, and 503 if one cannot decide. */
+  /** Returns the headers to add, or null. Throws 422 if a policy refuses, and 503 if a policy cannot decide. */
   abstract rule(submission: Submission): Promise<Record<string, string> | null>;
 }

@@ -60,7 +60,7 @@ export class RegisteredAcceptancePolicies extends AcceptancePolicies implements 
   }
 }
 
-/** Null if the decision is valid. The compiler does not check extensions. */
+/** Returns what is invalid in a policy's decision, or null. The compiler does not check the types of extensions. */
 function faultOf(ruling: unknown, { kind, headers: given }: Pick<Submission, 'kind' | 'headers'>): string | null {
   if (ruling === null) return null;
   if (typeof ruling !== 'object') return 'It returned neither null, nor { refuse }, nor { headers }.';

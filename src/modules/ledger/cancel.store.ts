@@ -17,9 +17,8 @@ interface Step {
 }
 
 /**
- * Ends the unclaimed rows and marks the claimed ones, in the order of due_deliveries_pkey. With `wait`, waits for
- * locked rows, one row at a time: a statement that waits for a lock must not hold another row's lock, or it could
- * deadlock.
+ * Ends unclaimed rows and marks claimed ones, in the order of due_deliveries_pkey. With `wait`, waits for locked rows
+ * and processes one row at a time: a statement that waited while it held another row's lock could deadlock.
  */
 const cancel = (which: string, wait: boolean): string => `
   with picked as (
@@ -36,13 +35,13 @@ const cancel = (which: string, wait: boolean): string => `
     limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
-/** Event type by events_pkey of one partition. A scalar subquery, or the planner may hash all events. */
+/** Finds the event type by events_pkey of one partition. As a join, the planner might hash all events. */
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
 const OF_EVENTS = 'd.event_id = any ($4::uuid[]) and ($5::uuid is null or d.target_id = $5)';
 
-/** Rare statements. They scan an environment's open deliveries by due_deliveries_pkey once and filter the rest. */
+/** Rare. Each statement scans an environment's open deliveries once by due_deliveries_pkey, and filters them. */
 const TARGET: Statement = { name: 'cancel_target', text: cancel(OF_TARGET, false) };
 const TARGET_LOCKED: Statement = { name: 'cancel_target_locked', text: cancel(OF_TARGET, true) };
 const EVENTS: Statement = { name: 'cancel_events', text: cancel(OF_EVENTS, false) };
@@ -62,7 +61,7 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Only after missed notifications. Condition and order must match due_deliveries_withdrawn_idx. */
+/** Used only after missed notifications. Condition and order must match due_deliveries_withdrawn_idx. */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -75,20 +74,20 @@ const HELD: Statement = {
 export class CancelStore {
   constructor(private readonly database: Database) {}
 
-  /** Ends deliveries that wait now, none accepted during the call. Returns the number, and targets of marked ones. */
+  /** Ends only deliveries that already wait. Returns their number, and the targets of claimed ones that it marked. */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
     if (newest === undefined) return { count: 0, held: [] };
-    // The bound is the newest existing id instead of the current time: clocks of different nodes differ, and new ids
-    // keep arriving.
+    // The bound is the newest existing id, not the current time, because clocks of nodes differ and new ids keep
+    // arriving.
     const endId = idAfter(newest.id, 1);
     const bound = beforeId !== null && beforeId < endId ? beforeId : endId;
     const values = (after: Id): unknown[] => [environmentId, after, reason, targetId, bound, endpointId, eventType];
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
-  /** For one target or for any. Returns the same as `ofTarget`. */
+  /** Cancels events for one target or for all. Returns the same values as `ofTarget`. */
   async ofEvents(
     environmentId: number,
     eventIds: readonly Id[],
@@ -111,7 +110,7 @@ export class CancelStore {
     return this.database.queryPrepared(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
-  /** Steps commit separately. The rows that were skipped because they were locked come last. */
+  /** Commits each step separately. Rows that were locked in the first pass are processed last. */
   private async all(
     quick: Statement,
     locked: Statement,

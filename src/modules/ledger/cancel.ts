@@ -17,7 +17,7 @@ export class Cancel extends Cancellations {
     super();
   }
 
-  /** Commits in steps, so that locks are brief. Therefore the caller's changes so far are committed first. */
+  /** Commits in steps to keep locks brief. The caller's earlier changes are therefore committed first. */
   override async ofTarget(selection: WaitingSelection): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofTarget(selection, 'cancelled');

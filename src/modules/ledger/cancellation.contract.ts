@@ -1,17 +1,17 @@
 import type { Id } from '#kernel/ids.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 
-/** Cancelled through the API, or its payload was erased. */
+/** Why a delivery ended: it was cancelled through the API, or its payload was erased. */
 export type CancelReason = 'cancelled' | 'erased';
 
 export interface WaitingSelection {
   environmentId: number;
   targetId: Id;
-  /** Only deliveries that belong to this endpoint; null for all of the target. */
+  /** Restricts the selection to deliveries of this endpoint; null for all deliveries of the target. */
   endpointId: Id | null;
-  /** Only events of exactly this type; null for any type. */
+  /** Restricts the selection to events of exactly this type; null for any type. */
   eventType: string | null;
-  /** Null for all events accepted before the call. Events accepted later are never included. */
+  /** Exclusive upper bound of event ids; null for all events accepted before the call. Later events are excluded. */
   beforeId: Id | null;
 }
 
@@ -31,7 +31,7 @@ export abstract class Cancellations {
     targetId?: Id,
   ): Promise<number>;
 
-  /** Null if the claimed delivery may still start. */
+  /** Returns the reason to end a claimed delivery without an attempt, or null if its attempt can start. */
   abstract reasonOf(delivery: DeliveryKey): Promise<CancelReason | null>;
 
   /** Targets of deliveries that are both marked and claimed, in order, at most 1,000 after the given one. */

@@ -11,7 +11,7 @@ export interface DeliveryKey {
 /** `outbound` for events sent through the API, `inbound` for events received from a provider. */
 export type Direction = 'outbound' | 'inbound';
 
-/** The data that an attempt needs, and the fencing token that its result is checked against. */
+/** The data for an attempt, and the fencing token that is checked when the result is recorded. */
 export interface ClaimedDelivery extends DeliveryKey {
   claimedBy: Id;
   direction: Direction;
@@ -27,7 +27,7 @@ export interface ClaimedDelivery extends DeliveryKey {
   /** Null if the event is past its retention or its payload was erased. */
   payload: string | Buffer | null;
   cancelReason?: 'cancelled' | 'erased' | null;
-  /** Number of attempts made so far, and the number that counts against the retry policy. */
+  /** `attempts` is the number of attempts made so far, `attemptsUsed` the number that the retry policy counts. */
   attempts: number;
   attemptsUsed: number;
   firstAttemptAtMs: number | null;
@@ -41,28 +41,28 @@ export interface TargetKey {
 
 /** A worker may attempt only the deliveries that it has claimed. */
 export abstract class Claims {
-  /** Calls `isDue` for due deliveries and `isParked` for gated ones: at once in this process, else within a second. */
+  /** Calls `isDue` for due deliveries, `isParked` for gated ones. Other processes' deliveries take up to a second. */
   abstract attend(isDue: () => void, isParked: () => void): void;
 
-  /** Oldest first. */
+  /** Claims due deliveries, oldest first. */
   abstract due(claimant: Id, limit: number): Promise<ClaimedDelivery[]>;
 
-  /** Only those that are due and unclaimed. */
+  /** Claims those of the given deliveries that are due and unclaimed. */
   abstract these(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]>;
 
-  /** Longest waiting first. */
+  /** Claims the target's parked deliveries, longest waiting first. */
   abstract parked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]>;
 
-  /** The deliveries are due immediately, or parked behind their gate. Retries until storage is available. */
+  /** Makes claimed deliveries due immediately, or parks them. Retries until storage is available. */
   abstract release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void>;
 
-  /** At most 1,000. */
+  /** Returns at most 1,000 targets with parked deliveries. */
   abstract parkedTargets(): Promise<TargetKey[]>;
 
   /** Claims up to `limit` due deliveries of environments that are not in the list, oldest first. */
   abstract dueBeside(claimant: Id, environmentIds: readonly number[], limit: number): Promise<ClaimedDelivery[]>;
 
-  /** Destinations with unclaimed deliveries, waiting for anything, in order, at most 1,000 after the given one. */
+  /** Destinations with unclaimed deliveries in any state, in order: at most 1,000, starting after the given one. */
   abstract waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }>;
 
   abstract park(environmentId: number, targetId: Id): Promise<void>;

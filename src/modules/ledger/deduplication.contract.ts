@@ -2,7 +2,7 @@ import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewRequest } from './accept.contract.js';
 
-/** A request that repeats one which created an event. It creates no event, but is kept as it was received. */
+/** A duplicate of a request that created an event. It creates no event, but is stored as received. */
 export interface DuplicateRequest {
   environmentId: number;
   id: Id;

@@ -8,7 +8,7 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
 import { type Admission, DeliverySinks, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
-/** Delay before the poller checks for parked ones: a just committed delivery may be the first behind its gate. */
+/** Delay before the poller looks for parked deliveries: a new commit may contain the first one behind its gate. */
 const PARKED_MS = 200;
 
 @Injectable()
@@ -28,18 +28,18 @@ export class DeliveryHandoff extends DeliverySinks {
     this.wakeQueue = wakeQueue;
   }
 
-  /** Null while this process may not claim. */
+  /** Id under which this process claims deliveries; null while it must not claim. */
   claimant(): Id | null {
     return this.scheduler?.claimant() ?? null;
   }
 
-  /** For `run`, a slot is reserved. */
+  /** Decides where the delivery goes. Reserves a slot if the decision is `run`. */
   admission(arrival: Arrival, claimant: Id | null): Admission | 'pull' {
     if (arrival.pulled) return 'pull';
     return claimant && this.scheduler ? this.scheduler.reserve(arrival) : 'leave';
   }
 
-  /** Deliveries ready but waiting for CPU here. Null if there are none or this process does not deliver. */
+  /** Deliveries that are ready but wait for CPU. Null if there are none or this process does not deliver. */
   pressure(environmentId: number): Pressure | null {
     return this.scheduler?.pressure(environmentId) ?? null;
   }
@@ -48,7 +48,7 @@ export class DeliveryHandoff extends DeliverySinks {
     this.scheduler?.releaseSlots(arrivals);
   }
 
-  /** If the outcome is unknown, the claim is marked as suspect. */
+  /** Frees the slots. If the outcome of the commit is unknown, also marks the claim as suspect. */
   recordFailure(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
     this.release(arrivals);
     if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.scheduler?.suspectClaim(claimant);

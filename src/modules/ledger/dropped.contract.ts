@@ -1,4 +1,4 @@
-/** Identifies rows of older builds, which had no column `dropped`, so it must never change. */
+/** Must never change: it identifies rows of older builds, which had no column `dropped`. */
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**

@@ -42,7 +42,7 @@ const CLAIM_DUE: Statement = {
     order by due_at limit $2 for update skip locked`),
 };
 
-/** Like CLAIM_DUE, without these environments. Scans all of their entries in due_deliveries_due_at_idx. */
+/** Like CLAIM_DUE, but skips the given environments. Scans all their entries in due_deliveries_due_at_idx. */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
@@ -52,8 +52,8 @@ const CLAIM_BESIDE: Statement = {
 };
 
 /**
- * Runs after a start, or after missed notifications. Scans all open deliveries. A delivery to an ad-hoc URL has no
- * destination; one event per target is enough to tell (events_pkey).
+ * Runs after a start or missed notifications. Scans all open deliveries. Deliveries to ad-hoc URLs have no destination.
+ * One event per target is enough to identify those (events_pkey).
  */
 const WAITING_DESTINATIONS: Statement = {
   name: 'due_waiting_destinations',
@@ -100,7 +100,7 @@ const CLAIM_PARKED: Statement = {
 
 const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
-/** Index: due_deliveries_pkey. Only rows with a valid claim. Deliveries cancelled or erased meanwhile end here. */
+/** Changes rows with a valid claim, and ends deliveries that were cancelled or erased. Index: due_deliveries_pkey. */
 const RELEASE: Statement = {
   name: 'due_release',
   text: `
@@ -145,7 +145,7 @@ const PARK: Statement = {
     select count(*)::int as count from moved`,
 };
 
-/** Rare. Scans the environment's due deliveries by due_deliveries_pkey for the target's, in steps of 1,000. */
+/** Rare. Finds the target by scanning the environment's rows in due_deliveries_pkey, in steps of 1,000. */
 const FAIL_WAITING: Statement = {
   name: 'due_fail_waiting',
   text: `
@@ -160,8 +160,8 @@ const FAIL_WAITING: Statement = {
 };
 
 /**
- * First entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries: a request must never cause a
- * full count. Deliveries claimed by dead workers also count; they are searched only while a dead worker is not reaped.
+ * Reads the first entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries, because a request
+ * must never cause a full count. Deliveries claimed by dead workers count until these are reaped.
  */
 const BACKLOG: Statement = {
   name: 'due_backlog',
@@ -186,7 +186,7 @@ const OLDEST_TRANSACTION: Statement = {
 };
 
 export interface Backlog {
-  /** No live worker has claimed it; 0 if there is none. */
+  /** Age of the oldest due delivery that no live worker has claimed; 0 if there is none. */
   oldestDueAgeMs: number;
   /** Open deliveries, as estimated by PostgreSQL. */
   openEstimate: number;
@@ -265,13 +265,13 @@ export class DueStore {
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
   }
 
-  /** One step. Returns the number of rows. */
+  /** Parks one batch. Returns the number of rows. */
   async park(environmentId: number, targetId: Id): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(PARK, [environmentId, targetId]);
     return row?.count ?? 0;
   }
 
-  /** One step. Returns the number of rows. */
+  /** Ends one batch. Returns the number of rows. */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
     return row?.count ?? 0;
@@ -293,7 +293,7 @@ export class DueStore {
   }
 }
 
-/** If the event's partition was dropped, there is no payload. The attempt then ends the delivery. */
+/** The payload is missing if the event's partition was dropped. The attempt then ends the delivery. */
 function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
   if (row.message_id !== null && row.payload !== null) payloads.set(row.message_id, row.payload);
   return {

@@ -16,7 +16,7 @@ const ofStatus = (status: 'failed' | 'dlq'): string => `
 
 const FAILED = `unnest($2::uuid[]) t(target_id) cross join lateral (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed`;
 
-/** Newest rows of one page per target and state. events_pkey and messages_pkey of one partition for each row. */
+/** Newest rows: one page per target and state. Reads events_pkey and messages_pkey of one partition per row. */
 const PAGE: Statement = {
   name: 'failed_page',
   text: `

@@ -58,8 +58,8 @@ const REFUSED_INCREMENTS = `
 
 /**
  * Inserts the rows of `m` (messages) and `d` (their events). The message stores the payload of its events. Without a
- * matching endpoint it becomes an event of its own. An endpoint's own destination has the endpoint's id, so its metrics
- * are counted only once. Parts for pulled, refused or unmatched events are omitted without any.
+ * matching endpoint the message becomes one event. An endpoint's own destination has the endpoint's id, so its metrics
+ * are counted only once. The parts for pulled, refused or unmatched events are omitted if there are none.
  */
 const inserts = (isPlain: boolean): string => `
   s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),
@@ -81,7 +81,7 @@ const due = (claimant: string): string => `
          case when admission = 'run' then ${claimant}::uuid end, admission = 'park', 0, 0, null, false, false
   from d where admission not in ('pull', 'refuse', 'undecided')`;
 
-/** The messages, events and deliveries of a group in one statement, and therefore in one commit. */
+/** Inserts the messages, events and deliveries of a group in one statement, and therefore in one commit. */
 const fanOut = (isPlain: boolean): Statement => ({
   name: `ledger_fan_out${isPlain ? '_plain' : ''}`,
   text: `

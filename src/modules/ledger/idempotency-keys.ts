@@ -1,7 +1,7 @@
 import { byteaArray, smallintArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { NewEvent } from './accept.contract.js';
 
-/** In the order of `keyValues`. */
+/** Columns in the order of `keyValues`. */
 export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body, fence';
 
 /**
@@ -27,11 +27,11 @@ export const takeKeys = (ttl: string): string => `
 /** SQL condition for the rows of `input` to store: those without a key, and those whose key was just taken (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** Positions of `input` that are not in `stored`: rarely any, while the stored ones would be a row each. */
+/** Returns the positions of `input` missing in `stored`. Usually there are none, which saves one row per item. */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
-/** Computed from the rows of `leftOut`. */
+/** Returns the stored positions, computed from the rows of `leftOut`. */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';
   const stored = new Set(Array(length).keys());

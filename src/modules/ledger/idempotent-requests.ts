@@ -5,7 +5,7 @@ import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js'
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore } from './accept.store.js';
 
-/** The first request with a key runs; later ones get the reason why they do not. */
+/** Runs the first request with a key. Later requests with the key get an error that says why they do not run. */
 @Injectable()
 export class IdempotentRequests {
   private readonly inFlight = new Set<string>();
@@ -30,7 +30,7 @@ export class IdempotentRequests {
     return done;
   }
 
-  /** Results of a group's items, of which the positions `stored` were stored: nothing, or a repeated key's error. */
+  /** Results of a group's items: undefined for the positions in `stored`, an error for items with a used key. */
   async outcomes(
     items: readonly Pick<NewEvent, 'idempotency'>[],
     stored: Set<number> | 'all',
@@ -43,7 +43,7 @@ export class IdempotentRequests {
     );
   }
 
-  /** Never throws, because the stored items of the group must still get their result. */
+  /** Returns errors instead of throwing, because the stored items of the group must still get their result. */
   private async answered(request: IdempotentRequest): Promise<Error> {
     try {
       return await this.known(request);

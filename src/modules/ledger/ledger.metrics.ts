@@ -39,7 +39,7 @@ export class LedgerMetrics {
     );
   }
 
-  /** Deliveries that were still open when their retention ended. */
+  /** Counts deliveries that were still open when their retention ended. */
   expired(count: number): void {
     this.expiredOpen.inc(count);
     this.attempts.inc({ outcome: 'failed' }, count);
@@ -54,7 +54,7 @@ export class LedgerMetrics {
     this.sharedResults.inc(count);
   }
 
-  /** Counts a group of recorded results. `held` says for each result, in order, whether its claim was still valid. */
+  /** Counts a group of recorded results. `held` states for each result whether its claim was still valid. */
   recordedGroup(results: readonly DeliveryResult[], held: readonly boolean[]): void {
     const counts: Partial<Record<DeliveryResult['status'], number>> = {};
     let lost = 0;
@@ -71,7 +71,7 @@ export class LedgerMetrics {
   }
 }
 
-/** They query storage each time they are scraped. */
+/** Gauges that query storage at each scrape. */
 @Injectable()
 export class StorageGauges {
   constructor(metrics: Metrics, database: Database, due: DueStore, readiness: Readiness) {

@@ -8,21 +8,21 @@ export type Admission = 'run' | 'park' | 'leave';
 
 /** The worker in this process, as the accepting side sees it. It can take accepted deliveries without a queue. */
 export interface Scheduler {
-  /** Null while this process may not claim. */
+  /** Id under which this process claims deliveries; null while it must not claim. */
   claimant(): Id | null;
-  /** Reserves a slot if the decision is `run`. */
+  /** Decides where the delivery goes. Reserves a slot if the decision is `run`. */
   reserve(arrival: Arrival): Admission;
   enqueue(deliveries: ClaimedDelivery[]): void;
-  /** After the commit failed. */
+  /** Frees the slots of deliveries whose commit failed. */
   releaseSlots(arrivals: readonly Arrival[]): void;
-  /** It is unknown whether a commit under this id succeeded, so rows may exist that this worker does not know. */
+  /** Call if the outcome of a commit under this id is unknown: rows that this worker does not know may exist. */
   suspectClaim(claimant: Id): void;
   onUnclaimed(): void;
   /** Deliveries that are ready but waiting for CPU in this process, or null if there are none. */
   pressure(environmentId: number): Pressure | null;
 }
 
-/** Wakes workers in other processes for due deliveries. If a wake-up is lost, the next sweep finds them. */
+/** Wakes workers in other processes for due deliveries. If a wake-up is lost, the next sweep finds the deliveries. */
 export interface WakeQueue {
   announce(deliveries: DeliveryKey[]): void;
 }

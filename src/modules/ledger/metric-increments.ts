@@ -1,6 +1,6 @@
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
-/** SQL that writes metrics and pull items as part of the commit it describes, so they always agree with it. */
+/** SQL that writes metrics and pull items in the commit of the events they describe, so they always agree. */
 
 /** SQL that makes the rows of `source` available to pull, in the order of this transaction. */
 export const pullItems = (source: string): string => `

@@ -17,13 +17,13 @@ const TABLES = [
   'inbox_messages',
 ] as const;
 /**
- * A partition is written once and dropped. A vacuum or analyze after its inserts would rewrite its pages while events
- * are being accepted (with checksums, the first read of each page writes it completely to the WAL), without benefit:
- * the statements use keys, not statistics.
+ * A partition is only inserted into and then dropped. A vacuum or analyze after the inserts would rewrite its pages
+ * while events are being accepted (with checksums, the first read of each page writes it completely to the WAL).
+ * Neither helps: the statements use keys, not statistics.
  */
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
-/** In days since the epoch, by PostgreSQL's clock only. */
+/** Today in days since the epoch, by PostgreSQL's clock only. */
 const TODAY: Statement = {
   name: 'partitions_today',
   text: `select (now() at time zone 'UTC')::date - date '1970-01-01' as day`,
@@ -32,8 +32,8 @@ const TODAY: Statement = {
 const STEP = 1_000;
 
 /**
- * Ends open deliveries of past days while there is still a partition to record them in. Claimed ones are left out:
- * their worker records the last attempt itself. Scans all open deliveries on every retention run.
+ * Ends open deliveries of past days while there is still a partition to record them in. Skips claimed deliveries,
+ * because their worker records the last attempt. Scans all open deliveries on every retention run.
  */
 const EXPIRE: Statement = {
   name: 'partitions_expire',
@@ -67,7 +67,7 @@ const LOCK_TIMEOUT_MS = 50;
 const DROP_REST_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Some may remain because their tables were locked. */
+/** Result of dropping partitions. Some may remain because their tables were locked. */
 export interface Dropped {
   names: string[];
   isHeldUp: boolean;
@@ -82,20 +82,20 @@ export interface Dropped {
 export class PartitionsStore {
   constructor(private readonly database: Database) {}
 
-  /** For events accepted up to `daysAhead` days from now. Independent of the caller's transaction. */
+  /** Creates the partitions for events accepted up to `daysAhead` days from now, outside the caller's transaction. */
   async ensure(retentions: readonly number[], daysAhead: number): Promise<void> {
     await this.database.unitOfWork(() =>
       this.database.transaction(async () => {
         await this.run(MAKING);
         for (const [day, tables] of await this.missing(retentions, daysAhead)) {
-          // One round trip per day, because the first start creates hundreds of partitions.
+          // Uses one round trip per day, because the first start creates hundreds of partitions.
           await this.run(tables.map((table) => making(table, day)).join(';'));
         }
       }),
     );
   }
 
-  /** In the background, so that locks and CPU are used briefly. False if none is missing or the table is locked. */
+  /** Creates one missing partition, with brief locks. Returns false if none is missing or the table is locked. */
   async makeNext(retentions: readonly number[], daysAhead: number): Promise<boolean> {
     return this.atOnce(async () => {
       await this.run(MAKING);
@@ -112,24 +112,24 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /** A day with open deliveries keeps its partitions. Without past ones, no past day has open deliveries either. */
+  /** True if past partitions exist. Days with open deliveries keep theirs, so without any, none are open. */
   async hasPassed(): Promise<boolean> {
     const today = await this.today();
     return (await this.names()).some(({ name }) => isBefore(name, today));
   }
 
-  /** In days since the epoch. Scans all open deliveries. */
+  /** Returns the days with open deliveries, in days since the epoch. Scans all open deliveries. */
   async openDays(): Promise<number[]> {
     return (await this.database.query<{ day: number }>(OPEN_DAYS)).map(({ day }) => day);
   }
 
-  /** One step, as `failed` with reason `expired`. Returns the number of deliveries. */
+  /** Ends one batch as `failed` with reason `expired`. Returns the number of deliveries. */
   async expire(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(EXPIRE);
     return row?.count ?? 0;
   }
 
-  /** Only one process at a time does this. */
+  /** Drops partitions of past days. Only one process at a time does this. */
   async dropPassed(keptDays: readonly number[]): Promise<Dropped> {
     const today = await this.today();
     const kept = new Set(keptDays.map(compact));
@@ -154,7 +154,7 @@ export class PartitionsStore {
     });
   }
 
-  /** False if the step would have to wait longer than briefly for a lock. */
+  /** Runs the step. Returns false if it cannot get its lock within a short time. */
   private async atOnce(step: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.database.transaction(async () => {
@@ -188,8 +188,8 @@ export class PartitionsStore {
 }
 
 /**
- * Without duplicates, earliest first. For retentions with daily partitions, all days from today on, which also covers
- * shorter retentions. For the others, the expiry days of events accepted from yesterday on.
+ * Returns days without duplicates, earliest first. For retentions with daily partitions: all days from today on, which
+ * also covers shorter retentions. For other retentions: the expiry days of events accepted from yesterday on.
  */
 function neededDays(today: number, retentions: readonly number[], daysAhead: number): number[] {
   const daily = Math.max(...retentions.filter(isDaily).map((days) => days + daysAhead), -1);

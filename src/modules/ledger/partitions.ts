@@ -23,14 +23,14 @@ export class Partitions extends KeptDays {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 
-  /** False if none is missing, or if a lock was in the way; there are days left to try again. */
+  /** Returns false if none is missing or a table is locked. `DAYS_AHEAD` leaves days for another try. */
   async makeNext(): Promise<boolean> {
     return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }
 
   /**
-   * Ends open deliveries of past days and drops past partitions. Those of days that still had open deliveries are kept
-   * until the next run, so that results stay visible. True if some could not be dropped now.
+   * Ends open deliveries of past days and drops past partitions. Partitions of days that still had open deliveries are
+   * kept until the next run, so that results stay visible. Returns true if some could not be dropped now.
    */
   async dropPassed(): Promise<boolean> {
     // Checked first, because the next step scans all open deliveries. With this check, that happens once a day.

@@ -54,7 +54,7 @@ const SETTLED_AT_ONCE = `
 const PULLED_INCREMENTS = `
     union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`;
 
-/** Rows of `i` (events, requests) and `d` (deliveries). The costly part for pulled ones is omitted without any. */
+/** Inserts rows of `i` (events, requests) and `d` (deliveries). Omits the costly part for pulls if there are none. */
 const inserts = (isPulled: boolean): string => `
   e as (
     insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
@@ -82,7 +82,7 @@ const due = (isPulled: boolean): string => `
          admission = 'park', 0, 0, null, false, false
   from d ${isPulled ? `where admission <> 'pull'` : ''}`;
 
-/** The events, requests and deliveries of a group in one statement, and therefore in one commit. Inserts only. */
+/** Inserts the events, requests and deliveries of a group in one statement, and therefore in one commit. */
 const receive = (isPulled: boolean): Statement => ({
   name: `ledger_receive${isPulled ? '_pulled' : ''}`,
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${inserts(isPulled)} ${due(isPulled)}`,
@@ -114,7 +114,7 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the stored positions: all but taken keys. `keyTtlMs` is the lifetime of keys without their own. */
+  /** Returns the stored positions: all but used keys. `keyTtlMs` is the default lifetime of keys. */
   async insert(
     group: readonly Received[],
     claimant: Id | null,

@@ -6,12 +6,12 @@ export interface DeliveryResult extends DeliveryKey {
   claimedBy: Id;
   status: 'delivered' | 'failed' | 'dlq' | 'retrying';
   reason: string | null;
-  /** For `retrying`: time from the commit, measured by PostgreSQL's clock so that the worker's does not matter. */
+  /** For `retrying`: delay from the commit to the next attempt. PostgreSQL's clock counts, not the worker's. */
   dueInMs: number | null;
-  /** Waits behind its target's gate instead of for a time. */
+  /** True if the delivery waits behind its target's gate, and not for a time. */
   parked: boolean;
   attemptsUsed: number;
-  /** Made available for the target's consumer to pull. */
+  /** True if the delivery was made available for the target's consumer to pull. */
   pulled: boolean;
   /** False for an ad-hoc URL, which has no metrics. */
   counted: boolean;
@@ -28,6 +28,6 @@ export interface DeliveryResult extends DeliveryKey {
 }
 
 export abstract class Results {
-  /** False if the claim was lost, so that nothing was written. Retries until storage is available. */
+  /** Records a result. Returns false, without a write, if the claim was lost. Retries until storage is available. */
   abstract record(result: DeliveryResult): Promise<boolean>;
 }

@@ -45,8 +45,8 @@ const rows = (columns: string, isRetrying: boolean): string =>
 /**
  * Writes the results of a group whose claims are still valid (due_deliveries_pkey): attempts, and either a settled
  * delivery that replaces the due one, or the time of the next attempt. A superseded, cancelled or erased delivery is
- * not retried. Parts for retries, pulled deliveries and exchanges are omitted without any: they are most of the cost of
- * a healthy group.
+ * not retried. The parts for retries, pulled deliveries and exchanges are omitted if there are none, because they are
+ * most of the cost of a healthy group.
  */
 function record({ isRetrying, isPulled, isTold }: Shape): Statement {
   const result = `${RESULT}${isTold ? ', r.exchange' : ''}`;
@@ -107,13 +107,13 @@ function statementFor(results: readonly DeliveryResult[]): { statement: Statemen
 export class RecordStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns those whose claim was still valid, as `eventId/ordinal`. */
+  /** Returns the deliveries whose claim was still valid, as `eventId/ordinal`. */
   async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
     const { statement, values } = this.statement(results);
     return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
-  /** For a caller that runs it together with its own. Pass its rows to `heldOf`. */
+  /** The statement of `write`, for a caller that runs it with its own statement. Pass the rows to `heldOf`. */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, isTold } = statementFor(results);
     const values = [
@@ -145,6 +145,6 @@ export interface HeldRow {
   ordinal: number;
 }
 
-/** As `eventId/ordinal`. */
+/** Returns the deliveries whose claim was still valid, as `eventId/ordinal`. */
 export const heldOf = (rows: readonly HeldRow[]): Set<string> =>
   new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));

@@ -9,15 +9,15 @@ import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
 /**
- * Only one group is written at a time. With 256 items, a fast fan-out outran the groups: the local scheduler was full
- * of sent deliveries, and new ones waited in the table for seconds.
+ * Maximum results per group. Only one group is written at a time. With 256, a fast fan-out outran the groups: the local
+ * scheduler was full of sent deliveries, and new ones waited in the table for seconds.
  */
 const GROUP_ITEMS_MAX = 1_024;
 /** No client waits for a recorded attempt, so a delay is acceptable. */
 const LINGER_MS = 20;
-/** Maximum number of results that share the commit of accepts. More justify a commit of their own. */
+/** Maximum number of results that join a commit of accepts. A larger number justifies a commit of its own. */
 const RIDING_MAX = 32;
-/** After a shared commit failed, results are not added to accepts for this time, because the cause may persist. */
+/** Time after a failed shared commit in which results do not join accepts, because the cause may persist. */
 const APART_MS = 1_000;
 /** Linger of retrying results. It can be longer, because the next attempt is seconds away. */
 const RETRYING_LINGER_MS = 250;
@@ -28,7 +28,7 @@ export interface ResultsRide extends PiggybackStatement {
 }
 
 /**
- * Retried results have separate groups. Otherwise a few failures per second would make every group of successful
+ * Retrying results have separate groups. Otherwise a few failures per second would make every group of successful
  * deliveries use the more expensive statement.
  */
 @Injectable()
@@ -53,8 +53,8 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   }
 
   /**
-   * Waiting results to add to a commit that takes place anyway, or null if there are none or too many. The caller must
-   * call `over` in every case. Results not committed by then are written as usual.
+   * Returns the waiting results to add to another commit, or null if there are none or too many. The caller must always
+   * call `over`. Results not committed by then are written as usual.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)

@@ -18,9 +18,9 @@ export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * New delivery for each picked (environment, event, target), numbered after the event's existing ones. Existing
- * deliveries to that target are superseded: they no longer count for the event's status, and open ones end now, or with
- * their attempt in flight.
+ * Creates a delivery for each picked (environment, event, target), numbered after the event's existing ones. Existing
+ * deliveries to that target are superseded: they no longer count for the event's status. Open ones end immediately, or
+ * with their attempt in flight.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (
@@ -70,10 +70,10 @@ export interface Sendable extends Redelivered, Addressee {
   ordinal: number;
 }
 
-/** A dead letter, and whether a transform dropped its event. Older builds replayed such events. */
+/** A dead letter. `isDropped` is true if a transform dropped its event: older builds replayed such events. */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
-/** After this dead letter. */
+/** The dead letter after which a page starts. */
 export type Behind = Pick<Sendable, 'eventId' | 'ordinal'>;
 
 const SENDABLE = `
@@ -87,7 +87,7 @@ const ADMIT: Statement = {
   text: `update events set disposition = null where environment_id = $1 and id = $2 and expires_on = $3::date and disposition = 'quarantined'`,
 };
 
-/** All targets that the event went to. Indexes: events_pkey, due_deliveries_pkey and deliveries_pkey. */
+/** Finds all targets of the event. Indexes: events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const OF_EVENT: Statement = {
   name: 'redeliver_of_event',
   text: `
@@ -104,7 +104,7 @@ const OF_EVENT: Statement = {
 };
 
 /**
- * All targets of the events, or only undelivered ones. Indexes for each event: events_pkey, messages_pkey,
+ * Finds all targets of the events, or only undelivered ones. Indexes for each event: events_pkey, messages_pkey,
  * due_deliveries_pkey and deliveries_pkey.
  */
 const OF_EVENTS: Statement = {
@@ -128,7 +128,7 @@ const OF_EVENTS: Statement = {
     order by p.position`,
 };
 
-/** Due in the given order. */
+/** Creates deliveries that become due in the given order. */
 const TO: Statement = {
   name: 'redeliver_to',
   text: renew(`
@@ -138,9 +138,9 @@ const TO: Statement = {
 };
 
 /**
- * Serializes an environment's replays: two concurrent ones of one event would use the same number. Also sets planner
- * options for the rest of the transaction, whose statements look up a few keys in tables of any size, over a connection
- * with default options.
+ * Serializes an environment's replays, because two concurrent replays of one event would use the same number. Also sets
+ * planner options for the rest of the transaction: its statements look up a few keys in tables of any size, over a
+ * connection with default options.
  */
 const LOCK: Statement = {
   name: 'redeliver_lock',
@@ -150,7 +150,7 @@ const LOCK: Statement = {
            set_config('enable_bitmapscan', 'off', true)`,
 };
 
-/** Oldest first, in steps. Indexes: deliveries_status_idx, and events_pkey of one partition for each row. */
+/** Selects dead letters in steps, oldest first. Indexes: deliveries_status_idx, and events_pkey once per row. */
 const DEAD_LETTERS: Statement = {
   name: 'redeliver_dead_letters',
   text: `
@@ -179,7 +179,7 @@ export class RedeliverStore {
     return this.database.query<Sendable>(OF_EVENT, [tenant.environmentId, eventId]);
   }
 
-  /** In the order of the events. Runs inside the caller's transaction. */
+  /** Returns targets in the order of the events. Runs inside the caller's transaction. */
   async whereabouts(
     environmentId: number,
     events: readonly StoredEvent[],
@@ -197,7 +197,7 @@ export class RedeliverStore {
     ]);
   }
 
-  /** At most `DEAD_LETTERS_STEP`. Runs inside the caller's transaction. */
+  /** Returns at most `DEAD_LETTERS_STEP` dead letters. Runs inside the caller's transaction. */
   async deadLetters(
     tenant: Tenant,
     { sinceMs = 0, targetId, endpointId }: Redelivery,

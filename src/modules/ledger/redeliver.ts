@@ -69,7 +69,7 @@ export class Redeliver extends Redeliveries {
 
   override async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
-    // Outside the caller's unit of work. Otherwise the dispatcher's loop would continue inside it.
+    // Runs outside the caller's unit of work. Otherwise the dispatcher's loop would continue inside it.
     if (count > 0) this.store.afterCommit(() => this.outlet.notifyUnclaimed());
     return count;
   }
@@ -90,7 +90,7 @@ export class Redeliver extends Redeliveries {
     };
   }
 
-  /** Skips addressees that accept nothing: a new delivery would fail at once, and lose the dead letter. */
+  /** Skips addressees that accept no deliveries: a new one would fail at once and supersede the dead letter. */
   private async resend(
     { environmentId }: Tenant,
     rows: readonly Sendable[],

@@ -21,14 +21,14 @@ export interface Addressee {
   targetId: Id;
   /** The application's endpoint that shares the target with other endpoints; null if there is none. */
   endpointId: Id | null;
-  /** An ad-hoc URL is not a stored destination. */
+  /** True for an ad-hoc URL, which is not a stored destination. */
   isAdHoc: boolean;
 }
 
 /** Returns a sentence that says why an addressee accepts no deliveries at present, or null if it accepts them. */
 export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 
-/** Picks some of the addressees of an event. Throws if none should be used. */
+/** Selects some of an event's addressees. Throws if the event should not be redelivered to any. */
 export type ChooseAddressees = <T extends Addressee>(addressees: readonly T[]) => readonly T[];
 
 export interface StoredEvent {
@@ -38,9 +38,9 @@ export interface StoredEvent {
 }
 
 export interface Whereabouts {
-  /** Only `failed` or `dlq` ones; otherwise all. */
+  /** Selects only `failed` and `dlq` deliveries; otherwise all. */
   isUndelivered: boolean;
-  /** Also cancelled ones, with `isUndelivered`. */
+  /** With `isUndelivered`, also selects cancelled deliveries. */
   includesCancelled: boolean;
   /** Null for any target. */
   targetId: Id | null;
@@ -57,13 +57,13 @@ export interface Resent {
   made: number;
   /** Number of deliveries skipped, because their addressee accepts none or a transform dropped the event. */
   left: number;
-  /** Why the first such addressee accepts no deliveries; null if all accept them. */
+  /** Reason why the first unusable addressee accepts no deliveries; null if all addressees accept them. */
   obstacle: string | null;
 }
 
-/** Each time, the event gets a new delivery. */
+/** Redelivers events. Each redelivery creates a new delivery of the event. */
 export abstract class Redeliveries {
-  /** To those earlier addressees that `choose` picks, whatever the earlier results. An event may have none. */
+  /** Redelivers to the earlier addressees that `choose` selects, whatever their results. The list may be empty. */
   abstract redeliverEvent(
     tenant: Tenant,
     eventId: Id,
@@ -71,20 +71,20 @@ export abstract class Redeliveries {
     choose: ChooseAddressees,
   ): Promise<Resent>;
 
-  /** In the caller's unit of work, all or none; otherwise in steps that commit separately. */
+  /** Redelivers all or none in the caller's unit of work. Without one, commits in separate steps. */
   abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
 
-  /** In the order of the events, in the caller's transaction. Blocks other replays of the environment until its end. */
+  /** Returns targets in event order. Blocks other replays of the environment until the caller's transaction ends. */
   abstract whereabouts(
     environmentId: number,
     events: readonly StoredEvent[],
     which: Whereabouts,
   ): Promise<SendableRow[]>;
 
-  /** Inside the caller's transaction. From then on, the event's status is derived from its deliveries. */
+  /** Makes the event's status follow from its deliveries. Runs inside the caller's transaction. */
   abstract admit(environmentId: number, event: StoredEvent): Promise<void>;
 
-  /** Inside the caller's transaction. Returns the number of deliveries created. */
+  /** Creates deliveries inside the caller's transaction. Returns their number. */
   abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;
 }
 
@@ -98,7 +98,7 @@ export interface FailedRange {
   status: string | null;
 }
 
-/** Not superseded by a later delivery. */
+/** A failed delivery that no later delivery has superseded. */
 export interface FailedRow {
   eventId: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
@@ -111,7 +111,7 @@ export interface FailedRow {
 }
 
 export abstract class FailedDeliveries {
-  /** Newest first, in the caller's transaction. Blocks other replays of the environment until its end. */
+  /** Returns the newest first. Blocks other replays of the environment until the caller's transaction ends. */
   abstract page(range: FailedRange, limit: number): Promise<FailedRow[]>;
 
   /** Counts the failed deliveries of one endpoint, or of all if `endpointId` is null, up to `max`. */

@@ -6,9 +6,9 @@ import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { Partitions } from './partitions.js';
 
 const EVERY_MS = 3_600_000;
-/** Pause between two created partitions. Each forces new plans for all statements on its table. */
+/** Pause between two created partitions. Each new partition forces new plans for all statements on its table. */
 const STEP_REST_MS = 200;
-/** Before a retry. Most locks on a partition are brief (a starting process, a vacuum); only a backup takes long. */
+/** Delays before a retry. Most partition locks are brief (a starting process, a vacuum). Only backups take long. */
 const AGAIN_MS = { first: 2_000, max: 300_000 };
 
 /** Maintains the ledger's partitions: creates those that are needed, and drops those of past days. */

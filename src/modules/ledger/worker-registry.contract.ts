@@ -1,13 +1,13 @@
 import type { Id } from '#kernel/ids.js';
 
-/** A claim is valid only while its worker is registered. */
+/** Registered workers and their leases. A claim is valid only while its worker is registered. */
 export abstract class WorkerRegistry {
-  /** Registers or renews a worker's ids. Returns the living; all others were declared dead and need replacing. */
+  /** Registers or renews a worker's ids. Returns the live ids. The others were declared dead and must be replaced. */
   abstract beat(worker: { ids: readonly Id[]; host: string; pid: number; leaseMs: number }): Promise<ReadonlySet<Id>>;
 
   /** Returns the number of deliveries freed from workers whose lease has expired. */
   abstract reap(): Promise<number>;
 
-  /** Also frees its remaining claims. */
+  /** Removes an id and frees its remaining claims. */
   abstract remove(id: Id): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 
-/** A slower heartbeat is useless: the next one follows after two seconds, and the lease lasts ten. */
+/** Timeout of a heartbeat. A slower one is useless: the next follows after two seconds, and the lease lasts ten. */
 const BEAT_DEADLINE_MS = 4_000;
 
 const REGISTER: Statement = {
@@ -21,8 +21,8 @@ const RENEW: Statement = {
 };
 
 /**
- * Frees claims whose worker is not alive, also those under ids that are not in the table: rows that a worker committed
- * after it was declared dead. Scans all open deliveries, a few milliseconds for 100,000 of them.
+ * Frees claims whose worker is not alive. This includes claims under ids missing in the table: rows that a worker
+ * committed after it was declared dead. Scans all open deliveries, in a few milliseconds for 100,000 of them.
  */
 const REAP: Statement = {
   name: 'presence_reap',

@@ -17,8 +17,8 @@ export interface FailingApplication {
 }
 
 /**
- * Worst first. Adds up the hours of each endpoint of the environment (rollups_pkey, application_endpoints_pkey). Of
- * each failing endpoint shown, reads the minutes up to the first with a failure.
+ * Selects applications, worst first. Adds up the hours of each endpoint of the environment (rollups_pkey,
+ * application_endpoints_pkey). For each failing endpoint shown, reads the minutes up to the first with a failure.
  */
 const FAILING: Statement = {
   name: 'failing_applications',

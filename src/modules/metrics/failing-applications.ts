@@ -15,7 +15,7 @@ export class FailingApplications {
     private readonly clock: Clock,
   ) {}
 
-  /** From the start of an hour, by default a day ago. Throws 400 for the future or beyond the minutes' retention. */
+  /** Range: from the start of an hour, by default a day ago. Throws 400 in the future or beyond minute retention. */
   list(
     { environmentId }: Tenant,
     { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number },

@@ -10,23 +10,23 @@ const OPEN_MAX = 10_000;
 export interface FailingTarget extends Counts {
   id: Id;
   name: string;
-  /** The application, if the target is an endpoint's own. */
+  /** The application that owns the target, if the target is an endpoint's own destination. */
   ownerId: Id | null;
 }
 
 export interface OpenDeliveries {
   count: number;
   isCapped: boolean;
-  /** Of the oldest due delivery without a claim; null if there is none, and for an application. */
+  /** When the oldest unclaimed due delivery became due. Null if there is none, and always for an application. */
   oldestDueAt: Date | null;
 }
 
-/** Over all environments, oldest first. A delivery that waits for long is among them. */
+/** Maximum number of oldest due deliveries examined in all environments. A long-waiting one is among them. */
 const DUE_MAX = 1_000;
 
 /**
- * due_deliveries_pkey, up to the limit: an environment's open deliveries are adjacent. The oldest due ones over all
- * environments are at the head of due_deliveries_due_at_idx.
+ * Uses due_deliveries_pkey, up to the limit: an environment's open deliveries are adjacent. The oldest due deliveries
+ * of all environments are at the head of due_deliveries_due_at_idx.
  */
 const OPEN: Statement = {
   name: 'overview_open',
@@ -39,8 +39,8 @@ const OPEN: Statement = {
 };
 
 /**
- * application_endpoints_application_id_idx, and for each endpoint due_deliveries_retries_idx and
- * due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in both, and counted with the first.
+ * Uses application_endpoints_application_id_idx, and for each endpoint due_deliveries_retries_idx and
+ * due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in both, but counted once.
  */
 const OPEN_OF_APPLICATION: Statement = {
   name: 'overview_open_of_application',
@@ -61,8 +61,8 @@ const OPEN_OF_APPLICATION: Statement = {
 };
 
 /**
- * Worst first. Reads only windows with failures (rollups_failing_idx) of destinations (destinations_pkey), including
- * those that endpoints own. Adds up successes only for the shown targets (rollups_pkey).
+ * Selects targets, worst first. Reads only windows with failures (rollups_failing_idx) of destinations
+ * (destinations_pkey), including those that endpoints own. Adds up successes only for the shown targets (rollups_pkey).
  */
 const FAILING: Statement = {
   name: 'overview_failing_targets',
@@ -89,7 +89,7 @@ const FAILING: Statement = {
 export class OverviewStore {
   constructor(private readonly database: Database) {}
 
-  /** Of an application, those that wait for its endpoints. Of the environment (null), also those in flight. */
+  /** For an application: deliveries that wait for its endpoints. For the environment (null): also those in flight. */
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null

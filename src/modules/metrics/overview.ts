@@ -31,7 +31,7 @@ export class Overviews {
     private readonly clock: Clock,
   ) {}
 
-  /** By `app_` id or uid, or the whole environment. Throws 404. */
+  /** Reads an application, by `app_` id or uid, or the whole environment. Throws 404. */
   async read(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
     const { environmentId } = tenant;
     const nowMs = this.clock.nowMs();
@@ -46,7 +46,7 @@ export class Overviews {
     return { window, sinceMs, untilMs: nowMs, rollups, total: summed(sinceMs, rollups), open };
   }
 
-  /** Worst first. */
+  /** Returns failing targets, worst first. */
   failing(
     { environmentId }: Tenant,
     range: OverviewRange = RANGE_DEFAULT,

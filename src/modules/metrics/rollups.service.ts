@@ -30,7 +30,7 @@ export class RollupsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Oldest first, for a key or (null) the environment. Throws 404, or 400 for an invalid range. */
+  /** Returns rollups of a key or, if null, of the environment, oldest first. Throws 404, or 400 for a bad range. */
   async list(tenant: Tenant, key: string | null, window: MetricsWindow, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());
     const keyId = key === null ? WHOLE : await this.owned(tenant, key);
@@ -41,7 +41,7 @@ export class RollupsService {
     return starts.map((startMs) => byStart.get(startMs) ?? { startMs, ...NOTHING });
   }
 
-  /** An inbound or an application's endpoint, an application, or a destination. Throws 404 for anything else. */
+  /** Id of an inbound or application's endpoint, an application or a destination. Throws 404 for other keys. */
   private async owned({ environmentId }: Tenant, key: string): Promise<Id> {
     if (parseId('app', key) !== null) return this.applications.find(environmentId, key);
     const endpointId = parseId('ep', key);
@@ -53,7 +53,7 @@ export class RollupsService {
     throw notFound('endpoint, destination or application');
   }
 
-  /** Returns whether a destination is listed, or is an internal one that owns itself. Events refer to both. */
+  /** True for a listed destination, and for an internal destination that owns itself. Events refer to both kinds. */
   private async isShown(environmentId: number, id: Id): Promise<boolean> {
     const target = await this.targets.ofDestination(environmentId, id);
     return target !== null && (target.ownerId === null || target.ownerId === id);

@@ -11,7 +11,7 @@ export type Counts = Record<'received' | 'delivered' | 'failed' | 'retried' | 'd
 /** Counts of one endpoint, destination or application, or of the whole environment, in one window. */
 export interface Rollup extends Counts {
   startMs: number;
-  /** Of attempt durations. */
+  /** Histogram of attempt durations. */
   histogram: Histogram;
 }
 
@@ -23,19 +23,19 @@ const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
 
-/** The whole environment. The highest key, so that folders lock this row last and hold it for the shortest time. */
+/** Key of the whole environment. It is the highest, so folders lock its row last and hold it most briefly. */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Entries, sums of keys and rollups after which a fold pauses; each about 4 ms of work. Separate statements would merge
- * less and rewrite the same rollups repeatedly. Without pauses a fold would hold one of two cores for longer than an
- * accept takes.
+ * Numbers of entries, sums of keys, and rollups after which a fold pauses. Each number stands for about 4 ms of work.
+ * Separate statements would merge less and rewrite the same rollups repeatedly. Without pauses, a fold would occupy one
+ * of two cores for longer than an accept takes.
  */
 const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
 const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
 
-/** Counts are at the position of their bucket, from 1. `gap` is the number of empty buckets before this one. */
+/** SQL for gaps: a count's position is its bucket, from 1. `gap` is the number of empty buckets before it. */
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
@@ -127,7 +127,7 @@ const FOLD: Statement = {
 /** Query for the due-work poller, by rollup_parts_pkey. */
 export const PARTS_IN_MS = 'select 0 from rollup_parts order by id limit 1';
 
-/** Oldest first by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
+/** Deletes the oldest first, by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
 const DELETE_BEFORE: Statement = {
   name: 'rollups_delete_before',
   text: `
@@ -179,7 +179,7 @@ export class RollupsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Once the oldest is `ageMs` old. Returns the number. On an ordinary connection, so no accept waits for it. */
+  /** Folds once the oldest increment is `ageMs` old. Returns the number. Uses a connection that no accept needs. */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.increments ?? 0;
@@ -217,7 +217,7 @@ export class RollupsStore {
     return counts ?? { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
   }
 
-  /** 0 if there is none. */
+  /** Returns the age of the oldest increment that is not folded, or 0 if there is none. */
   async oldestPartAgeSeconds(): Promise<number> {
     const [row] = await this.database.query<{ age_seconds: number }>(OLDEST_PART);
     return row?.age_seconds ?? 0;

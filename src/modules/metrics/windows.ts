@@ -9,14 +9,14 @@ const LENGTHS_MS: Readonly<Record<MetricsWindow, number>> = { '1m': 60_000, '1h'
 const SHOWN_BY_DEFAULT: Readonly<Record<MetricsWindow, number>> = { '1m': 60, '1h': 48, '1d': 30 };
 const SHOWN_MAX = 1_440;
 
-/** Counted from the start of a window. */
+/** Retention of rollups, counted from the start of their window. */
 export const KEPT_MS: Readonly<Record<MetricsWindow, number>> = {
   '1m': 7 * DAY_MS,
   '1h': 90 * DAY_MS,
   '1d': 400 * DAY_MS,
 };
 
-/** Of an overview, shortest first. */
+/** Time ranges of an overview, shortest first. */
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type OverviewRange = (typeof RANGES)[number];
 
@@ -27,13 +27,13 @@ export const OVERVIEWS: Readonly<Record<OverviewRange, { window: MetricsWindow; 
   '30d': { window: '1d', windows: 30 },
 };
 
-/** The last window is the current one. */
+/** Start of the first window of the range. The last window is the current one. */
 export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
   const { window, windows } = OVERVIEWS[range];
   return floored(nowMs, LENGTHS_MS[window]) - (windows - 1) * LENGTHS_MS[window];
 }
 
-/** In milliseconds since the epoch. */
+/** Time range in milliseconds since the epoch. */
 export interface Range {
   /** The first window contains this time. Defaults to the default number of windows before `untilMs`. */
   sinceMs?: number;
@@ -42,8 +42,8 @@ export interface Range {
 }
 
 /**
- * Oldest first. Only windows that have begun and are within their retention: for others the counts are unknown, not
- * zero. Throws 400 for a range that is empty or too long.
+ * Returns window starts, oldest first. Includes only windows that have begun and are within their retention: for other
+ * windows the counts are unknown, not zero. Throws 400 for a range that is empty or too long.
  */
 export function startsOf(window: MetricsWindow, { sinceMs, untilMs }: Range, nowMs: number): number[] {
   const lengthMs = LENGTHS_MS[window];
@@ -70,7 +70,7 @@ export interface WindowSpan {
 }
 
 /**
- * Full windows of the shortest length that stays within the maximum number of windows and its retention. Without
+ * Returns full windows of the shortest length that fits the maximum number of windows and the retention. Without
  * `sinceMs` the range is one day. Throws 400 for a range that is empty, begins in the future, or is too long.
  */
 export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
@@ -87,7 +87,7 @@ export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   throw badRequest('since is before the 400 days for which metrics are kept.');
 }
 
-/** RFC 3339; undefined for undefined. Throws 400. */
+/** Parses an RFC 3339 time. Returns undefined for an absent parameter, and throws 400 for an invalid one. */
 export function timeMs(parameter: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;

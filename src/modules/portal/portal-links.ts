@@ -42,7 +42,7 @@ export class PortalLinks {
     private readonly config: Config,
   ) {}
 
-  /** Throws 404 if the application does not exist, and 422. */
+  /** Opens a session. Throws 404 if the application does not exist, and 422 for invalid settings. */
   async open(caller: Caller, application: string, asked: PortalAsked): Promise<OpenedPortal> {
     const faults = returnFaults(asked.returnUrl ?? null, caller.tenant.mode);
     if (faults.length > 0) throw invalid(faults);
@@ -121,7 +121,7 @@ export class PortalLinks {
         returnUrl: asked.returnUrl ?? null,
         lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
       });
-      // Evicts a negative cache entry.
+      // Evicts the negative cache entry of a token that was tried before the session existed.
       await this.notifications.announce('portal', hashHex);
       return inserted;
     });

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { PortalPermission, Tenant } from '#kernel/tenant.js';
 import type { PortalTheme } from './portal-theme.js';
 
-/** `preview`: a member of the organization sees what the customer sees. */
+/** `preview` is opened by a member of the organization, and shows what the customer sees. */
 export type PortalKind = 'customer' | 'preview';
 
 export interface PortalFacts {
@@ -60,7 +60,7 @@ const INSERT: Statement = {
     returning expires_at`,
 };
 
-/** A session ends with its opener: with a revoked or expired key, or a removed member. */
+/** A session ends when the key that opened it is revoked or expires, or the member who opened it is removed. */
 const OPENER_IN_FORCE = `
   (p.key_id is null or exists (select 1 from api_keys k where k.environment_id = p.environment_id and k.id = p.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
   and (p.member_id is null or exists (select 1 from members m where m.organization_id = e.organization_id and m.id = p.member_id and m.removed_at is null))`;
@@ -184,7 +184,7 @@ export class PortalSessionsStore {
     return row ?? null;
   }
 
-  /** `id` null ends all sessions. Returns those that ended now. */
+  /** Ends the session `id`, or all sessions if it is null. Returns the sessions that this call ended. */
   revoke(environmentId: number, applicationId: Id, id: Id | null): Promise<{ id: Id; hash: Buffer }[]> {
     return this.database.query(REVOKE, [environmentId, applicationId, id]);
   }

@@ -42,7 +42,7 @@ export class PortalSessions extends PortalAuthenticator {
     return facts && callerOf(facts);
   }
 
-  /** Null if not active. Throws without storage, and 429 for an address (`from`) with too many unknown tokens. */
+  /** Null if not active. Throws without storage, and 429 for a client address (`from`) with too many bad tokens. */
   async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
     const facts = await this.lookups.look(this.cache, hash('sha256', token), from);
@@ -50,7 +50,7 @@ export class PortalSessions extends PortalAuthenticator {
   }
 }
 
-/** Scope is always read, so that customers do not see the values of authentication headers. */
+/** The scope is always `read`, so that customers do not see the values of authentication headers. */
 function callerOf({
   id,
   environment_id: environmentId,

@@ -27,7 +27,7 @@ export function themeOf({ scheme, accent, radius, logo }: ThemeAsked): PortalThe
   };
 }
 
-/** Allows https, and plain http to the local machine in the test environment. */
+/** Returns faults of a return URL. Allows https. In the test environment also allows http to the local machine. */
 export function returnFaults(text: string | null, mode: 'live' | 'test'): Fault[] {
   if (text === null) return [];
   const url = URL.canParse(text) ? new URL(text) : null;

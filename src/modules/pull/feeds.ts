@@ -10,12 +10,12 @@ import type { PullPosition } from './place.js';
 /** The items that a consumer reads: all items of a pull destination, or only those that one endpoint received. */
 export interface Feed {
   environmentId: number;
-  /** The destination or endpoint that the caller named. Each has its own committed position. */
+  /** The destination or endpoint that the caller named. Each one has its own committed position. */
   keyId: Id;
   targetId: Id;
   /** Only items that this endpoint received; null for all. */
   endpointId: Id | null;
-  /** With names in lower case. Headers of the same name in received requests are hidden. */
+  /** Header names are in lower case. Received headers with one of these names are hidden from the consumer. */
   staticHeaders: Readonly<Record<string, string>>;
 }
 
@@ -36,12 +36,12 @@ export class Feeds {
     throw notFound('endpoint or destination');
   }
 
-  /** Valid for this feed only. */
+  /** Issues a cursor that is valid only for this feed. */
   cursorAt(tenant: Tenant, feed: Feed, { position, epoch }: PullPosition): string {
     return this.cursors.issue(tenant, cursorQuery(feed), `${position}.${epoch}`);
   }
 
-  /** Throws 400 if it is malformed, altered, expired, or belongs to another feed. */
+  /** Throws 400 if the cursor is malformed, altered, expired, or belongs to another feed. */
   placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
     // Cursors of older builds contain only a position, whose first part is the epoch.
@@ -70,14 +70,14 @@ export class Feeds {
     return { environmentId, keyId: id, targetId: target.targetId, endpointId: id, staticHeaders: target.headers };
   }
 
-  /** A disabled destination is accepted, so that it can be emptied. */
+  /** Also true for a disabled destination, so that consumers can empty it. */
   private isPulled({ type }: Target): boolean {
     return this.targets.adapter(type).pulled;
   }
 }
 
 /**
- * Includes the target, because an endpoint's cursor is invalid if the endpoint is routed to another destination later.
+ * Binds a cursor to the target: an endpoint's cursor becomes invalid if the endpoint is routed to another destination.
  */
 function cursorQuery({ keyId, targetId }: Feed): CursorQuery {
   return { list: 'pull', filters: { keyId, targetId } };

@@ -1,8 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/**
- * A position in a feed, `epoch.xid.event.ordinal`: directly after that item. Positions are compared only in PostgreSQL.
- */
+/** A position in a feed, directly after the item `epoch.xid.event.ordinal`. Only PostgreSQL compares positions. */
 export type Position = string;
 
 /** A position, and the epoch of the database that issued it. */

@@ -4,7 +4,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Maximum number of items counted after a position. LOOKED_MAX limits the scan for an endpoint. */
+/** Maximum number of items counted after a position. For an endpoint, LOOKED_MAX limits the rows scanned. */
 export const COUNTED_MAX = 1_000;
 const LOOKED_MAX = 5_000;
 
@@ -17,10 +17,10 @@ export interface ListPlace {
 export interface PositionRow extends ListPlace {
   name: string;
   status: 'active' | 'disabled';
-  /** Null if nothing was ever committed. */
+  /** Event up to which the consumer has committed; null if it has never committed. */
   committedThrough: Id | null;
   committedAt: Date | null;
-  /** Number of items after the position, as far as they were counted. */
+  /** Number of items after the position, limited to the maximum count. */
   waiting: number;
   isCapped: boolean;
   oldest: Id | null;
@@ -30,7 +30,7 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Indexes: destinations_listed_idx, pull_positions_pkey for a destination's own positions, and
- * pull_positions_target_id_idx for its endpoints, each one row more than a page. Waiting items are read by
+ * pull_positions_target_id_idx for its endpoints. Each is read for one row more than a page. Waiting items are read by
  * pull_items_pkey in order, up to the maximum count.
  */
 const LIST: Statement = {
@@ -77,14 +77,14 @@ const LIST: Statement = {
     order by r.target_id desc, r.key_id <> r.target_id, r.key_id desc`,
 };
 
-/** Greater than every id. The list begins here. */
+/** Start of the list: greater than every id, because the list is in descending order. */
 const LAST: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 @Injectable()
 export class PositionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Newest destination first, each followed by the endpoints that are pulled from it. */
+  /** Lists destinations, newest first, each followed by the endpoints that are pulled from it. */
   list(
     environmentId: number,
     types: readonly string[],

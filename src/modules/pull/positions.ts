@@ -15,7 +15,7 @@ export class Positions {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Newest destination first. Throws 400 for a cursor of another list. */
+  /** Lists the newest destination first. Throws 400 for a cursor of another list. */
   async list(
     tenant: Tenant,
     { cursor, limit = LIMIT_DEFAULT }: PageQuery,

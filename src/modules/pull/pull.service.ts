@@ -13,12 +13,12 @@ import { type ItemRow, type PullLook, PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
 export interface ReadOn {
-  /** The `next_cursor` of an earlier page. Everything before it is committed. */
+  /** The `next_cursor` of an earlier page. Passing it acknowledges everything before it. */
   cursor?: string;
   limit?: number;
-  /** In seconds. */
+  /** Maximum time to wait for items, in seconds. */
   wait?: number;
-  /** True if the cursor commits. A key that may not write only reads. */
+  /** True if the cursor commits. A key without write permission only reads. */
   commits: boolean;
 }
 
@@ -30,10 +30,10 @@ export interface Batch {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Maximum reads per request in search of an endpoint's first item. The next request continues from there. */
+/** Maximum number of reads with which one request searches an endpoint's first item. The next request continues. */
 const LOOKS_MAX = 20;
 
-/** In order and at least once: a batch is returned again until the consumer acknowledges it by its cursor. */
+/** Delivers in order and at least once: a batch is returned again until the consumer sends its cursor. */
 @Injectable()
 export class PullService {
   private readonly itemsRead: Counter;
@@ -49,7 +49,7 @@ export class PullService {
     this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, including repeated reads.');
   }
 
-  /** Commits up to the cursor, and returns the items after it, or after the committed position without one. */
+  /** Commits up to the cursor and returns the items after it. Without one, continues at the committed position. */
   async read(
     tenant: Tenant,
     feedId: string,
@@ -69,8 +69,8 @@ export class PullService {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through, epoch } = found;
-    // The scanned items belong to other feeds. Committing this position saves the next read without a cursor from
-    // scanning them again.
+    // The scanned items belong to other feeds. Committing here saves the next read without a cursor from scanning them
+    // again.
     if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });
@@ -83,7 +83,7 @@ export class PullService {
     return eventAt(await this.commit(feed, this.feeds.placeOf(tenant, feed, cursor)));
   }
 
-  /** Returns the cursor's own position to continue from, regardless of what others have committed. */
+  /** Returns the cursor's own position to continue from, regardless of what other consumers have committed. */
   private async pass(tenant: Tenant, feed: Feed, cursor: string, commits: boolean): Promise<Position> {
     const place = this.feeds.placeOf(tenant, feed, cursor);
     if (commits) await this.commit(feed, place);
@@ -115,7 +115,7 @@ export class PullService {
   }
 }
 
-/** Removes received headers named like the destination's static headers, because consumers may trust these. */
+/** Removes received headers that have the name of a static header, because consumers may trust static headers. */
 function shownTo({ staticHeaders }: Feed, row: ItemRow): ItemRow {
   return row.direction === 'inbound' && row.headers !== null
     ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) }

@@ -30,21 +30,21 @@ export interface ItemRow {
 
 export interface PullLook {
   items: ItemRow[];
-  /** Position up to which the read went. Between its start and here, the feed contains only `items`. */
+  /** Position that the read reached. Between the start of the read and this position, the feed has only `items`. */
   through: Position;
   epoch: number;
   /** True if there is nothing after `through`. */
   isEnd: boolean;
 }
 
-/** Maximum number of rows scanned per read. An endpoint may own few of a busy destination's items. */
+/** Maximum number of rows scanned per read. Only a few items of a busy destination may belong to an endpoint. */
 const ROWS_MAX = 5_000;
 /** Maximum payload bytes of one page, unless the first item alone is larger. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Hides items at or above the oldest running transaction of this database, because it may still commit items before
- * them. So a position guarantees that everything before it was seen.
+ * Hides items at or above the oldest running transaction of this database, because that transaction may still commit
+ * items before them. A position therefore guarantees that everything before it was seen.
  */
 const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
@@ -52,8 +52,8 @@ const KEY = 'epoch, xid, event_id, ordinal';
 
 /**
  * Merges the partitions, each read in the order of pull_items_pkey. The partition key is not used, because a replayed
- * item is in the partition of its event. For the rows of the page only: events_pkey, messages_pkey (fan-outs) and
- * deliveries_pkey (time of availability). Payloads are read only after the page is cut.
+ * item is in the partition of its event. Only for the rows of the page, reads events_pkey, messages_pkey (fan-outs) and
+ * deliveries_pkey (time of availability). Reads payloads only after the page is cut.
  */
 const LOOK: Statement = {
   name: 'pull_look',
@@ -101,7 +101,7 @@ const PEEK: Statement = {
     ) found`,
 };
 
-/** Index: the primary key. */
+/** Index: pull_positions_pkey. */
 const COMMITTED: Statement = {
   name: 'pull_committed',
   text: `
@@ -110,8 +110,8 @@ const COMMITTED: Statement = {
 };
 
 /**
- * A position that this database cannot have issued yet is from before a restore to an earlier state. Using it would
- * skip the events accepted until the database reaches it again.
+ * A position that this database cannot have issued yet was issued before a restore to an earlier state. Using such a
+ * position would skip the events accepted until the database reaches it again.
  */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}
@@ -121,7 +121,7 @@ const GIVEN = `
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
-/** Moves a position forward, never back. Writes nothing if it is reached or belongs to another database. */
+/** Moves a position forward, never back. Writes nothing for a reached position or one of another database. */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
@@ -174,7 +174,7 @@ export class PullStore {
     const [first] = rows;
     const { epoch = 0, passed = null, last = from } = first ?? {};
     if (passed === null) return { items: [], through: from, epoch, isEnd: true };
-    // Skip an item whose event no longer exists because its retention has just ended.
+    // Skips an item whose event no longer exists because its retention has just ended.
     const stored = rows.filter(
       (row): row is Row & { position: Position } => row.position !== null && row.direction !== null,
     );
@@ -190,7 +190,7 @@ export class PullStore {
     };
   }
 
-  /** Returns the indexes of the spots with new items. */
+  /** Returns the indexes of the given spots that have new items. */
   async peek(spots: readonly { feed: Feed; position: Position }[]): Promise<number[]> {
     const keys = spots.map(({ position }) => position.split('.'));
     const column = (n: number): string[] => keys.map((key) => key[n] as string);
@@ -205,7 +205,7 @@ export class PullStore {
     return rows.map(({ index }) => index);
   }
 
-  /** The origin if nothing was committed. */
+  /** Returns the committed position, or the origin if nothing was committed. */
   async committed({ environmentId, keyId, targetId }: Feed): Promise<Position> {
     const [row] = await this.database.query<{ position: Position }>(COMMITTED, [environmentId, keyId, targetId]);
     return row?.position ?? ORIGIN;

@@ -13,13 +13,13 @@ interface Waiter {
 }
 
 const POLL_MS = 100;
-/** Pause after a poll, in durations of the poll: waiting never uses more than a third of one connection. */
+/** Pause after a poll, as a multiple of the poll's duration: polling uses at most a third of one connection. */
 const REST_FACTOR = 2;
 export const WAITERS_MAX = 1_000;
-/** Leaves room for other environments. */
+/** Limit per environment that leaves capacity for other environments. */
 export const WAITERS_PER_ENVIRONMENT_MAX = 250;
 
-/** No request holds a connection: one statement polls for all, ten times a second, and only while one waits. */
+/** Waiting requests hold no connection: one statement polls for all, ten times a second while a request waits. */
 @Injectable()
 export class Waiters implements OnModuleDestroy {
   private readonly waiting = new Set<Waiter>();

@@ -29,13 +29,11 @@ export interface VerifiedRequest {
   dedupeId: string | null;
   replayOf: Id | null;
   addedHeaders?: Record<string, string> | null;
-  /**
-   * Idempotency key of the API call that sent the request, and the response to store for it in the commit of the event.
-   */
+  /** Idempotency key of the API call that sent the request, and the response stored for this key with the event. */
   idempotency: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
-    /** Defaults to the lifetime of all keys. */
+    /** Defaults to the lifetime of idempotency keys. */
     ttlMs?: number;
   } | null;
 }
@@ -48,7 +46,7 @@ export interface Decision {
   transformed: TransformedEvent | null;
 }
 
-/** Time limit exceeded: the intended result is unknown, so the event is parked until a user replays it. */
+/** Used if the filters exceeded their time limit: the event is parked until a user replays it. */
 export const UNROUTED = {
   disposition: 'parked',
   note: 'Its filters took too long, so its destinations are unknown.',
@@ -75,7 +73,7 @@ export class AcceptReceived {
   ) {}
 
   /**
-   * Resolves after the commit to `answer`, with a note if the filters exceeded their time limit: the event is then
+   * Resolves after the commit to `answer`. A note is added if the filters exceeded their time limit: the event is then
    * parked regardless of the decision. Throws 503 if the database is unavailable.
    */
   async accept<A extends SynchronousAnswer | 'refused'>(
@@ -131,7 +129,7 @@ export class AcceptReceived {
     return given;
   }
 
-  /** Stores a duplicate with the event `firstId`. Resolves after the commit. Throws 503 without the database. */
+  /** Stores a duplicate of event `firstId`. Resolves after the commit. Throws 503 if the database is unavailable. */
   async keepRepeat(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,
@@ -170,7 +168,7 @@ export class AcceptReceived {
   }
 }
 
-/** The provider's headers that describe the body are omitted for a transformed body. */
+/** Omits the provider's headers that describe the body if the body was transformed. */
 function headersOf(
   { request, addedHeaders }: VerifiedRequest,
   transformed: Decision['transformed'],
@@ -218,7 +216,7 @@ function storedRequest({ verified, decision, headers, answer }: Stored): NewRequ
   };
 }
 
-/** Returns a buffer for text with U+0000, the only UTF-8 text that PostgreSQL's `text` type cannot store. */
+/** Returns a buffer for text that contains U+0000, because PostgreSQL's `text` type cannot store that character. */
 function textOrBytes(body: Buffer): string | Buffer {
   if (body.includes(0)) return body;
   const text = body.toString();

@@ -36,7 +36,7 @@ export class Answering {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Performs its action. Returns `null` if the request is not a handshake. */
+  /** Performs the action of a handshake. Returns `null` if the request is not a handshake. */
   async handshake(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -64,8 +64,8 @@ export class Answering {
   }
 
   /**
-   * `null` for the default, `unavailable` if the endpoint is configured to respond with 502, `undecided` if its rules
-   * exceeded their time limit. Throws 503 if there is no capacity for slow rules.
+   * Returns `null` for the default, `unavailable` if the endpoint is configured to respond with 502, and `undecided` if
+   * its rules exceeded their time limit. Throws 503 if there is no capacity for slow rules.
    */
   async answer(
     endpoint: LiveEndpoint,
@@ -82,7 +82,7 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** `place` -1: no rule matches. Rules that exceed their budget here are evaluated on a worker thread. */
+  /** `place` is -1 if no rule matches. Rules that exceed their budget in this thread run on a worker thread. */
   async ruled(
     rules: CompiledRules,
     endpoint: Id,
@@ -97,7 +97,7 @@ export class Answering {
     return place === null ? 'undecided' : { place, answer: rules.answer(place, view.fresh()) };
   }
 
-  /** Throws 503 if the subscription cannot be confirmed now. SNS then sends its confirmation again. */
+  /** Confirms an SNS subscription. Throws 503 if it cannot be confirmed now. SNS then repeats its request. */
   private async confirm(url: string): Promise<void> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return;

@@ -1,8 +1,8 @@
-/** Certificates that providers publish, for Posthorn's own features, which no endpoint belongs to. */
+/** Certificates that providers publish, for features of Posthorn that do not belong to an endpoint. */
 export abstract class ProviderCertificates {
   /**
-   * Uses the cache of the endpoints and its own budget, with the address checks for outbound connections. Returns
-   * undefined if unavailable now. The caller knows that the URL is the provider's.
+   * Returns the text at the URL, or undefined if it is unavailable now. Shares the endpoints' cache, but has its own
+   * budget. Outbound address checks apply. The caller must know that the URL is the provider's.
    */
   abstract ofOperator(url: string): Promise<string | undefined>;
 }

@@ -10,7 +10,7 @@ import { type Asker, DownloadBudget } from './download-budget.js';
 
 export interface Published {
   text: string;
-  /** Since it was fetched. */
+  /** Time since the text was fetched. */
   ageMs: number;
 }
 
@@ -22,21 +22,21 @@ interface Kept {
 }
 
 const FRESH_MS = 3_600_000;
-/** Covers an outage, but an attacker who blocks the download cannot hide a revoked key for long. */
+/** Maximum age. Covers an outage, but an attacker who blocks downloads cannot hide a revoked key for long. */
 const STALE_MS = 6 * 3_600_000;
-/** Time before a failed download is tried again. Longer if an older text can be used meanwhile. */
+/** Delay before a failed download is tried again. The second value applies while an older text can be used. */
 const FAILED_MS = 10_000;
 const FAILED_AGAIN_MS = 60_000;
 const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Counts downloads for the operator's own notifications separately. */
+/** Requester to which downloads for the operator's own notifications are counted. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
- * Certificates and key sets that providers publish, fetched again after an hour, or earlier if the caller needs a newer
- * one. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they never leave the
+ * Certificates and key sets that providers publish. Fetched again after an hour, or earlier if the caller needs a newer
+ * text. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they never leave the
  * process.
  */
 @Injectable()
@@ -62,7 +62,7 @@ export class Certificates extends ProviderCertificates {
 
   /**
    * Fetches the text again if it is older than `maxAgeMs`. If that fails, returns the older text for up to six hours,
-   * and undefined without one. A text that is not `isUsable` never replaces a usable one.
+   * or undefined if there is none. A text that is not `isUsable` never replaces a usable text.
    */
   async get(
     url: string,
@@ -114,7 +114,7 @@ export class Certificates extends ProviderCertificates {
     if (this.kept.size > KEPT_MAX) this.makeRoom();
   }
 
-  /** Evicts from the organization with the most texts, so that it cannot displace the texts of others. */
+  /** Evicts a text of the organization with the most texts, so that it cannot displace those of others. */
   private makeRoom(): void {
     const held = new Map<Id, number>();
     for (const { organizationId } of this.kept.values()) held.set(organizationId, (held.get(organizationId) ?? 0) + 1);

@@ -16,11 +16,11 @@ export interface EndpointSummary {
   routes: readonly LiveRoute[];
 }
 
-/** Releases set-aside requests: processes them with the current settings of their endpoint. */
+/** Processes requests that were set aside without routing, with the current settings of their endpoint. */
 export abstract class Releases {
   /**
-   * Creates a new event, exactly once per `run` even after a crash. `null` if the request has no content to process, a
-   * sentence if the endpoint is inactive or gone.
+   * Creates a new event, exactly once per `run` even after a crash. Returns `null` if the request has no content to
+   * process, and a sentence if the endpoint is inactive or gone.
    */
   abstract release(
     environmentId: number,
@@ -36,8 +36,8 @@ export interface Released {
   deliveries: number;
 }
 
-/** Inbound endpoints, from a cache that changes invalidate on every node and that is at most five seconds old. */
+/** Inbound endpoints, from a cache. Changes invalidate it on every node, and it is at most five seconds old. */
 export abstract class Endpoints {
-  /** In any status. */
+  /** Finds an endpoint in any status. */
   abstract find(environmentId: number, id: Id): Promise<EndpointSummary | null>;
 }

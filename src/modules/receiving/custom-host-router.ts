@@ -6,7 +6,7 @@ import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 
 export interface CustomHost {
   domainId: Id;
-  /** Host name with the port, as the provider called it. */
+  /** Host name and port that the provider called. */
   host: string;
   /** Original path and query. */
   url: string;
@@ -17,7 +17,7 @@ export interface CustomHost {
  * host. Without custom hosts, requests are not examined.
  */
 export class CustomHostRouter {
-  /** Keyed by the request, whose URL has been rewritten by then. */
+  /** Custom host of each request. By the time of the lookup, the URL of the request has been rewritten. */
   private readonly called = new WeakMap<object, CustomHost>();
   private readonly proxies: AddressSet | null;
   private hasLed = false;
@@ -41,14 +41,13 @@ export class CustomHostRouter {
     return INGEST_PREFIX + url.slice(1);
   }
 
-  /** `null` for a request that was routed by its path. */
+  /** Returns the custom host of a request, or `null` if the request was routed by its path. */
   findHost(request: object): CustomHost | null {
-    // Uses the host as it was when the request was routed. On the platform's host, the path could belong to another
-    // organization.
+    // Uses the host from the time of routing. On the platform's host, the path could belong to another organization.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }
 
-  /** Uses the last of several forwarded hosts, the only one that the trusted proxy wrote. */
+  /** If there are several forwarded hosts, uses the last, because only that one was written by the trusted proxy. */
   private hostOf({ headers, socket }: HostedRequest): string | null {
     const forwarded = headers['x-forwarded-host'];
     const address = this.proxies === null || forwarded === undefined ? null : ipAddress(socket.remoteAddress ?? '');

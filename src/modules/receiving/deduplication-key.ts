@@ -18,13 +18,13 @@ export function shownIdOf(
     : deduplication.idOf(new RequestView(request, verification));
 }
 
-/** Per endpoint and current deduplication source. A digest, because senders can choose ids of any length. */
+/** Unique per endpoint and deduplication source. A digest, because senders can choose ids of any length. */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');
   return { environmentId, route: `repeats ${showId('ep', id)}`, key: uuid(fingerprint), fingerprint };
 }
 
-/** Returns a version 8 UUID (RFC 9562) made of the first sixteen bytes. */
+/** Returns a version 8 UUID (RFC 9562) made of the first sixteen of `bytes`. */
 function uuid(bytes: Buffer): string {
   const own = Buffer.from(bytes.subarray(0, 16));
   own[6] = 0x80 | ((own[6] ?? 0) & 0x0f);

@@ -13,8 +13,8 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Drops resent requests, if the endpoint enables it. The first request with an id is the one whose event is committed
- * with it. Of two at the same time, even in different processes, the other is the duplicate. A rejected or failed
- * request does not claim its id.
+ * with the id. If two arrive at the same time, even in different processes, the other one is the duplicate. A rejected
+ * or failed request does not claim its id.
  */
 @Injectable()
 export class RequestDeduplication {
@@ -64,13 +64,13 @@ export class RequestDeduplication {
     return { eventId, answer, isRepeat: true };
   }
 
-  /** The retention period may have been shortened since the window was set. */
+  /** Limits the window to the retention period, which may have been shortened since the window was set. */
   private async windowMs({ environmentId, deduplication }: LiveEndpoint): Promise<number> {
     const { retentionDays } = await this.environments.get(environmentId);
     return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
   }
 
-  /** Two rows of one statement cannot have the same key, and the second would fail while the first runs. */
+  /** Runs requests with one key in turn: rows of one statement cannot share a key, so the second would fail. */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);

@@ -6,17 +6,17 @@ export interface Asker {
 }
 
 const MINUTE_MS = 60_000;
-/** Per process and minute. Certificates rotate every few months, so a higher demand is from forged requests. */
+/** Downloads per process and minute. Certificates rotate every few months, so only forged requests need more. */
 const ENDPOINT_MAX = 10;
 const ORGANIZATION_MAX = 40;
 const TOTAL_MAX = 240;
-/** Reserved for organizations that have used little of the total. */
+/** Part of the total reserved for organizations with fewer than `HARDLY_ANY` downloads. */
 const FOR_OTHERS = 80;
 const HARDLY_ANY = 2;
 
 /**
  * Limits the downloads that requests trigger, because senders choose the URLs. Protects the provider's hosts from
- * floods, and other tenants from one sender's invented URLs.
+ * floods, and other tenants from the effects of one sender's invented URLs.
  */
 export class DownloadBudget {
   private minuteEndsMs = -Infinity;

@@ -4,7 +4,7 @@ import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 export interface GuestRequest {
   method: string;
   path: string;
-  /** First value of each parameter. */
+  /** Query parameters, each with its first value. */
   query: Record<string, string>;
   /** Headers with lower-case names. Repeated headers are joined. */
   headers: Record<string, string>;

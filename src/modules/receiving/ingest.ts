@@ -21,12 +21,12 @@ import { type Addressee, Reception } from './reception.js';
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
- * The routes that providers call, with any method and content type, and the body as bytes. Plain Fastify routes,
- * because all requests of providers pass here and Nest's pipeline would add only overhead.
+ * The routes that providers call, with any method and content type, and the body as bytes. They are plain Fastify
+ * routes, because all requests of providers use them and Nest's pipeline would add only overhead.
  */
 @Injectable()
 export class Ingest implements OnModuleInit {
-  /** The endpoints of requests, if the lookup before reading the body succeeded. */
+  /** The endpoint of each request, if it was found before the body was read. */
   private readonly addressees = new WeakMap<FastifyRequest, Addressee>();
   private readonly called: CustomHostRouter;
 
@@ -55,7 +55,7 @@ export class Ingest implements OnModuleInit {
         if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
         next();
       });
-      // Runs before the body is read, so that a body that is too large with a method that is not allowed gets 405.
+      // Runs before the body is read, so that a disallowed method gets 405 even if the body is too large.
       scope.addHook('onRequest', async (request, reply) => {
         try {
           const found = await this.find(request);
@@ -140,7 +140,7 @@ export class Ingest implements OnModuleInit {
     };
   }
 
-  /** Without BASE_URL, a trusted proxy knows the origin that the provider called, which some providers sign. */
+  /** Without BASE_URL, only a trusted proxy knows the origin that the provider called. Some providers sign it. */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;

@@ -16,11 +16,11 @@ import {
 } from '#modules/endpoints/contract.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
-/** Its configuration is compiled once. */
+/** An inbound endpoint whose configuration is compiled once. */
 export interface LiveEndpoint extends EndpointSummary {
-  /** Every change increments it, and failed operations are then tried again. */
+  /** Incremented by every change of the endpoint. Failed operations are tried again with a new version. */
   version: number;
-  /** `null` on the platform's host. */
+  /** Domain of the endpoint. `null` if it is on the platform's host. */
   domainId: Id | null;
   preset: Preset | null;
   scheme: Scheme;
@@ -35,7 +35,7 @@ export interface LiveEndpoint extends EndpointSummary {
   deduplication: Deduplication | null;
 }
 
-/** Throws if a configuration of another version does not compile: receiving with a part of it would be wrong. */
+/** Throws if a configuration of another version does not compile: receiving with only a part would be wrong. */
 export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint {
   const preset = configuration.preset === null ? null : presetOf(configuration.preset);
   return {
@@ -59,7 +59,7 @@ export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint
   };
 }
 
-/** Newest first. A replaced secret verifies until its grace period ends. */
+/** Returns secrets, newest first. A replaced secret remains valid until its grace period ends. */
 export function secretsInForce({ secrets }: LiveEndpoint, nowMs: number): string[] {
   return secrets.filter(({ untilMs }) => untilMs === null || untilMs > nowMs).map(({ secret }) => secret);
 }

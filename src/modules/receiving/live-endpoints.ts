@@ -9,14 +9,14 @@ import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
 const ENDPOINTS_MAX = 5_000;
 const PATHS_MAX = 20_000;
-/** A path of an endpoint has at most eight segments. The rest belongs to the request. */
+/** An endpoint's path has at most eight segments. The remainder of the path belongs to the request. */
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
 const ID_LENGTH = 36;
-/** Segments that URL parsers resolve. With them, a mirror would leave the path of its destination. */
+/** Dot segments, which URL parsers resolve. With them, a mirror's URL could leave its destination's path. */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
-/** Endpoints, compiled. A change invalidates them on every node, and no entry is older than five seconds. */
+/** Cache of compiled endpoints. A change invalidates them on every node. No entry is older than five seconds. */
 @Injectable()
 export class LiveEndpoints extends Endpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
@@ -40,7 +40,7 @@ export class LiveEndpoints extends Endpoints {
     notifications.on('endpoint', (key) => {
       if (key === '*') this.byId.clear();
       else this.byId.drop(key);
-      // A changed path may now belong to another endpoint, or to one with a longer path.
+      // After a change, a path may belong to another endpoint, or to one with a longer path.
       this.byPath.clear();
       this.byDomainPath.clear();
     });
@@ -54,7 +54,7 @@ export class LiveEndpoints extends Endpoints {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /** Finds the endpoint at `path` or at its longest prefix that has one, on a domain or the platform's host. */
+  /** Finds the endpoint at `path` or its longest matching prefix, on a domain or the platform's host. */
   async at(path: string, domainId: Id | null): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
     if (path.length > PATH_LENGTH_MAX || DOT_SEGMENT.test(path)) return null;
     const address = await (domainId === null ? this.byPath.get(path) : this.byDomainPath.get(domainId + path));

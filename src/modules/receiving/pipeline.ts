@@ -22,12 +22,12 @@ import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
 
 export interface RequestSource {
-  /** Its successful verification is reused, and there is no provider that waits for a response. */
+  /** Set for a replay: its successful verification is reused, and no provider waits for a response. */
   replayOf: { id: Id; verification: Verification } | null;
   traceparent: string | undefined;
-  /** False for tests and replays, which must create an event even if their id is known. */
+  /** True if the request may be a duplicate. False for tests and replays, which must always create an event. */
   mayRepeat: boolean;
-  /** Idempotency key of the API call that sent the request, and the response to store for it with the event. */
+  /** Key of the API call that sent the request, and the response that is stored for this key with the event. */
   idempotency?: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: PipelineResult['answer']) => StoredAnswer;
@@ -89,7 +89,7 @@ export class Pipeline {
     return result;
   }
 
-  /** An unverified request must not claim an id, because it would turn the provider's own request into a duplicate. */
+  /** An unverified request must not claim an id: the provider's own request would then count as a duplicate. */
   private async decide(endpoint: LiveEndpoint, verified: VerifiedRequest, mayRepeat: boolean): Promise<PipelineResult> {
     const { dedupeId, verification } = verified;
     const isTold = mayRepeat && endpoint.deduplication !== null && verification !== 'failed';

@@ -20,7 +20,7 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
-/** Constant fingerprint for releases: they process the stored body, so bodies cannot differ. */
+/** Constant fingerprint for releases: they process the stored body, so the body of a request cannot differ. */
 const ONE_FINGERPRINT = Buffer.alloc(32);
 const LAST_ID = lowestIdAt(Infinity);
 
@@ -65,7 +65,7 @@ export class RawRequests extends Releases {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Only scope `write` sees the values of authentication headers. Throws 404. */
+  /** Shows values of authentication headers only to callers with scope `write`. Throws 404. */
   async find(caller: Pick<Caller, 'tenant' | 'scope'>, endpointId: Id, id: Id): Promise<RequestDetail> {
     const { scheme } = await this.endpoint(caller.tenant, endpointId);
     const request = await this.stored(caller.tenant, endpointId, id);
@@ -126,7 +126,7 @@ export class RawRequests extends Releases {
     idempotency: IdempotentRequest | null,
     keeps: (eventId: Id) => StoredAnswer,
   ): Promise<Id> {
-    // Uses the original request of a replay, because the signature's timestamp is as old as that.
+    // Uses the original request's id for a replay, because the signature's timestamp dates from that time.
     const first = replayOf ?? id;
     const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(first) };
     const { eventId } = await this.pipeline.run(endpoint, request, {
@@ -150,7 +150,7 @@ function firstAnd({ id, replayOf }: RequestDetail): Id[] {
   return replayOf === null ? [id] : [id, replayOf];
 }
 
-/** Returns the id that an earlier run created, if that run was interrupted after the commit. */
+/** Returns the id that an earlier run created if it was interrupted after the commit. Rethrows other errors. */
 function madeBefore(error: unknown): Id {
   if (error instanceof AlreadyAnswered) return error.answer.body;
   throw error;

@@ -13,7 +13,7 @@ const PARKED_HEADER = 'posthorn-parked';
 /** The stored parts of a response. An empty object is the default response to the event. */
 export type KeptAnswerParts = { status?: number; headers?: Record<string, string>; body?: string; truncated?: true };
 
-/** A response as shown by the API. `body` is null if it was the error envelope of that status, or was erased. */
+/** A response as the API shows it. `body` is null if it was the status's error envelope, or was erased. */
 export interface ShownAnswer {
   status: number;
   headers: Record<string, string>;
@@ -43,7 +43,7 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
     : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
 }
 
-/** A response other than 2xx is replaced by the default: the event is stored, so a resend is not needed. */
+/** Replaces a response other than 2xx by the default: the event is stored, so the provider need not resend. */
 export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);
@@ -63,7 +63,7 @@ export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answ
   };
 }
 
-/** JSON, almost empty for the default response, which most events get. */
+/** Returns the stored form as JSON. It is almost empty for the default response, which most events get. */
 export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): string {
   if (answer === 'refused') return REFUSED;
   const { status, headers, body } = answer;
@@ -78,7 +78,7 @@ export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): strin
   return JSON.stringify(kept);
 }
 
-/** `null` if there was no response or it was not recorded. */
+/** Returns the response to show, or `null` if there was none or it was not recorded. */
 export function shownAnswer(kept: KeptAnswerParts | null, id: Id): ShownAnswer | null {
   if (kept === null) return null;
   if (kept.status === undefined) return { ...received200(id), truncated: false };

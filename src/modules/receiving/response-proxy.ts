@@ -18,7 +18,7 @@ export type ProxyResult =
   { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Passed on to the provider from a URL's response. */
+/** Headers of a URL's response that are passed on to the provider. */
 const PASSED_HEADERS = ['content-type', 'location', 'retry-after'];
 
 /** Gets the synchronous response from an endpoint's proxy: JavaScript in the sandbox, or a URL. Never throws. */
@@ -113,7 +113,7 @@ function missing({ responseProxy }: LiveEndpoint): ProxyResult {
   return { kind: responseProxy?.onUnavailable === 'error' ? 'unavailable' : 'fallback' };
 }
 
-/** Returns `null` if the code's response is invalid. A body that is not text is sent as JSON. */
+/** Returns `null` if the response that the code returned is invalid. A body that is not text is sent as JSON. */
 function answered(value: unknown): SynchronousAnswer | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { status = 200, headers = {}, body = '' } = value as { status?: unknown; headers?: unknown; body?: unknown };

@@ -14,7 +14,7 @@ export class Routing {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** `null` if filters exceeded their time limit: destinations unknown. Throws 503 without capacity for them. */
+  /** Returns `null` if filters exceeded their time limit. Throws 503 if there is no capacity to evaluate them. */
   async route(
     endpoint: EndpointSummary,
     organization: string,
@@ -36,7 +36,7 @@ export class Routing {
     );
   }
 
-  /** Like `route`, without destinations that are disabled or deleted. Throws 409 if no other is left. */
+  /** Like `route`, but leaves out disabled and deleted destinations. Throws 409 if no destination remains. */
   async routeAgain(
     endpoint: EndpointSummary,
     organization: string,
@@ -76,7 +76,7 @@ export class Routing {
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
-  /** `null` if unknown. Filters that exceed their budget here are evaluated on a worker thread. */
+  /** `null` if unknown. Filters that exceed their budget in this thread are evaluated on a worker thread. */
   async verdicts(
     owner: { organization: string; endpoint: string },
     filters: readonly (Condition | null)[],

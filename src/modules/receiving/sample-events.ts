@@ -19,7 +19,7 @@ import type { PipelineResult } from './pipeline-result.js';
 
 export type Tested = PipelineResult & { verifies: boolean };
 
-/** Through the same pipeline as the provider's own requests. */
+/** Sends samples through the same pipeline as the provider's own requests. */
 @Injectable()
 export class SampleEvents {
   constructor(
@@ -93,7 +93,7 @@ export class SampleEvents {
   }
 }
 
-/** Throws 422 if the samples of the preset have a fixed type. */
+/** Sets the type of a preset's samples. Throws 422 if their type is fixed. */
 function ofType(preset: Preset, type: string | undefined): Preset {
   if (type === undefined) return preset;
   const sample = sampleOfType(preset, type);

@@ -28,7 +28,7 @@ export class Transformer {
     private readonly environments: Environments,
   ) {}
 
-  /** `secrets: 'names'` gives the code names instead of values, for results that are shown to users. */
+  /** With `secrets: 'names'`, the code gets secret names instead of values, for results that users can see. */
   async run(
     endpoint: LiveEndpoint,
     event: TransformInput,

@@ -37,7 +37,7 @@ export interface Tried {
   failsOpen: boolean;
   /** `matches` is null if the filter exceeded its time limit. */
   routes: readonly { destination: string | null; matches: boolean | null }[];
-  /** `place` is -1 for the default. `null` without rules, `undecided` if they exceeded their time limit. */
+  /** `place` is -1 for the default response. `null` without rules, `undecided` if they exceeded their time limit. */
   ruled: { place: number; answer: SynchronousAnswer | null } | 'undecided' | null;
 }
 
@@ -47,7 +47,7 @@ interface Compiled {
   rules: CompiledRules | null;
 }
 
-/** The outcome of a stored request with unsaved settings. Nothing is stored, delivered or sent to the provider. */
+/** Processes a stored request with unsaved settings. Nothing is stored, delivered or sent to the provider. */
 @Injectable()
 export class Trial {
   constructor(
@@ -62,8 +62,8 @@ export class Trial {
   ) {}
 
   /**
-   * Code gets the names of secrets instead of values, and neither code nor filters see authentication headers, because
-   * the results are shown. Throws 404, 409 (erased request), 422 (invalid settings) and 503 (no capacity).
+   * Because the results are shown, code gets the names of secrets instead of values, and neither code nor filters see
+   * authentication headers. Throws 404, 409 (erased request), 422 (invalid settings) and 503 (no capacity).
    */
   async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
@@ -138,7 +138,7 @@ function compile(endpoint: LiveEndpoint, { transform, routes, responseRules }: T
   };
 }
 
-/** Uses the original request of a replay, because the signature's timestamp is as old as that. */
+/** Uses the original request's id for a replay, because the signature's timestamp dates from that time. */
 function receivedOf({ id, method, path, query, headers, body, url, ip, replayOf }: RequestDetail): ReceivedRequest {
   return { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(replayOf ?? id) };
 }

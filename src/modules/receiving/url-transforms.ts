@@ -17,10 +17,10 @@ export type TransformResult =
   | { kind: 'dropped' }
   /** `message` is the error message of the code. It may contain values of secrets that the code received. */
   | { kind: 'failed'; why: string; message?: string }
-  /** No capacity: nothing is stored, and the provider resends. */
+  /** There was no capacity for the transform: nothing is stored, and the provider resends. */
   | { kind: 'busy' };
 
-/** `null` fields are unchanged. */
+/** Changes that a transform makes to an event. Fields that are `null` remain unchanged. */
 export interface TransformedEvent {
   kind: 'event';
   body: { text: string; isJson: boolean } | null;

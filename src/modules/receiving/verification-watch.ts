@@ -4,7 +4,7 @@ import { type Id, showId } from '#kernel/ids.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
-/** Stray requests do not reach it: the secret is wrong or an attack is in progress. */
+/** Consecutive failures before a report. Stray requests rarely reach it, unlike a wrong secret or an attack. */
 const FAILURES_MIN = 10;
 const AGAIN_MS = 3_600_000;
 const ENDPOINTS_MAX = 10_000;
@@ -17,7 +17,7 @@ interface Streak {
   quietUntilMs: number;
 }
 
-/** Each process counts only the requests that it receives. */
+/** Reports endpoints whose verification keeps failing. Each process counts only the requests that it receives. */
 @Injectable()
 export class VerificationWatch {
   private readonly logger = new Logger(VerificationWatch.name);
@@ -57,7 +57,7 @@ export class VerificationWatch {
         count,
       });
     } catch (error) {
-      // Restored, so that the next failure tries again.
+      // Restores the state, so that the next failure is reported again.
       streak.unnoted += count;
       streak.quietUntilMs = 0;
       this.logger.warn(
@@ -66,7 +66,7 @@ export class VerificationWatch {
     }
   }
 
-  /** Evicts the endpoint that has not been counted for the longest time. */
+  /** Stores the streak. Evicts the endpoint whose last failure is the oldest. */
   private keep(key: string, streak: Streak): void {
     this.streaks.delete(key);
     this.streaks.set(key, streak);

@@ -11,11 +11,11 @@ import type { LiveEndpoint } from './live-endpoint.js';
 
 export interface VerificationVerdict {
   verification: Verification;
-  /** The last part of a sentence. `null` unless it failed. */
+  /** Why the verification failed, as the last part of a sentence. `null` if it did not fail. */
   reason: string | null;
 }
 
-/** Minimum time between downloads of a key set, so that invented key ids in tokens cannot trigger more. */
+/** Minimum time between downloads of a key set. Limits downloads triggered by invented key ids in tokens. */
 const ROTATED_MS = 60_000;
 const VERDICT_KEPT = new Set<Verification>(['verified']);
 
@@ -28,8 +28,8 @@ export class Verifying {
   ) {}
 
   /**
-   * A replayed request keeps a successful result (`earlier`), because its timestamp is too old by now. A failed one is
-   * verified again. Throws 503 if the published key material is unavailable now.
+   * A replayed request keeps a successful result (`earlier`), because its timestamp is too old by now. A request that
+   * failed is verified again. Throws 503 if the published key material is unavailable now.
    */
   async verify(
     endpoint: LiveEndpoint,
@@ -40,7 +40,7 @@ export class Verifying {
     const { scheme } = endpoint;
     if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return { verification: earlier, reason: null };
     const published = await this.published(endpoint, request, secrets);
-    // A replayed request is verified as of the time when it was received.
+    // Verifies a replayed request with the time at which it was received.
     const atMs = earlier === undefined ? this.clock.nowMs() : (request.receivedAtMs ?? this.clock.nowMs());
     const verification = verify(scheme, request, secrets, atMs, published);
     const reason =

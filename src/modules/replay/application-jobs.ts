@@ -27,7 +27,7 @@ export class ApplicationJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** For every endpoint. Throws 404, 409 for an application without endpoints or with a live job, and 422. */
+  /** Recovers all endpoints. Throws 404, 409 for an application without endpoints or with a live job, and 422. */
   async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
     const window = windowOf(query, this.clock.nowMs());
@@ -68,7 +68,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** A deleted application is found by its id. Throws 404, and 409 while it has a live job. */
+  /** Also finds a deleted application, by its id. Throws 404, and 409 while the application has a live job. */
   async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
     const applicationId = await this.erasable(environmentId, application);
     const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];

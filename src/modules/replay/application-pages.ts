@@ -25,7 +25,7 @@ export class ApplicationPages implements PageSource {
     private readonly named: NamedTargets,
   ) {}
 
-  /** Events for an endpoint that takes no deliveries are skipped and counted, so that the others are still sent. */
+  /** Skips and counts events for an endpoint that takes no deliveries, so that the other events are still sent. */
   async next(job: ReplayJob): Promise<NextPage> {
     const { environmentId, endpointId: applicationId } = job;
     const endpoints = new Map(
@@ -74,7 +74,7 @@ export class ApplicationPages implements PageSource {
     };
   }
 
-  /** A registered destination also has deliveries of other endpoints, which are ignored. */
+  /** Ignores deliveries of other endpoints, which a registered destination may also have. */
   private async failures(
     { environmentId, beforeId, fromId, status }: ReplayJob,
     endpoints: ReadonlyMap<Id, ApplicationEndpoint>,

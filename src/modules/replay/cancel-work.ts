@@ -4,7 +4,7 @@ import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Repeating a page has no effect, because cancelled deliveries no longer wait. */
+/** Cancels deliveries. Repeating a page has no effect, because cancelled deliveries no longer wait. */
 @Injectable()
 export class CancelWork implements WorkSource {
   constructor(

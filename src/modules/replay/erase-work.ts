@@ -6,16 +6,16 @@ import { ApplicationErasures } from '#modules/events/erasure.contract.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Caches are at most five seconds old: then no process accepts events for an erased application. */
+/** Caches are at most five seconds old. After this time, no process accepts events for an erased application. */
 const ALL_KNOW_MS = 6_000;
-/** Allowance for differing clocks: ids from this long ago may have been created after the removal. */
+/** Allowance for differing clocks: an id this much older than the removal may have been created after it. */
 const CLOCKS_MS = 60_000;
 /** Pause before checking again for attempts in flight, which end within their time-out. */
 const PENDING_REST_MS = 250;
 
 /**
- * First counts and records the endpoints. Then deletes the application with them, so that no new events are accepted,
- * and erases the events, newest first. Finally erases events that processes with an outdated cache still accepted.
+ * First counts and records the endpoints. Then deletes the application with its endpoints, so that no new events are
+ * accepted, and erases the events, newest first. Finally erases events that outdated caches still accepted.
  */
 @Injectable()
 export class EraseWork implements WorkSource {

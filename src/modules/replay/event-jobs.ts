@@ -41,7 +41,7 @@ export class EventJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 409 for a filter that names a disabled target or while a job for the subject is live, and 422. */
+  /** Throws 409 if the filter names a disabled target or the subject has a live job, and 422. */
   async start(
     tenant: Tenant,
     { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,
@@ -51,7 +51,7 @@ export class EventJobs {
     const found = await this.resolve(tenant, action, query);
     if (action !== 'cancel') await this.refuseDisabled(environmentId, query, found);
     const { count, isCapped } = await this.estimate(tenant, action, query, limit);
-    // A filter that can match nothing starts a job that ends immediately. Events that arrive while the job runs are
+    // If the filter can match no event, starts a job that ends immediately. Events that arrive while the job runs are
     // excluded.
     const filter = found
       ? { ...found, beforeId: earlier(found.beforeId, window.beforeId) }
@@ -98,7 +98,7 @@ export class EventJobs {
     return asked && this.selections.resolve(tenant, asked).catch(refuseFilter);
   }
 
-  /** Rejects a filter for a disabled target, because the job would only skip events. */
+  /** Rejects a filter for a disabled target, because the job could only skip its events. */
   private async refuseDisabled(
     environmentId: number,
     { destination }: SelectionQuery,
@@ -130,7 +130,7 @@ function earlier(a: Id, b: Id): Id {
   return a < b ? a : b;
 }
 
-/** Converts the 400 for a query parameter to an error for a body, because here the filter is part of the body. */
+/** Converts the 400 of the filter parser to an error for a body, because here the filter is part of the body. */
 function refuseFilter(error: unknown): never {
   if (error instanceof ApiError && error.type === 'bad_request')
     throw invalid([{ path: 'filter', message: error.message }]);

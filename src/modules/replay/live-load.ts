@@ -25,7 +25,7 @@ export class LiveLoad {
     private readonly clock: Clock,
   ) {}
 
-  /** Pause after `enqueued` deliveries. 0 while there is capacity. */
+  /** Returns the pause after `enqueued` deliveries, or 0 while there is capacity. */
   async restMs(environmentId: number, enqueued: number): Promise<number> {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.last);
@@ -40,7 +40,7 @@ export class LiveLoad {
   }
 }
 
-/** Pause on a busy machine. */
+/** Returns the pause after `enqueued` deliveries on a busy machine. */
 export function restMs(enqueued: number, livePerSecond: number): number {
   return livePerSecond < LIVE_MIN ? 0 : (enqueued * 1000) / (RATE_MIN + RATE_SHARE * livePerSecond);
 }

@@ -8,15 +8,13 @@ import { Targets } from '#modules/destinations/contract.js';
 export interface NamedTarget {
   environmentId: number;
   id: Id;
-  /** `null` for a destination. */
+  /** Application of the endpoint. `null` for a destination. */
   applicationId: Id | null;
   /** Target of the deliveries: the endpoint itself if it has its own URL. */
   targetId: Id;
-  /**
-   * Limits the deliveries to those of this endpoint, if it shares the target with others. `null` for all deliveries.
-   */
+  /** If the endpoint shares the target with others, limits the deliveries to its own. `null` for all deliveries. */
   endpointId: Id | null;
-  /** Reason why the target takes no deliveries, as a sentence. `null` if it does. */
+  /** Reason why the target takes no deliveries, as a sentence. `null` if it takes them. */
   obstacle: string | null;
 }
 
@@ -43,7 +41,7 @@ export class NamedTargets {
     };
   }
 
-  /** In the same order. Null if it is not in this environment or belongs to an application's endpoint. */
+  /** Ids in the order of `texts`. An entry is null if it is not in this environment or is an endpoint's own. */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
     return Promise.all(
       texts.map(async (text) => {
@@ -53,7 +51,7 @@ export class NamedTargets {
     );
   }
 
-  /** Takes ids or uids. Throws 404. */
+  /** `application` and `endpoint` are ids or uids. Throws 404. */
   async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
     const found = await this.applications.endpoint(environmentId, application, endpoint);
     const { id, applicationId, destinationId: targetId } = found;

@@ -53,14 +53,14 @@ export class RangeReplay {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and 422. */
+  /** Throws 404, 400 if there is a cursor, 409 for an endpoint that is inactive or has a live replay, and 422. */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined)
       throw badRequest('A real replay takes no cursor: it is one job over the whole time range.');
     const { endpoint, window, destinations, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active')
       throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
-    // Counts events in any state, because filtering by state over a large range takes as long as the job.
+    // Counts events in any state, because filtering a large range by state would take as long as the job itself.
     const { scanned } = await this.received.count({ ...range, status: null }, ESTIMATE_MAX);
     return this.starting.start({
       ...window,
@@ -77,7 +77,7 @@ export class RangeReplay {
     });
   }
 
-  /** Enqueues nothing. Throws 404, 400 for a bad cursor, and 422. */
+  /** Counts without enqueueing anything. Throws 404, 400 for an invalid cursor, and 422. */
   async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
     const { cursor, ...filters } = query;
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);

@@ -5,7 +5,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource, ReplayPage } from './replay-pages.js';
 
-/** Failed deliveries to a target, sent to the same target again. */
+/** Pages of failed deliveries to a target, which are sent to the same target again. */
 @Injectable()
 export class RecoverPages implements PageSource {
   constructor(
@@ -29,7 +29,7 @@ export class RecoverPages implements PageSource {
   }
 }
 
-/** Pages run backwards in time, but each is sent in order. Ignores other endpoints' deliveries. */
+/** Ignores other endpoints' deliveries. Pages run backwards in time, but each page is sent oldest first. */
 function pageOf(
   own: readonly FailedRow[],
   rows: readonly FailedRow[],
@@ -38,7 +38,7 @@ function pageOf(
 ): ReplayPage {
   const whole = own.filter(({ isGone }) => !isGone);
   const sent = whole.filter(({ reason }) => includesCancelled || reason !== 'cancelled');
-  // Two deliveries of an event to the same target, made by two former routes, become one.
+  // Two deliveries of an event to the same target, made by two former routes, are sent as one.
   const once = [...new Map(sent.map((row) => [row.eventId, row])).values()];
   return {
     deliveries: once

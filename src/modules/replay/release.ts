@@ -23,7 +23,7 @@ export interface ReleaseDryRun {
 
 const COUNT_MAX = 2_000_000_000;
 
-/** Starts releases: jobs that process set-aside requests with the current settings of their endpoint. */
+/** Starts jobs that process requests set aside earlier with the current settings of their endpoint. */
 @Injectable()
 export class Release {
   constructor(
@@ -55,7 +55,7 @@ export class Release {
     });
   }
 
-  /** Releases nothing. Throws 404 and 422. */
+  /** Counts without releasing any request. Throws 404 and 422. */
   async dryRun(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReleaseDryRun> {
     const { range } = await this.checked(tenant, endpointId, query);
     return { replayId: this.ids.next(), ...(await this.setAside.count(range, COUNT_MAX)) };

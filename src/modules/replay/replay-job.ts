@@ -12,7 +12,7 @@ export const PAGE_EVENTS = 1_000;
 /** Limit for counts during a request. The job itself determines the exact number. */
 export const ESTIMATE_MAX = 100_000;
 
-/** Time without a page after which a job counts as abandoned. A page takes at most its wait and its commit. */
+/** Time without progress after which a job is considered abandoned. A page takes less: a pause and a commit. */
 export const FORGOTTEN_MS = 15_000;
 
 /**
@@ -23,7 +23,7 @@ export const FORGOTTEN_MS = 15_000;
 export const JOB_KINDS = ['range', 'recover', 'application', 'requests', 'erase', 'events'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** Maximum number of events of a job over a list. For more events, start another job with an `until`. */
+/** Maximum number of events of a job over a list. For older events, start another job with an `until`. */
 export const EVENTS_MAX = 1_000_000;
 
 export const JOB_ACTIONS = ['replay', 'recover', 'cancel'] as const;
@@ -31,19 +31,19 @@ export type JobAction = (typeof JOB_ACTIONS)[number];
 
 export interface JobSelection {
   action: JobAction;
-  /** As the caller gave it. */
+  /** The filter as the caller passed it. */
   query: SelectionQuery;
-  /** Parsed filter. The job contains the range of ids. */
+  /** The parsed filter. The range of ids is part of the job. */
   filter: EventSelection;
-  /** The newest ones are taken first. */
+  /** Maximum number of events. The newest events are taken first. */
   max: number;
   /** True if there may be more events than the estimate. */
   isCapped: boolean;
 }
 
 /**
- * Allows one live job over a list of events per action group (sending or cancelling), and per subject of the filter or
- * the whole environment. A version 8 UUID, so it differs from all other ids.
+ * Subject id that allows one live job over a list of events per action group (sending or cancelling) and filter
+ * subject, or environment if the filter has no subject. A version 8 UUID, so it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,
@@ -61,10 +61,10 @@ export function subjectOfSelection(
 
 export interface Erased {
   endpoints: number;
-  /** Their payload, header values and channels were erased. */
+  /** Number of messages whose payload, header values and channels were erased. */
   messages: number;
   deliveries: number;
-  /** Their excerpt of the receiver's response was erased. */
+  /** Number of attempts whose excerpt of the receiver's response was erased. */
   attempts: number;
 }
 
@@ -73,9 +73,9 @@ export interface ReplayJob {
   id: Id;
   kind: JobKind;
   replayId: Id;
-  /** An inbound endpoint, application, application's endpoint or destination. It may have only one live job. */
+  /** Id of an inbound endpoint, application, application's endpoint or destination. Each can have one live job. */
   endpointId: Id;
-  /** Also the application of a recovery's endpoint. `null` for a destination and for an inbound endpoint. */
+  /** Also set for the recovery of an application's endpoint. `null` for a destination or an inbound endpoint. */
   applicationId: Id | null;
   /** For a recovery: the target of the failed deliveries. */
   targetId: Id | null;
@@ -84,13 +84,13 @@ export interface ReplayJob {
   state: JobState;
   since: Date | null;
   until: Date | null;
-  /** `null` for all states. */
+  /** State of the events to send. `null` for all states. */
   status: string | null;
-  /** `null` for all destinations of the routes. */
+  /** Destinations to send to. `null` for all destinations of the routes. */
   destinations: Id[] | null;
   destinationsUsed: Id[];
   stopRequested: boolean;
-  /** The next page contains only older events. */
+  /** Exclusive upper bound of ids for the next page, which contains only older events. */
   beforeId: Id;
   fromId: Id;
   totalEstimate: number;
@@ -103,7 +103,7 @@ export interface ReplayJob {
   selection: JobSelection | null;
   /** For a cancellation: number of deliveries that it has ended so far, or marked to end. */
   cancelled: number;
-  /** For an erasure: removed so far. */
+  /** For an erasure: numbers of items removed so far. */
   erased: Erased | null;
   /** Value of `scanned` when another process resumed the job. */
   resumedFrom: number | null;

@@ -12,7 +12,7 @@ const COLUMNS = `
   resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
   page_at as "pageAt", finished_at as "finishedAt"`;
 
-/** Inserts nothing while another is live (`replay_jobs_live_idx`): an error would abort the transaction. */
+/** Inserts nothing while another job is live (`replay_jobs_live_idx`). An error would abort the transaction. */
 const INSERT: Statement = {
   name: 'replay_jobs_insert',
   text: `
@@ -38,7 +38,7 @@ const FIND: Statement = {
   text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
 };
 
-/** Waits for a concurrent page or stop: skipping locked rows would abandon a running job. */
+/** Waits for a concurrent page or stop. With SKIP LOCKED, a running job would look as if it no longer existed. */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
 /** Selects jobs newest first. Uses the index `replay_jobs_pkey`, backwards. */
@@ -73,7 +73,7 @@ const UPDATE: Statement = {
     where environment_id = $1 and id = $2`,
 };
 
-/** Uses the index `replay_jobs_open_idx`. A job whose process is gone makes no more pages. */
+/** Selects jobs whose process is gone and commits no more pages. Uses the index `replay_jobs_open_idx`. */
 const FORGOTTEN: Statement = {
   name: 'replay_jobs_forgotten',
   text: `
@@ -82,7 +82,7 @@ const FORGOTTEN: Statement = {
       limit 100`,
 };
 
-/** For the due-work poller: reads the jobs in the index `replay_jobs_open_idx`, which are few. */
+/** Query for the due-work poller. Reads the few jobs in the index `replay_jobs_open_idx`. */
 export const FORGOTTEN_IN_MS = `
   select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS}
     from replay_jobs
@@ -92,7 +92,7 @@ export const FORGOTTEN_IN_MS = `
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** In the commit of an idempotency key. Throws 409 while another job of the subject is live. */
+  /** Runs in the commit of an idempotency key. Throws 409 while another job of the subject is live. */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId,
@@ -129,7 +129,7 @@ export class ReplayJobsStore {
     return row ?? null;
   }
 
-  /** In the caller's transaction. `null` if it is gone. */
+  /** Locks the job in the caller's transaction. Returns `null` if the job no longer exists. */
   async lock(environmentId: number, id: Id): Promise<ReplayJob | null> {
     const [row] = await this.database.query<ReplayJob>(LOCK, [environmentId, id]);
     return row ?? null;

@@ -46,7 +46,7 @@ export class ReplayJobs {
     return job;
   }
 
-  /** A running job stops between two pages. A job that has not started ends immediately. Throws 404. */
+  /** Stops a running job after its current page, and a job that has not started immediately. Throws 404. */
   stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
     return this.database.transaction(async () => {
       const before = await this.store.lock(tenant.environmentId, id);

@@ -31,7 +31,7 @@ export class ReplayKinds implements PageSource {
     return source.next(job);
   }
 
-  /** `null` for a kind that sends events. */
+  /** Returns the work of a job that sends no pages of events, otherwise `null`. */
   workOf({ kind, selection }: ReplayJob): WorkSource | null {
     if (selection?.action === 'cancel') return this.cancel;
     const source = this.sources[kind];

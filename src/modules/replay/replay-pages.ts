@@ -12,21 +12,21 @@ import type { Erased, ReplayJob } from './replay-job.js';
 const STEP_WITH_BODIES = 100;
 
 export interface ReplayPage {
-  /** Ordered oldest first. */
+  /** Deliveries to send, oldest first. */
   deliveries: Redelivered[];
   scanned: number;
   replayed: number;
   /** Number of events that match no route or were cancelled. */
   skipped: number;
-  /** Cannot be sent again: quarantined, parked, dropped, erased, or with filters that exceed their time limit. */
+  /** Number of events that cannot be sent: quarantined, parked, dropped, erased, or with filters that time out. */
   excluded: number;
-  /** Oldest event of the page. `null` for an empty page. */
+  /** Id of the oldest event of the page. `null` for an empty page. */
   lastId: Id | null;
   /** True if older events may follow. */
   isFull: boolean;
 }
 
-/** `obstacle` is a sentence. */
+/** The next page of a job. `obstacle` is a sentence that says why there is none. */
 export type NextPage = { page: ReplayPage; destinations: readonly Id[] } | { obstacle: string };
 
 /** Provides the pages of one job kind. Called inside the transaction of the page. */
@@ -36,7 +36,7 @@ export interface PageSource {
 
 export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'> {
   enqueued: number;
-  /** Id from which the job continues. Unchanged if omitted. */
+  /** First id of the job's range from now on. Unchanged if omitted. */
   fromId?: Id;
   beforeId?: Id;
   erased?: Erased;
@@ -61,7 +61,7 @@ export class ReplayPages {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Newest first. */
+  /** Reads a page, newest event first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
     const hasFilters = routes.some(({ filter }) => filter !== null);
     const page: ReplayPage = {

@@ -13,8 +13,8 @@ export interface ReplayRange {
 }
 
 /**
- * The range ends now at the latest, so that events that arrive or fail while the job runs are excluded. `within` is the
- * path of the query in the body. Throws 422.
+ * The range ends at the current time at the latest, to exclude events that arrive or fail while the job runs. `within`
+ * is the path of the query in the body. Throws 422.
  */
 export function windowOf(query: { since?: string; until?: string }, nowMs: number, within = ''): ReplayRange {
   const since = query.since === undefined ? null : new Date(momentMs(query.since, `${within}since`));

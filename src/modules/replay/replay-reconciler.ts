@@ -7,10 +7,10 @@ import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
-/** In addition to the jobs of the queue. A job may also be old because it waits in the queue. */
+/** Maximum jobs in addition to those of the queue. A job may also look abandoned while it waits in the queue. */
 const RUNS_MAX = 2;
 
-/** Their process crashed, or the queue lost them. */
+/** Resumes abandoned jobs: their process crashed, or the queue lost them. */
 @Injectable()
 export class ReplayReconciler {
   private readonly running = new Set<string>();

@@ -12,14 +12,14 @@ import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayKinds } from './replay-kinds.js';
 import type { ReplayPage, WorkSource } from './replay-pages.js';
 
-/** Maximum of unclaimed deliveries before the next page, so that live events do not queue behind a replay. */
+/** Maximum number of unclaimed deliveries before the next page. Keeps live events from queueing behind a replay. */
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
-/** Maximum wait for that. Behind a slow receiver, the job continues at this interval. */
+/** Maximum wait for fewer unclaimed deliveries. With a slow receiver, the job continues at this interval. */
 const WAIT_MAX_MS = 5_000;
 const FAILURES_MAX = 10;
-/** Number of times after which a page that PostgreSQL rejects is given up. */
+/** Number of failures after which a job fails if PostgreSQL is reachable but rejects its page. */
 const REFUSALS_MAX = 5;
 
 type Step =
@@ -29,8 +29,8 @@ type Step =
   | { kind: 'elsewhere' };
 
 /**
- * One page per transaction. The deliveries of a page and the progress of the job are committed together, so a crash
- * neither repeats nor skips anything. If two processes have the same job, the second one leaves it to the first.
+ * Runs jobs, one page per transaction. A page's deliveries and the job's progress are committed together, so a crash
+ * neither repeats nor skips anything. If two processes have the same job, the second process leaves it to the first.
  */
 @Injectable()
 export class ReplayRunner {
@@ -81,7 +81,7 @@ export class ReplayRunner {
     return work ? this.worked(environmentId, id, work) : this.database.transaction(() => this.step(environmentId, id));
   }
 
-  /** Takes the job, works, and records the progress. Holds no lock during the work, which may be slow. */
+  /** Locks the job, works, and records the progress. Holds no lock during the work, because that may be slow. */
   private async worked(environmentId: number, id: Id, source: WorkSource): Promise<Step> {
     const taken = await this.database.transaction(async () => {
       const job = await this.taken(environmentId, id);
@@ -143,7 +143,7 @@ export class ReplayRunner {
     job.excluded += excluded;
   }
 
-  /** The queue may deliver a job again after this process was unresponsive, when another may have resumed it. */
+  /** True if another process runs the job: the queue delivers it again if this process was unresponsive. */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
     return (
       runner !== null &&
@@ -153,7 +153,7 @@ export class ReplayRunner {
     );
   }
 
-  /** A job that has another runner was interrupted. */
+  /** Marks the job as run by this process. If it already had another runner, it was interrupted. */
   private begin(job: ReplayJob): void {
     const now = this.clock.now();
     if (job.runner !== null && job.runner !== this.runner) job.resumedFrom = job.scanned;

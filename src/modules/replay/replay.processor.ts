@@ -7,7 +7,7 @@ import { ReplayRunner } from './replay-runner.js';
 
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Seconds between polls of the queue without a notification. The reconciler finds lost jobs sooner. */
+/** Interval, in seconds, of queue polls without a notification. The reconciler finds lost jobs sooner. */
 const ASK_SECONDS = 20;
 
 @Processor(REPLAY_QUEUE, { concurrency: 2, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
@@ -26,13 +26,13 @@ export class ReplayProcessor extends WorkerHost implements BeforeApplicationShut
     await this.runner.run(data.environmentId, data.id);
   }
 
-  /** Completes the page in progress. The job continues in another process, where the reconciler resumes it. */
+  /** Stops after the page in progress. The reconciler of another process resumes the job there. */
   async beforeApplicationShutdown(): Promise<void> {
     this.runner.stop();
     await this.worker.close(true);
   }
 
-  /** Without a listener, an error of the queue would end the process. */
+  /** Logs queue errors. Without a listener, such an error would end the process. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();

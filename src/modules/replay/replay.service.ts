@@ -27,8 +27,8 @@ export class ReplayService {
 
   /**
    * Takes an `evt_` id or the `msg_` id of a send. `destinations` limits the replay to some of the original ones.
-   * Throws 404, 409 (payload erased, no targets, or none takes deliveries now) and 422 for a destination to which the
-   * event was not sent.
+   * Throws 404, 409 (payload erased, no targets, or no target takes deliveries now) and 422 for a destination to which
+   * the event was not sent.
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
@@ -75,7 +75,7 @@ export class ReplayService {
   }
 }
 
-/** An entry of `named` is null for text that is not the id of a destination. */
+/** Entries of `named` are null for text that is not a destination id. */
 function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
   const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));
   const faults = named.flatMap((id, i) =>

@@ -6,10 +6,10 @@ import type { ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
 const LOOKED_AT = 100;
-/** Duration of a batch. A batch ends after the request in progress, whose transform may take some seconds. */
+/** Time after which a batch ends with the request in progress, whose transform may take some seconds. */
 const STRETCH_MS = 2_000;
 
-/** Sequentially, oldest first, so that their order is preserved. */
+/** Processes requests sequentially, oldest first, so that their order is preserved. */
 @Injectable()
 export class RequestsWork implements WorkSource {
   constructor(
@@ -38,8 +38,7 @@ export class RequestsWork implements WorkSource {
     for (const request of found) {
       if (performance.now() - startedAt > STRETCH_MS) return done;
       const released = request.isErased ? null : await this.releases.release(environmentId, endpointId, request.id, id);
-      // The counts of the requests before this one are recorded when the job is resumed. A job never creates an event
-      // twice.
+      // The counts of earlier requests are recorded when the job is resumed. A job never creates an event twice.
       if (released !== null && 'obstacle' in released) return released;
       done.scanned += 1;
       if (released === null) done.excluded += 1;

@@ -27,7 +27,7 @@ export class Resend {
     const messageId = parseId('msg', message);
     const found = messageId === null ? null : await this.messages.find(tenant, messageId);
     if (messageId === null || found?.applicationId !== applicationId) throw notFound('message');
-    // The events of a fan-out have the ids that follow the id of their message.
+    // The events of a fan-out have the ids that directly follow the message's id.
     const range = {
       environmentId,
       endpointIds: [endpointId],

@@ -5,7 +5,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
 
-/** Events of a list, with all their original targets, or for a recovery only with the targets where delivery failed. */
+/** Pages of events of a list, with all their original targets, or for a recovery only the targets that failed. */
 @Injectable()
 export class SelectedPages implements PageSource {
   constructor(
@@ -14,7 +14,7 @@ export class SelectedPages implements PageSource {
     private readonly named: NamedTargets,
   ) {}
 
-  /** Events for targets that take no deliveries are skipped and counted, so that the others are still sent. */
+  /** Skips and counts events for targets that take no deliveries, so that the other events are still sent. */
   async next({ environmentId, selection, beforeId, fromId, scanned, includeCancelled }: ReplayJob): Promise<NextPage> {
     if (selection === null) return { obstacle: 'The job has no filter.' };
     const { filter, max, action } = selection;
@@ -48,7 +48,7 @@ export class SelectedPages implements PageSource {
     };
   }
 
-  /** Each target is checked once. */
+  /** Returns the rows whose target takes deliveries. Checks each target once. */
   private async taken(environmentId: number, rows: readonly SendableRow[]): Promise<SendableRow[]> {
     const obstacles = new Map<string, string | null>();
     const taken: SendableRow[] = [];

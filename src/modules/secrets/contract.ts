@@ -7,7 +7,7 @@ export interface SecretUser {
 
 /** Values of named secrets. They never leave the service in a response, a log or a metric. */
 export abstract class Secrets {
-  /** On every node at most five seconds old. Names that do not exist are missing from the result. */
+  /** Returns values that are at most five seconds old on every node. The result omits names that do not exist. */
   abstract resolve(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 
   /** Returns the current values inside the caller's transaction, for checks that must still hold when it commits. */
@@ -17,7 +17,7 @@ export abstract class Secrets {
 /** Records which resources use which secrets. A secret in use cannot be deleted. */
 export abstract class SecretUses {
   /**
-   * `user` uses exactly these secrets from now on. An empty list releases all, which is required when a user is
+   * Records that `user` uses exactly these secrets from now on. An empty list removes all uses: required when a user is
    * deleted. Runs in the caller's transaction, which must be open. Until it ends, the secrets can be neither deleted
    * nor changed. Returns the names that do not exist. If there are any, nothing is recorded, and the caller throws 422.
    */

@@ -6,7 +6,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import { Secrets } from '#modules/secrets/contract.js';
 import { type SealedSecret, SecretsStore } from './secrets.store.js';
 
-/** 16 MB of memory with values of at most 16 KB. */
+/** Maximum cached values. They take at most 16 MB of memory, because a value has at most 16 KB. */
 const ENTRIES_MAX = 1_000;
 
 /** Secret values by environment and name. A change evicts them on every node. No other code decrypts secrets. */

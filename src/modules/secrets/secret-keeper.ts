@@ -17,7 +17,7 @@ export interface NewSecret {
   description: string | null;
 }
 
-/** Omitted fields keep their values; a null description is removed. */
+/** Changes of a secret. Omitted fields keep their values. A null description removes the description. */
 export interface SecretChanges {
   value?: string;
   description?: string | null;
@@ -56,7 +56,7 @@ export class SecretKeeper {
     });
   }
 
-  /** Each given value creates a new version, even if it is equal to the current one. Throws 404 and 422. */
+  /** A given value always creates a new version, even if it equals the current value. Throws 404 and 422. */
   async change(tenant: Tenant, id: Id, { value, description }: SecretChanges): Promise<SecretView> {
     if (value !== undefined) refuse(valueFaults(value));
     return this.database.transaction(async () => {
@@ -73,7 +73,7 @@ export class SecretKeeper {
     });
   }
 
-  /** Throws 404, also on a repeated call, and 409 while the secret is in use. */
+  /** Throws 404, also if the secret was already removed, and 409 while the secret is in use. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     const { environmentId } = tenant;
     await this.database.transaction(async () => {

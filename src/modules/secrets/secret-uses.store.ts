@@ -37,7 +37,7 @@ const USERS: Statement = {
     order by user_kind, user_id limit $3::int`,
 };
 
-/** The foreign key of the table makes a delete and a new use mutually exclusive. */
+/** The table's foreign key makes the deletion and a new use of a secret mutually exclusive. */
 @Injectable()
 export class SecretUsesStore extends SecretUses {
   constructor(private readonly database: Database) {
@@ -60,7 +60,7 @@ export class SecretUsesStore extends SecretUses {
     return [];
   }
 
-  /** By kind and age. */
+  /** Returns users of a secret, ordered by kind and age. */
   users(environmentId: number, secretId: Id, usersMax: number): Promise<SecretUser[]> {
     return this.database.query<SecretUser>(USERS, [environmentId, secretId, usersMax]);
   }

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** The value is encrypted. */
+/** A named secret with an encrypted value. */
 @Entity('secrets')
 @Unique('secrets_environment_id_name_key', ['environmentId', 'name'])
 export class SecretEntity {

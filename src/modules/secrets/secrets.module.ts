@@ -7,7 +7,7 @@ import { SecretsController } from './secrets.controller.js';
 import { SecretsService } from './secrets.service.js';
 import { SecretsStore } from './secrets.store.js';
 
-/** Values are write-only for the API and are decrypted only for use. */
+/** Named secrets. The API can write values but not read them. They are decrypted only for use. */
 @Module({
   controllers: [SecretsController],
   providers: [

@@ -26,7 +26,7 @@ export interface SecretView {
 const LIMIT_DEFAULT = 50;
 export const USERS_SHOWN_MAX = 100;
 
-/** Reads secrets without their values in the caller's environment, newest first. */
+/** Lists the secrets of the caller's environment, newest first, without their values. */
 @Injectable()
 export class SecretsService {
   constructor(

@@ -49,7 +49,7 @@ export class SecretsStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Locks the environment against new secrets until the transaction ends. */
+  /** Prevents new secrets in the environment until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
@@ -76,7 +76,7 @@ export class SecretsStore {
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Names without a secret are missing. */
+  /** Returns encrypted values. The result omits names that do not exist. */
   values(environmentId: number, names: readonly string[]): Promise<SealedSecret[]> {
     return this.database.query<SealedSecret>(VALUES, [environmentId, names]);
   }

@@ -20,7 +20,7 @@ export interface EndpointTest {
   eventType?: string;
 }
 
-/** The call's idempotency key, and the answer that is stored for it in the commit of the event. */
+/** `idempotency` is the call's key, `answer` the response stored for it in the commit of the event. */
 export interface EndpointTestCall extends EndpointTest {
   idempotency: IdempotentRequest | null;
   answer: (messageId: Id) => StoredAnswer;
@@ -96,7 +96,7 @@ export class EndpointTestService {
         { environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false },
       ],
     });
-    // Commit now, so that workers can see the event.
+    // Commits now, so that workers can see the event.
     await this.database.commitEarly();
     span.end('accepted');
     return { messageId, attempt: await this.attempts.first(tenant, eventId, pulled ? 0 : TEST_WAIT_MS) };

@@ -20,7 +20,7 @@ export interface FanOutRequest {
   eventType: string;
   channels: readonly string[];
   headers: Record<string, string> | undefined;
-  /** The parsed payload of `bodyText`, which an enforced schema is checked against. */
+  /** The parsed payload of `bodyText`. If a schema is enforced, it is checked against that schema. */
   payload: Record<string, unknown>;
   bodyText: string;
   idempotency: IdempotentRequest | null;
@@ -30,7 +30,7 @@ export interface FanOutRequest {
 
 const ACCEPTED_STATUS = 202;
 
-/** Accepts a message for all endpoints that subscribe to it in one commit, or for none. */
+/** Accepts a message in one commit for all endpoints that subscribe to it, or for none of them. */
 @Injectable()
 export class FanOutService {
   constructor(
@@ -117,7 +117,7 @@ export class FanOutService {
     return added === null ? content : { ...content, headers: { ...headers, ...added } };
   }
 
-  /** If the target cannot be loaded now, the event is accepted anyway, and its attempt handles the problem. */
+  /** If the target cannot be loaded now, accepts the event anyway: its attempt then handles the problem. */
   private towards(
     environmentId: number,
     { id, destinationId, isActive, isDecided }: Subscriber,
@@ -136,7 +136,7 @@ export class FanOutService {
   }
 }
 
-/** Text, because an idempotency key repeats it byte for byte. */
+/** Returns text instead of an object, because an idempotency key must repeat the response byte for byte. */
 function emittedBody(id: Id, fanout: number): string {
   return `{"message_id":"${showId('msg', id)}","fanout":${fanout}}`;
 }

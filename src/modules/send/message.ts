@@ -5,14 +5,14 @@ import { ApiError, invalid } from '#kernel/errors.js';
 
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 
-/** The payload is kept character for character. Header names are in lower case. */
+/** A message's payload, with its exact text preserved, and its headers, with names in lower case. */
 export interface MessageContent {
   payload: string;
   payloadBytes: number;
   headers: Record<string, string> | null;
 }
 
-/** Throws 413 for a payload over 1 MB, 422 without a payload or for headers that cannot be forwarded. */
+/** Throws 413 for a payload over 1 MB, and 422 if the payload is missing or headers cannot be forwarded. */
 export function messageContent(bodyText: string, headers: Record<string, string> | undefined): MessageContent {
   const span = findMemberRange(bodyText, 'payload');
   if (!span) throw invalid([{ path: 'payload', message: 'is required' }]);

@@ -16,14 +16,14 @@ export interface SendRequest {
   destination: string;
   eventType: string;
   headers: Record<string, string> | undefined;
-  /** The parsed payload, for the schema of its type; undefined for Posthorn's own events, which have no schema. */
+  /** The parsed payload, for the schema check; undefined for Posthorn's own events, which have no schema. */
   payload?: unknown;
   bodyText: string;
   idempotency: IdempotentRequest | null;
-  /** Returns the answer to store for the idempotency key. Defaults to the response of a send. */
+  /** Returns the response to store for the idempotency key. Defaults to the response of a send. */
   answer?: (id: Id) => StoredAnswer;
   traceparent: string | undefined;
-  /** Absent if no client is waiting. */
+  /** Caller whose request waits for the response. Absent if no client is waiting. */
   caller?: Caller;
 }
 
@@ -48,7 +48,7 @@ export class SendService {
    */
   async send(tenant: Tenant, request: SendRequest): Promise<Id> {
     const content = messageContent(request.bodyText, request.headers);
-    // Await only if something must be loaded. An unconditional await would slow down every send.
+    // Awaits only if something must be loaded, because an unconditional await would slow down every send.
     const checked =
       request.payload === undefined
         ? undefined
@@ -122,7 +122,7 @@ function sendable(target: Target | null): Target {
 
 const accepted = (id: Id): StoredAnswer => ({ status: ACCEPTED_STATUS, body: acceptedBody(id) });
 
-/** Text, because an idempotency key repeats it byte for byte. */
+/** Returns text instead of an object, because an idempotency key must repeat the response byte for byte. */
 export function acceptedBody(id: Id): string {
   return `{"message_id":"${showId('msg', id)}"}`;
 }

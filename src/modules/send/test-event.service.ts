@@ -9,7 +9,7 @@ import { Targets } from '#modules/destinations/contract.js';
 import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { SendService } from './send.service.js';
 
-/** An attempt may take 15 seconds. The rest is for queueing and recording. */
+/** Maximum wait for the first attempt, which may take 15 seconds. The rest is for queueing and recording. */
 export const TEST_WAIT_MS = 20_000;
 
 export const TEST_TYPE = 'posthorn.test';
@@ -26,7 +26,7 @@ export class TestEventService {
 
   /**
    * Throws 404, and 422 for a disabled destination. `answer` is stored for the idempotency key in the commit of the
-   * event. If the process dies, a repeated request returns it and sends no second event.
+   * event. If the process dies, a repeated request returns `answer` and sends no second event.
    */
   async run(
     tenant: Tenant,
@@ -47,7 +47,7 @@ export class TestEventService {
       answer,
       traceparent: undefined,
     });
-    // Commit now, so that workers can see the event.
+    // Commits now, so that workers can see the event.
     await this.database.commitEarly();
     const waitMs = this.targets.adapter(target.type).pulled ? 0 : TEST_WAIT_MS;
     return { eventId, attempt: await this.attempts.first(tenant, eventId, waitMs) };

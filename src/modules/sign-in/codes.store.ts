@@ -6,10 +6,10 @@ export interface PendingCode {
   code_hash: Buffer;
 }
 
-/** Per address within one hour. */
+/** Maximum number of codes for one address within one hour. */
 export interface CodeLimits {
   perNetwork: number;
-  /** Requests from all networks in which the address never signed in. Limits the mail that strangers can trigger. */
+  /** Limit for all networks in which the address never signed in. Limits the mail that strangers can trigger. */
   fromStrangers: number;
 }
 

@@ -5,22 +5,22 @@ import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
 /**
- * Per network, so that a stranger cannot use up another person's codes. Codes that strangers can trigger for one
- * address are also limited over all networks. A network in which the member has signed in before is not a stranger's.
+ * Limited per network, so that a stranger cannot use up another person's codes. Codes that strangers request for one
+ * address are also limited over all networks. A network where the member has signed in is not a stranger's.
  */
 const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;
 
 export interface MadeCode {
   ticket: string;
-  /** Six digits; null if the address has reached its limit. */
+  /** Code of six digits; null if the address has reached its limit. */
   code: string | null;
 }
 
 /**
- * Six digits, valid for ten minutes, only in the browser that requested them: it holds a ticket of 256 random bits that
- * is required as well. A ticket allows five attempts. So a stranger can neither guess another person's code nor use up
- * that person's attempts.
+ * Sign-in codes of six digits, valid for ten minutes. A code works only in the browser that requested it, which holds a
+ * required ticket of 256 random bits. A ticket allows five attempts. A stranger can therefore neither guess another
+ * person's code nor use up that person's attempts.
  */
 @Injectable()
 export class Codes {
@@ -37,7 +37,7 @@ export class Codes {
     return { ticket, code: isMade ? code : null };
   }
 
-  /** `email` is null if no attempt is left. A right code can be checked again until it is used. */
+  /** `email` is null if no attempt is left. A correct code passes further checks until it is used. */
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };
@@ -47,7 +47,7 @@ export class Codes {
     };
   }
 
-  /** Returns false if another request was faster. */
+  /** Marks the code as used. Returns false if another request used it first. */
   use(ticket: string): Promise<boolean> {
     return this.store.use(sha256(ticket));
   }
@@ -62,9 +62,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/**
- * Hashes the code with the ticket, which is not stored. The hash of six digits alone could be reversed within moments.
- */
+/** Includes the ticket, which is not stored: a hash of only six digits could be reversed within moments. */
 function codeHash(ticket: string, code: string): Buffer {
   return sha256(`${ticket}:${code}`);
 }

@@ -17,19 +17,19 @@ export interface PendingSignIn {
 }
 
 export interface ProvidedPerson {
-  /** In lower case. */
+  /** Email address in lower case. */
   email: string;
   name: string;
-  /** From the person's groups; null if none of them has a role. */
+  /** Role derived from the person's groups; null if no group has a role. */
   role: Scope | null;
 }
 
-/** The provider rejected the sign-in, or its response is not trustworthy. The message is for the person. */
+/** The provider rejected the sign-in or returned an untrustworthy response. The message is shown to the person. */
 export class NotProvided extends Error {}
 
 /**
- * OpenID Connect with authorization code, PKCE, state and nonce. The metadata is fetched once per hour, the keys on
- * every sign-in, so a rotated or withdrawn key takes effect immediately.
+ * OpenID Connect with authorization code, PKCE, state and nonce. The metadata is fetched once per hour. The keys are
+ * fetched on every sign-in, so a rotated or withdrawn key takes effect immediately.
  */
 @Injectable()
 export class IdentityProvider {
@@ -41,7 +41,7 @@ export class IdentityProvider {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the URL for the browser, and the state to keep. Throws `ProviderAway`. */
+  /** Returns the URL for the browser, and the state to keep until `complete`. Throws `ProviderAway`. */
   async begin(provider: OidcProvider): Promise<{ url: URL; pending: PendingSignIn }> {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
       await client();
@@ -94,7 +94,7 @@ export class IdentityProvider {
     return `${this.config.baseUrl}/signin/oidc/callback`;
   }
 
-  /** Without keys. Signatures are verified even though the token comes from the provider itself. */
+  /** Client configuration without keys. Signatures are verified even on tokens received from the provider itself. */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
       await client();
@@ -139,14 +139,14 @@ export class IdentityProvider {
   }
 }
 
-/** Loaded on first use: most installations have no provider, and it must not slow down the start. */
+/** Loads the client on first use: most installations have no provider, and loading it slows down the start. */
 function client(): Promise<typeof import('openid-client')> {
   return import('openid-client');
 }
 
 /**
- * Limits the signing algorithms for tokens and user info to those registered for the client, or to the provider's with
- * a public key. Throws for a provider whose signatures cannot be verified.
+ * Limits the signing algorithms for tokens and user info to those registered for the client. Without these, allows the
+ * provider's algorithms with a public key. Throws for a provider whose signatures cannot be verified.
  */
 export function pinned(
   server: ServerMetadata,
@@ -169,7 +169,7 @@ export function pinned(
   };
 }
 
-/** A verified flag counts only for the address next to it. */
+/** Merges claims. A flag that marks an address as verified applies only to the address from the same source. */
 export function joined(
   claims: Readonly<Record<string, unknown>>,
   more: Readonly<Record<string, unknown>>,
@@ -179,7 +179,7 @@ export function joined(
   return { ...rest, ...(isSame && isVerified !== undefined && { email_verified: isVerified }), ...claims };
 }
 
-/** Throws `NotProvided` for a person without an address, or one who may not sign in. */
+/** Throws `NotProvided` for a person who has no address or is not allowed to sign in. */
 export function personOf(
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, roles, domains, trustsEmail }: OidcProvider,
@@ -189,12 +189,12 @@ export function personOf(
     throw new NotProvided(
       "Your company's sign-in does not provide your address. Its administrator must grant this service access to it.",
     );
-  // OpenID Connect Core, section 5.1: an address counts as verified only if the claim says so. Some providers send it
+  // OpenID Connect Core, section 5.1: an address is verified only if the claim says so. Some providers send the claim
   // as a string.
   const isSaid = isVerified !== undefined && isVerified !== null;
   if (isSaid ? isVerified !== true && isVerified !== 'true' : !trustsEmail)
     throw new NotProvided("Your company's sign-in has not verified your address.");
-  // Lower-cases only ASCII letters: Unicode lower-cases U+212A (Kelvin sign) to k, which would be a different address.
+  // Lower-cases only ASCII letters, because Unicode maps U+212A (Kelvin sign) to k, which is a different address.
   const email = given.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (domains.length > 0 && !domains.includes(domain))
@@ -214,13 +214,13 @@ function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
   return SCOPES.findLast((scope) => held.includes(scope)) ?? null;
 }
 
-/** Returns the `ProviderAway` inside an error, because the client wraps errors of its `fetch`. */
+/** Finds a `ProviderAway` in the causes of an error, because the client wraps errors of its `fetch`. */
 function awayIn(error: unknown): ProviderAway | null {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof ProviderAway) return each;
   return null;
 }
 
-/** The provider's own error, or a sentence that does not reveal how a forged response was detected. */
+/** Contains the provider's own error, or a sentence that hides how a forged response was detected. */
 function refusalOf(error: unknown): NotProvided {
   const said =
     error instanceof Error && 'error' in error && typeof error.error === 'string' && /^[a-z_]{1,60}$/.test(error.error)

@@ -1,18 +1,18 @@
 export interface OwnMessage {
   to: string;
-  /** A single line, without text from outside the service. */
+  /** Subject in a single line. Must not contain text from outside the service. */
   subject: string;
   text: string;
-  /** Name for the log if sending fails: `A sign-in code`. */
+  /** Name of the mail in the log if sending fails, such as `A sign-in code`. */
   what: string;
 }
 
 /**
- * Mails from Posthorn itself go directly to the transport and are not stored: an email stored for an organization could
- * be read with any of its keys. Sending is not retried.
+ * Posthorn's own mail. It goes directly to the transport and is not stored, because any key of an organization could
+ * read an email stored for that organization. Sending is not retried.
  */
 export abstract class OwnMail {
-  /** Whether this installation can send mail at all, and has a sender name for it. */
+  /** True if this installation can send mail and has a sender name for it. */
   abstract readonly isPossible: boolean;
 
   /** Sends a mail and never throws. No response may reveal whether a mail was sent. */

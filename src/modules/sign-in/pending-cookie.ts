@@ -11,15 +11,15 @@ const PLACE = 'sign-in:oidc';
 
 export type PendingInBrowser = PendingSignIn & { returnTo: string | null };
 
-/** A sign-in with an address that the provider has verified, for which the person must still choose an organization. */
+/** A sign-in whose address the provider has verified, and for which the person must still choose an organization. */
 export interface VouchedInBrowser {
   vouchedEmail: string;
   returnTo: string | null;
 }
 
 /**
- * A sign-in in progress, encrypted in the browser that started it, for ten minutes: first as started, then as verified.
- * No other browser can complete it, so a link cannot sign a person in as someone else.
+ * Cookie with a sign-in in progress, encrypted and valid for ten minutes: first as started, then as verified. Only the
+ * browser that started a sign-in can complete it, so a link cannot sign a person in as someone else.
  */
 @Injectable()
 export class PendingCookie {
@@ -61,7 +61,7 @@ export class PendingCookie {
     }
   }
 
-  /** On first use: with PORT=0 the address is known only once the service listens. The keyring is loaded then. */
+  /** Created on first use, because with PORT=0 the address is known only once the service listens. */
   private get cookie(): HostCookie {
     return (this.ownCookie ??= hostCookie('posthorn_oidc', {
       baseUrl: this.config.baseUrl,

@@ -13,7 +13,7 @@ export interface SignInEntry {
   action: 'sign-in.succeeded' | 'sign-in.failed' | 'sign-out';
   organizationId: Id | null;
   actor: AuditActor;
-  /** Method and subject of the sign-in. It never contains an entered key or code. */
+  /** Method and subject of the sign-in. Must never contain an entered key or code. */
   what: Readonly<Record<string, unknown>>;
   environmentId?: number;
   /** `ses_…` id. */

@@ -5,7 +5,7 @@ import type { SignedIn } from '#modules/auth/sessions.contract.js';
 
 export interface SignInOffer {
   basePath: string;
-  /** Null for the default. */
+  /** Page to open after the sign-in. Null for the default. */
   returnTo: string | null;
   fault: string | null;
   mailsCodes: boolean;
@@ -44,7 +44,7 @@ ${
   };
 }
 
-/** The same whether or not the address belongs to a member. */
+/** Returns the same page whether or not the address belongs to a member. */
 export function codePage(
   { basePath, returnTo, fault }: Pick<SignInOffer, 'basePath' | 'returnTo' | 'fault'>,
   ticket: string,
@@ -61,7 +61,7 @@ export function codePage(
   };
 }
 
-/** `action` is below the service's path, and the form contains the fields that prove the person's identity. */
+/** `action` is a path below the service's path. The form contains the fields that prove the person's identity. */
 export function organizationPage(
   { basePath, returnTo }: Pick<SignInOffer, 'basePath' | 'returnTo'>,
   action: string,

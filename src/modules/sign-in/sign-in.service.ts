@@ -15,7 +15,7 @@ import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
 import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from './sign-in-audit.js';
 
-/** Value of Retry-After after the limit of codes is reached. */
+/** Value of Retry-After, in seconds, once the limit of codes is reached. */
 const NO_MORE_CODES_SECONDS = 600;
 
 export type CodeOutcome =
@@ -44,14 +44,14 @@ export class SignInService {
     private readonly config: Config,
   ) {}
 
-  /** Other than the API key. */
+  /** Available sign-in methods in addition to the API key. */
   ways(): { mailsCodes: boolean; hasProvider: boolean } {
     return { mailsCodes: this.mail.isPossible, hasProvider: this.config.oidc !== null };
   }
 
   /** Returns the `Set-Cookie` header, or null if the key is not an active Posthorn key. */
   async byKey(key: string, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
-    // No session is opened for an extension's token, because Posthorn would not notice when the token ends.
+    // Opens no session for an extension's token, because Posthorn could not detect when the token becomes invalid.
     const caller = key.startsWith('ek_') ? await this.authenticator.authenticate(key) : null;
     if (caller === null) return this.failed('key', null, client);
     const { organizationId, environmentId } = caller.tenant;
@@ -76,8 +76,8 @@ export class SignInService {
   }
 
   /**
-   * Returns a ticket, and takes the same time, whether or not the address belongs to a member. Null for an invalid
-   * address, or if mail cannot be sent. Throws 429 if the address has reached its limit, member or not.
+   * Whether or not the address belongs to a member, returns a ticket, takes the same time, and throws 429 if the
+   * address has reached its limit. Returns null for an invalid address, or if mail cannot be sent.
    */
   async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
     const email = addressOf(given);
@@ -127,8 +127,7 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // The start and the creation of an organization also check this, but a process with other environment variables
-      // may have skipped it.
+      // The start and the creation of an organization also check this, but possibly with other environment variables.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;
@@ -157,7 +156,7 @@ export class SignInService {
     });
   }
 
-  /** Returns the `Set-Cookie` header that deletes the cookie. */
+  /** Ends the session, and returns the `Set-Cookie` header that deletes the cookie. */
   end(cookieHeader: string | undefined, who: SignedIn | null, client: SignInClient): Promise<string> {
     return this.database.transaction(async () => {
       if (who !== null) {
@@ -179,7 +178,7 @@ export class SignInService {
     });
   }
 
-  /** Creates a member, or changes their role, as the provider says. The audit log entry is part of the same commit. */
+  /** Creates a member or changes their role as the provider specifies, in one commit with the audit log entry. */
   private provision(
     organization: string | null,
     person: ProvidedPerson & { role: Scope },
@@ -210,7 +209,7 @@ export class SignInService {
     });
   }
 
-  /** In the log of each organization with this member, or in the operator's log for an unknown address. */
+  /** Records a failure for each organization of the member, or for the operator if the address is unknown. */
   private async failed(
     how: SignInWay,
     email: string | null,

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { SystemEventType } from './contract.js';
 
-/** Signals of one type in one environment become one event per window, even in a storm. */
+/** Window in which signals of one type in one environment become a single event, however many there are. */
 export const WINDOW_MS = 60_000;
 /** After this time without progress, the process that took the batch is considered dead. */
 const LEASE_MS = 60_000;
@@ -14,14 +14,14 @@ export interface Batch {
   environmentId: number;
   type: SystemEventType;
   id: Id;
-  /** Null if none is set. */
+  /** Destination of system events; null if none is set. */
   destinationId: Id | null;
-  /** In days since the epoch. Fixed for the batch, because it is part of the event's key. */
+  /** Day on which retention ends, in days since the epoch. Fixed for the batch, as part of the event's key. */
   expiresOnDay: number;
   failures: number;
 }
 
-/** The signals of one subject in a batch, with the sums of the whole batch. */
+/** The signals of one subject in a batch, and the totals of the whole batch. */
 export interface Told {
   subject: Id;
   details: Record<string, unknown>;
@@ -36,9 +36,7 @@ const COLUMNS = `
   t.environment_id as "environmentId", t.type, t.batch as id, t.destination_id as "destinationId",
   t.expires_on - date '1970-01-01' as "expiresOnDay", t.failures`;
 
-/**
- * system_signals_waiting_idx, and system_tellings_pkey for each group. The first signal of a type is ready immediately.
- */
+/** Uses system_signals_waiting_idx, and system_tellings_pkey per group. A type's first signal is ready immediately. */
 const READY: Statement = {
   name: 'system_batches_ready',
   text: `
@@ -52,7 +50,7 @@ const READY: Statement = {
 
 /**
  * Opens a window (system_tellings_pkey) and marks waiting signals (system_signals_waiting_idx). A single statement, so
- * that one of two processes gets all of them. Signals that are being folded wait for the next window.
+ * that only one of two processes gets the signals. Signals that are being folded wait for the next window.
  */
 const BEGIN: Statement = {
   name: 'system_batches_begin',
@@ -76,7 +74,7 @@ const BEGIN: Statement = {
     select 1 as opened from opened`,
 };
 
-/** system_tellings_batch_idx: batches that another process began and did not finish, and batches whose retry is due. */
+/** Batches that another process did not finish, and batches whose retry is due. Uses system_tellings_batch_idx. */
 const CLAIM: Statement = {
   name: 'system_batches_claim',
   text: `
@@ -90,12 +88,12 @@ const CLAIM: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** For the due-work poller (system_signals_pkey, system_tellings_batch_idx). */
+/** Query for the due-work poller (system_signals_pkey, system_tellings_batch_idx). */
 export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings
     where batch is not null order by claimed_until limit 1))`;
 
-/** system_signals_batch_idx. Most frequent subjects first. */
+/** Selects the most frequent subjects first. Uses system_signals_batch_idx. */
 const READ: Statement = {
   name: 'system_batches_read',
   text: `
@@ -127,7 +125,7 @@ const END: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** One batch at a time for each type of an environment. */
+/** Stores batches of signals. Each type of an environment has one batch at a time. */
 @Injectable()
 export class BatchesStore {
   constructor(private readonly database: Database) {}
@@ -145,7 +143,7 @@ export class BatchesStore {
     return this.database.query(CLAIM);
   }
 
-  /** Returns at most `limit` subjects, most frequent first, without `except`. */
+  /** Returns at most `limit` subjects, most frequent first, excluding the subject `except`. */
   read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<Told[]> {
     return this.database.query(READ, [environmentId, id, except, limit]);
   }

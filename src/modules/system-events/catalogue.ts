@@ -4,7 +4,7 @@ type Schema = Record<string, unknown>;
 
 export interface CatalogueEntry {
   description: string;
-  /** JSON Schema (2020-12) of `data`. */
+  /** JSON Schema (2020-12) of the event's `data`. */
   schema: Schema;
   /** A complete event as it is sent. */
   example: { type: SystemEventType; timestamp: string; data: Record<string, unknown> };
@@ -15,7 +15,7 @@ const text: Schema = { type: 'string' };
 const number: Schema = { type: 'integer', minimum: 0 };
 const time: Schema = { type: 'string', format: 'date-time' };
 
-/** A registered destination, or an endpoint of an application. */
+/** Properties that identify a registered destination, or an endpoint of an application. */
 const TARGET = { destination: id('dst'), endpoint: id('ep'), application: id('app'), name: text };
 const WHOSE: Schema = {
   oneOf: [
@@ -24,7 +24,7 @@ const WHOSE: Schema = {
   ],
 };
 
-/** An inbound endpoint, an application's endpoint, a destination, an application, or a filtered list of events. */
+/** Subject of a replay: an inbound or application's endpoint, a destination, an application, or a list of events. */
 const REPLAYED: Schema = {
   oneOf: [
     {

@@ -4,7 +4,7 @@ import { DeadLetters } from '#modules/events/dead-letters.contract.js';
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
-/** The event's count covers all items. */
+/** Maximum number of items in an event. The event's count also covers omitted items. */
 const ITEMS_MAX = 100;
 const EXAMPLES_MAX = 10;
 

@@ -22,19 +22,19 @@ export interface Signal {
   type: SystemEventType;
   /** Id of the affected resource. Signals with the same subject are reported together. */
   subject: Id;
-  /** In API form: small, and without secrets. */
+  /** Details in the format of the API. They must be small and contain no secrets. */
   details: Record<string, unknown>;
-  /** Defaults to 1. */
+  /** Number of occurrences. Defaults to 1. */
   count?: number;
 }
 
-/** `type`, `timestamp` and `data` are sent over the wire. */
+/** A system event. Only `type`, `timestamp` and `data` are sent to the destination. */
 export interface SystemEvent {
-  /** Set even if no destination receives the event. */
+  /** Id of the event, set even if no destination receives it. */
   id: Id;
   environmentId: number;
   type: SystemEventType;
-  /** RFC 3339. */
+  /** Time in RFC 3339 format. */
   timestamp: string;
   data: SystemEventData;
 }
@@ -45,7 +45,7 @@ export interface SystemEventData {
   first_at: string;
   last_at: string;
   items: (Record<string, unknown> & { count: number })[];
-  /** `count` covers all subjects, `items` only some. */
+  /** True if `items` covers only some subjects. `count` always covers all of them. */
   items_truncated: boolean;
 }
 
@@ -53,7 +53,7 @@ export type SystemEventListener = (event: SystemEvent) => Promise<void>;
 
 /** System events: contexts report signals here, and extensions subscribe to them. */
 export abstract class SystemEvents {
-  /** In the caller's transaction. Reported if and only if that transaction commits. */
+  /** Records a signal in the caller's transaction. The signal is reported if and only if that commits. */
   abstract note(signal: Signal): Promise<void>;
 
   /**

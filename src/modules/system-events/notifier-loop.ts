@@ -7,7 +7,7 @@ import { WaitingSignals } from './waiting-signals.js';
 
 const REST_MS = 1_000;
 
-/** Runs in every process that delivers. */
+/** Background job that sends system events. Runs in every process that delivers. */
 @Injectable()
 export class NotifierLoop {
   constructor(

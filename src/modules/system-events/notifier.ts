@@ -11,13 +11,13 @@ const LISTENER_TRIES = 10;
 const PAUSE_MS_FIRST = 1_000;
 const PAUSE_MS_MAX = 60_000;
 
-/** Error of a listener. Unlike Posthorn's own errors, it may be permanent. */
+/** Error of an extension's listener. Unlike Posthorn's own errors, it may be permanent. */
 class ListenerFailed extends Error {}
 
 /**
  * Marks signals as a batch with the id of its event, accepts the event, calls the listeners, and deletes the signals.
- * After a crash, the remaining steps are repeated. The event is accepted only once because its id already exists.
- * Listeners may be called twice.
+ * After a crash, the remaining steps are repeated. The event is accepted only once, because the repetition finds its
+ * id. Listeners may be called twice.
  */
 @Injectable()
 export class Notifier {
@@ -57,7 +57,7 @@ export class Notifier {
   private async deliver(batch: Batch): Promise<void> {
     const { environmentId, type, destinationId } = batch;
     if (destinationId === null) return;
-    // A problem of the system destination would be sent to that destination, fail there, and cause the next event.
+    // Leaves out the system destination: an event about its failure would be sent to it, fail, and cause another.
     const event = await this.composing.compose(batch, destinationId);
     if (event) await this.destination.accept(event, destinationId, batch.expiresOnDay);
     else
@@ -76,7 +76,7 @@ export class Notifier {
       throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
   }
 
-  /** Gives up so that a broken listener does not block the following events of its type. */
+  /** Gives up after too many failures, so that a broken listener does not block the next events of its type. */
   private async givesUp(batch: Batch, error: Error): Promise<boolean> {
     const event = `${batch.type} ${showId('evt', batch.id)}`;
     if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {

@@ -11,7 +11,7 @@ const INSERT: Statement = {
     values ($1, $2, $3, $4::jsonb, $5, clock_timestamp(), clock_timestamp())`,
 };
 
-/** Signals with only a subject and no details yet, by system_signals_unknown_idx. */
+/** Selects signals that have a subject but no details yet. Uses system_signals_unknown_idx. */
 const UNKNOWN: Statement = {
   name: 'system_signals_unknown',
   text: `
@@ -20,7 +20,7 @@ const UNKNOWN: Statement = {
     group by environment_id`,
 };
 
-/** system_signals_unknown_idx. Has no effect if another process added the details first, because they are the same. */
+/** Adds details. No effect if another process added the same ones first. Uses system_signals_unknown_idx. */
 const DESCRIBE: Statement = {
   name: 'system_signals_describe',
   text: `
@@ -36,8 +36,8 @@ const DROP: Statement = {
 };
 
 /**
- * Merges waiting signals of one subject, by system_signals_waiting_idx, so the table has few rows per subject however
- * long sending takes. A single statement, so that no count is lost or doubled if a process is killed.
+ * Merges waiting signals of one subject, by system_signals_waiting_idx. The table therefore has few rows per subject
+ * however long sending takes. A single statement, so that no count is lost or doubled if a process is killed.
  */
 const FOLD: Statement = {
   name: 'system_signals_fold',

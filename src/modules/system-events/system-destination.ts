@@ -21,14 +21,14 @@ export class SystemDestination {
     destinations.attach((environmentId, id) => this.exists(environmentId, id));
   }
 
-  /** A destination that was deleted after it was set counts as none. */
+  /** Chooses the destination of an event. A destination that has been deleted since is treated as not set. */
   async aim(environmentId: number, eventId: Id): Promise<Pick<Batch, 'destinationId' | 'expiresOnDay'>> {
     const { systemDestinationId: id } = await this.environments.get(environmentId);
     const destinationId = id !== null && (await this.exists(environmentId, id)) ? id : null;
     return { destinationId, expiresOnDay: await this.retention.expiresOnDay(environmentId, eventId) };
   }
 
-  /** Accepts the event once, even if it is called repeatedly. */
+  /** Accepts the event only once, even if this method is called repeatedly. */
   async accept(
     { id, environmentId, type, timestamp, data }: SystemEvent,
     targetId: Id,
@@ -63,7 +63,7 @@ export class SystemDestination {
     try {
       return (await this.targets.ofListed(environmentId, id)) !== null;
     } catch {
-      // Loading throws if a secret for its headers is missing, so the destination exists.
+      // An error here means that a secret for the destination's headers is missing, so the destination exists.
       return true;
     }
   }

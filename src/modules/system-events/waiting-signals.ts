@@ -15,8 +15,8 @@ export class WaitingSignals {
   }
 
   /**
-   * The job that folds metrics records dead letters with only an id. Those of inbound endpoints are dropped, because
-   * the targets of their routes are already reported.
+   * Adds details to dead letters, which the job that folds metrics records with only an id. Drops those of inbound
+   * endpoints, because the targets of their routes are already reported.
    */
   private async describe(): Promise<void> {
     for (const { environmentId, subjects } of await this.store.unknown()) {
