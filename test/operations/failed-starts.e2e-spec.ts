@@ -180,7 +180,7 @@ describe('a failing start', () => {
     [
       'METRICS_TOKEN has a line break in it',
       () => ({ METRICS_TOKEN: `${PASSWORD}\r\n${PASSWORD}` }),
-      /^METRICS_TOKEN has a line break/,
+      /^METRICS_TOKEN contains a line break/,
     ],
     [
       'Redis is away',

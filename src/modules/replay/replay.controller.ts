@@ -13,7 +13,7 @@ const REDRIVES =
   'letters and are counted as `skipped`. 409 if there are no others. With an `Idempotency-Key` all are sent in one transaction.';
 
 /** Sends events again. */
-@Section('Replay', 'Sends events again.')
+@Section('Replay', 'Sends stored events and dead letters again.')
 @Controller('v1')
 export class ReplayController {
   constructor(

@@ -11,7 +11,7 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'list_replay_jobs',
       title: 'List replay jobs',
-      description: 'Replay jobs with state and progress.',
+      description: 'Lists the replay jobs with their state and progress.',
       input: z.object({
         endpoint: z.string().max(64).optional().describe('`ep_…`.'),
         state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How it stands.'),
