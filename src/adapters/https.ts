@@ -22,7 +22,7 @@ import { Probe } from './probe.js';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Signed POSTs to an HTTPS URL (Standard Webhooks 1.0.0). */
+/** Sends signed POST requests to an HTTPS URL (Standard Webhooks 1.0.0). */
 @Adapter()
 export class HttpsAdapter extends DestinationAdapter {
   override readonly type = 'https';
@@ -112,7 +112,7 @@ export class HttpsAdapter extends DestinationAdapter {
 
 export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
 
-/** Message headers override the destination's. Posthorn's override both: verified headers can't be forged. */
+/** Precedence: Posthorn's headers, then the message's, then the destination's. Verified headers can't be forged. */
 export function headersOf(outgoing: Signable, target: HeaderSources): Record<string, string> {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);

@@ -78,7 +78,7 @@ export class MirrorAdapter extends DestinationAdapter {
     return this.prober.run(url ?? '');
   }
 
-  /** An event that was not received has no request to mirror. Its payload is posted as JSON. */
+  /** A sent event has no received request to mirror, so its payload is posted as JSON. */
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
     if (target.url === null)
       return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
@@ -97,7 +97,7 @@ export class MirrorAdapter extends DestinationAdapter {
     });
     if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
-    // The received body is not copied here. It is stored with the request and erased there.
+    // `sent` omits the received body, which is stored with the request and erased there.
     const sent = { method: request?.method ?? 'POST', url: target.url, headers: target.headers };
     if (answer.kind === 'error')
       return {
@@ -126,7 +126,7 @@ export function mirroredUrl(target: URL, { path, query }: Pick<MirroredRequest, 
   return url;
 }
 
-/** Drops the headers of the request's connection. The destination's own headers override the others. */
+/** Drops connection-specific headers. The destination's own headers override the received ones. */
 export function mirroredHeaders(
   { headers }: Pick<MirroredRequest, 'headers'>,
   { replayed, traceparent }: Pick<Outgoing, 'replayed' | 'traceparent'>,

@@ -7,7 +7,7 @@ import type { ProbeReport } from '#modules/destinations/contract.js';
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 1024;
 
-/** Checks whether a URL responds. Any status counts. */
+/** Checks whether a URL responds, with any status. */
 @Injectable()
 export class Probe {
   constructor(

@@ -19,7 +19,7 @@ import { queueSettings, settingsFaults } from './sqs/settings.js';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Sends messages to an Amazon SQS queue, or to a compatible server. A URL has no meaning here and is ignored. */
+/** Sends messages to an Amazon SQS queue, or to a compatible server. Ignores the destination's URL. */
 @Adapter()
 export class SqsAdapter extends DestinationAdapter {
   override readonly type = 'sqs';

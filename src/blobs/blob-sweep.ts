@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const TURN_MS_MAX = 10_000;
 const AGAIN_MS = 1_000;
 
-/** Blobs in a directory or a bucket only. In PostgreSQL they are dropped with the partitions of their day. */
+/** Sweeps blobs in a directory or bucket. PostgreSQL blobs are dropped with the partitions of their expiry day. */
 @Injectable()
 export class BlobSweep {
   constructor(
@@ -23,7 +23,7 @@ export class BlobSweep {
   async sweep(): Promise<LoopDelay> {
     const [nowMs, fromMs] = [this.clock.nowMs(), this.clock.monotonicMs()];
     const mayGoOn = (): boolean => this.clock.monotonicMs() - fromMs < TURN_MS_MAX;
-    // One day after the ledger expires deliveries, which may read their blobs until then.
+    // Sweeps one day after the ledger expires deliveries, which may read their blobs until then.
     const today = Math.floor(nowMs / DAY_MS) - 1;
     const { isMore } = await (this.store instanceof S3Blobs
       ? this.store.sweep(today, mayGoOn)

@@ -20,8 +20,8 @@ export interface Swept {
 }
 
 /**
- * Stores bytes too large for a row: raw messages and attachments. A blob is written once and never changed. One without
- * a reference (after a crash between the two writes) is swept when its day expires.
+ * Stores bytes too large for a row: raw messages and attachments. A blob is written once and never changed. A crash
+ * between writing a blob and its reference leaves an orphan, which is swept when its day expires.
  */
 export abstract class BlobStore {
   /** Resolves once the bytes are durable. Throws 503, and stores nothing, while the storage is unavailable. */

@@ -8,7 +8,7 @@ import { type BlobKey, BlobStore, type Swept } from './contract.js';
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DAY = /^\d{1,7}$/;
-/** No write takes this long. Files in `tmp` that are older were left by a crash. */
+/** Age from which a file in `tmp` counts as left by a crash. No write takes this long. */
 const ABANDONED_MS = DAY_MS;
 
 /**
@@ -150,7 +150,7 @@ async function sync(directory: string): Promise<void> {
   }
 }
 
-/** Never holds all names in memory. Yields nothing if the directory does not exist. */
+/** Yields the names in a directory without holding all of them in memory. Yields nothing if it does not exist. */
 async function* entriesOf(directory: string): AsyncGenerator<string> {
   const opened = await opendir(directory).catch(nullWhenMissing);
   if (opened !== null) for await (const { name } of opened) yield name;

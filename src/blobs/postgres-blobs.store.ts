@@ -5,7 +5,7 @@ import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/database/pg-
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 
-/** 1 MB per statement. A process holds several copies of this amount besides the blob itself. */
+/** Number of chunks per statement: 1 MB. A process holds several copies of it besides the blob itself. */
 const CHUNKS_PER_WRITE = 4;
 const CHUNKS_PER_READ = 4;
 const FIRST_CHUNKS_MAX = 16;
@@ -153,7 +153,7 @@ export class PostgresBlobs extends BlobStore {
     return keys.map((_, place) => found.get(place) ?? null);
   }
 
-  /** Yields the chunks from `offset` on. `first` holds the rows from there that were already read. */
+  /** Yields the chunks from `offset` on. `first` holds rows that were already read, starting at `offset`. */
   private async *chunks(
     environmentId: number,
     id: string,
@@ -177,7 +177,7 @@ export class PostgresBlobs extends BlobStore {
   }
 }
 
-/** Pieces have `slabBytes`; the last may be shorter. An empty source yields one empty piece. */
+/** Yields pieces of `slabBytes`. The last may be shorter. An empty source yields one empty piece. */
 async function* slabs(source: AsyncIterable<Buffer>, slabBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let heldBytes = 0;

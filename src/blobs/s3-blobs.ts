@@ -200,7 +200,7 @@ function nullWhenMissing(error: unknown): null {
   throw error;
 }
 
-/** Null if the server does not support the call. Wrong buckets and credentials also fail the next call. */
+/** Returns null if the server does not support the call. A wrong bucket or credentials also fail the next call. */
 function nullWhenUnknown(error: unknown): null {
   const { $metadata, $response } = error as Error & {
     $metadata?: { httpStatusCode?: number };

@@ -175,7 +175,7 @@ const POOLED_DEADLINE_MS = 35_000;
 
 export interface SourceOptions {
   isPooled?: boolean;
-  /** For migrations: statements have no time limit. */
+  /** Disables the statement timeout, for migrations. */
   isPatient?: boolean;
 }
 

@@ -16,7 +16,7 @@ export class ExtensionFailed extends Error {
   }
 }
 
-/** The given error, or `ExtensionFailed` by files in the stack, then by class names in the message. */
+/** Returns the error, or `ExtensionFailed` if the stack or a class name in the message points to an extension. */
 export function blamed(error: unknown, extensions: readonly LoadedExtension[], role: Role): unknown {
   if (error instanceof ExtensionFailed || error instanceof ConfigError || !(error instanceof Error)) return error;
   // Errors of migrations already contain the extension's name.
@@ -31,8 +31,8 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
 }
 
 /**
- * Names the extension whose hook rejects: a remote server's error has no file of it in its stack. Call this after the
- * application was created and before it starts.
+ * Names the extension whose hook rejects, because the stack of a remote server's error has none of its files. Call this
+ * after the application was created and before it starts.
  */
 export function watchHooks(
   app: Pick<INestApplication, 'get'>,
@@ -127,7 +127,7 @@ interface Parts {
   controllers: unknown[];
 }
 
-/** Dynamic modules that the extension configures, such as `BullModule`, are not its own. */
+/** Excludes dynamic modules that the extension only configures, such as `BullModule`. */
 function partsOf(root: DynamicModule, parts: Parts = { modules: [], providers: [], controllers: [] }): Parts {
   if (parts.modules.includes(root.module)) return parts;
   const given = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [

@@ -9,7 +9,7 @@ import { packageOf, secondCopy } from './framework-copies.js';
 
 export interface LoadedExtension extends Required<ExtensionDeclaration> {
   specifier: string;
-  /** Directory of its code, with every link resolved and a trailing slash. Null if the extension is not a file. */
+  /** Directory of the extension's code, with links resolved and a trailing slash. Null if it is not a file. */
   directory: string | null;
   /** @throws Error with one line that names the extension. */
   imported: (role: Role) => Type | DynamicModule;
@@ -73,7 +73,7 @@ function urlOf(name: string): string {
   return /^\.{0,2}\//.test(name) ? pathToFileURL(path.resolve(name)).href : import.meta.resolve(name);
 }
 
-/** The folder of its package, or of the file if that package is Posthorn itself. */
+/** Returns the extension's package folder, or its file's folder if that package is Posthorn itself. */
 function directoryOf(name: string): string | null {
   const url = urlOf(name);
   if (!url.startsWith('file:')) return null;

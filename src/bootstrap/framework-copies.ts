@@ -22,7 +22,7 @@ const SHARED = [
 export interface SecondCopy {
   name: string;
   directory: string;
-  /** The extension's dependency that would load the copy. Null for the extension itself. */
+  /** Dependency that would load the copy. Null if the extension itself would load it. */
   by: string | null;
 }
 
@@ -91,7 +91,7 @@ export function packageOf(file: string): string {
     : packageOf(directory);
 }
 
-/** Resolves from a file, with every link resolved. Null if the package is not found. */
+/** Returns a package's directory as resolved from a file, with every link resolved. Null if it is not found. */
 function directoryOf(name: string, fromFile: string): string | null {
   const folders = createRequire(fromFile).resolve.paths(name) ?? [];
   // Only CommonJS searches folders other than the node_modules folders above the file.

@@ -13,7 +13,7 @@ export async function connect(source: DataSource, onWait: () => void = () => und
 }
 
 /**
- * Begins a new epoch if the database is on another PostgreSQL cluster or timeline than before: transaction ids are only
+ * Begins a new epoch if the database has moved to another PostgreSQL cluster or timeline: transaction ids are only
  * comparable within one. Pulled items then keep ascending. The lock waits for transactions that still write items of
  * the old epoch, because readers treat each of those as committed.
  */
@@ -42,7 +42,7 @@ async function checkVersion(runner: QueryRunner): Promise<void> {
 
 type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
 
-/** Posthorn's tables first, then those of extensions. An advisory lock serializes concurrent starts. */
+/** Migrates Posthorn's tables, then those of extensions. An advisory lock serializes concurrent starts. */
 export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
   // Starts over if the server goes away in between, because each migration is one transaction.
   await retryUntilAvailable(() => runInLine(source, extensions));
@@ -63,7 +63,7 @@ async function runInLine(source: DataSource, extensions: readonly ExtensionTable
   }
 }
 
-/** Recorded in `<name>_migrations`. Without the extension, that table is not read and its tables stay unchanged. */
+/** Records migrations in `<name>_migrations`. Without the extension it is not read and the tables stay unchanged. */
 async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
   if (migrations.length === 0) return;
   const own = new DataSource({

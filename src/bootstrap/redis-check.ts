@@ -3,13 +3,12 @@ import { type Config, ConfigError } from '#kernel/config/config.js';
 
 const DIAL_MS_MAX = 5_000;
 const REST_MS = 1_000;
-/** Equals the time that a start waits for PostgreSQL. */
+/** Maximum wait for Redis, equal to the wait for PostgreSQL at start. */
 const WAIT_MS_MAX = 30_000;
 
 /**
- * Waits up to 30 seconds; `onWait` is called once. A running service works without Redis, but a wrong address must be
- * reported at the start.
- * @throws ConfigError with one sentence for the operator.
+ * Waits up to 30 seconds for Redis; `onWait` is called once. A running service works without Redis, but a wrong address
+ * must be reported at the start. @throws ConfigError with one sentence for the operator.
  */
 export async function reachRedis({ redisUrl }: Config, onWait: () => void): Promise<void> {
   if (redisUrl === null) return;

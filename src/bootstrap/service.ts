@@ -132,7 +132,7 @@ async function firstStart(app: NestFastifyApplication): Promise<void> {
 
 const CONNECTIONS = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as room`;
 
-/** Only warns: pool sizes are maximums, and other clients are unknown. Does not apply behind a pooler. */
+/** Warns about too few connections, except behind a pooler. Pool sizes are maximums; other clients are unknown. */
 async function warnOfConnections(
   source: ReturnType<typeof dataSource>,
   { isPooled, databasePoolSize }: Config,

@@ -11,7 +11,7 @@ export interface Service {
   abandon?(): void;
 }
 
-/** After Ctrl-C npm forwards the terminal's signal. A second one within this time counts as the same one. */
+/** After Ctrl-C npm forwards the signal again. A second signal within this time counts as the first. */
 const ONE_WISH_MS = 1_000;
 
 /**

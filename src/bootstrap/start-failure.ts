@@ -96,7 +96,7 @@ const LISTEN_FAULTS: Readonly<Record<string, (variable: string, port: number, ho
 
 const FILE_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENOSPC', 'EDQUOT', 'EEXIST']);
 
-/** One line that names what to change, without secrets. `config` is null if environment variables are invalid. */
+/** Returns a line that says what to change, without secrets. `config` is null if the environment is invalid. */
 export function startFailure(error: unknown, config: Config | null): string {
   const told = toldBy(error);
   const sentence =

@@ -179,7 +179,7 @@ export class AgentServer {
     return within;
   }
 
-  /** `isRepeatable`: it may be sent again although it may already have arrived. */
+  /** `isRepeatable`: the message may be sent again although it may already have arrived. */
   private async exchange(message: Message, signal: AbortSignal, isRepeatable: boolean): Promise<Message[]> {
     const untilMs = performance.now() + AWAY_MS_MAX;
     for (let waitMs = BACKOFF_MS_FIRST; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
@@ -254,7 +254,7 @@ class Away extends Error {
   }
 }
 
-/** Accepts any status. Returns none, without reading the body, if the response is something else. */
+/** Returns the JSON-RPC messages, whatever the status; none for other content. The body stays readable. */
 async function messagesOf(response: Response): Promise<Message[]> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.clone().text();

@@ -28,7 +28,7 @@ const TIMEOUT_MS = 30_000;
 /** Placeholder that the API returns for an authentication header if the key has scope read. */
 export const HIDDEN = '(hidden)';
 
-/** Keeps the method, the path below the endpoint's own, the query, the header order, and the body byte for byte. */
+/** Forwards the method, the path below the endpoint's path, the query, the header order, and the exact body. */
 export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): Promise<LocalAnswer> {
   const body = Buffer.from(received.body, received.body_encoding === 'base64' ? 'base64' : 'utf8');
   const headers = ['host', to.host];

@@ -2,9 +2,9 @@
 export interface TunnelPlace {
   /** All messages up to this id have been processed. */
   last_event_id: string;
-  /** Requests after it that were being forwarded. It is unknown whether they arrived. */
+  /** Requests after `last_event_id` that were being forwarded. Whether they arrived is unknown. */
   under_way: string[];
-  /** Requests after it that have been forwarded. */
+  /** Requests after `last_event_id` that have been forwarded. */
   done: string[];
 }
 

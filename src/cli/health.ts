@@ -25,7 +25,7 @@ export function lateness(parts: Readonly<Record<string, unknown>> | undefined): 
   return oldestMs < VERY_LATE_MS ? warning(message) : failed(message);
 }
 
-/** BASE_URL and PLATFORM_DOMAIN. */
+/** Returns the service's BASE_URL and PLATFORM_DOMAIN. */
 export async function namesOf(client: PosthornClient): Promise<{ domain: string; baseUrl: string }> {
   const [{ platform_domain: domain }, { issuer: baseUrl }] = await Promise.all([
     client.get('/v1/ingest-domains'),

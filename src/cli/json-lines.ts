@@ -3,7 +3,7 @@ export class TooLong {}
 
 const NEWLINE = 0x0a;
 
-/** Splits UTF-8 lines and skips empty ones. One longer than `bytesMax` becomes `TooLong`, never held in memory. */
+/** Splits UTF-8 lines and skips empty ones. A line over `bytesMax` becomes `TooLong` and is not held in memory. */
 export async function* jsonLines(
   input: AsyncIterable<Buffer>,
   bytesMax: number,

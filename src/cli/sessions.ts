@@ -12,7 +12,7 @@ export interface Session {
   is_granted: boolean;
   /** Only this OAuth client may revoke the key. Absent for the built-in client of the command line. */
   client_id?: string;
-  /** Absent if the service did not report it. */
+  /** Absent if the service did not report an expiry. */
   expires_at?: string;
 }
 

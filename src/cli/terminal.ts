@@ -17,7 +17,7 @@ export class Painted {
   }
 }
 
-/** As in ``line`${id} ${terminal.paint('red', status)}` ``: values not `Painted` lose their control characters. */
+/** Values that are not `Painted` lose their control characters: ``line`${id} ${terminal.paint('red', status)}` ``. */
 export function line(texts: TemplateStringsArray, ...values: readonly unknown[]): Painted {
   return new Painted(texts.map((text, i) => text + (i < values.length ? shown(values[i]) : '')).join(''));
 }

@@ -241,7 +241,7 @@ export class Tunnel {
     this.write();
   }
 
-  /** Null if the request no longer exists. Waits, instead of skipping it, while the service is unavailable. */
+  /** Returns null if the request no longer exists. Waits while the service is unavailable, to skip no request. */
   private async fetch(eventId: string, endpoint: string, signal: AbortSignal): Promise<RawRequest | null> {
     return this.whileAway(async () => {
       const id = this.endpointId ?? (await this.idOf(endpoint));

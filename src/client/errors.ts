@@ -44,7 +44,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Code of errors detected by this client: the response does not come from Posthorn. */
 export const UNEXPECTED_ANSWER = 'unexpected_answer';
 
-/** Redirects are never followed: the API has none, and the key would be sent along. Null for other responses. */
+/** Returns an error for a redirect, else null. The API has no redirects, and following one would send the key. */
 export function redirectOf(asked: string, response: Response): PosthornError | null {
   // Some runtimes hide redirects behind status 0.
   if (!REDIRECTS.has(response.status) && response.type !== 'opaqueredirect') return null;
@@ -53,7 +53,7 @@ export function redirectOf(asked: string, response: Response): PosthornError | n
   return unexpected(asked, response, `with a redirect${leadsTo}, which is not followed`);
 }
 
-/** For a success that the API would not return, as of a proxy, a captive portal or another service. */
+/** Returns the error for a success that is not from the API but from a proxy, captive portal or other service. */
 export function unexpected(asked: string, { status, headers }: Response, how: string): PosthornError {
   return new PosthornError(
     status,

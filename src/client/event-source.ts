@@ -7,7 +7,7 @@ export interface ServerSentEvent {
 
 /**
  * Parses server-sent events (HTML standard, section 9.2.6). Lines end with CR, LF or both; a colon begins a comment. An
- * empty line dispatches the event before it; an event without one is dropped.
+ * empty line dispatches the event before it. An event without a following empty line is dropped.
  */
 export class EventSourceParser {
   private rest = '';

@@ -16,9 +16,9 @@ export interface Tries {
 
 const BACKOFF_MS_FIRST = 500;
 const BACKOFF_MS_MAX = 8_000;
-/** If the service asks for a longer wait, the error is thrown instead of waiting. */
+/** Maximum wait that the service may ask for. If it asks for more, the error is thrown immediately. */
 const RETRY_AFTER_SECONDS_MAX = 60;
-/** With these statuses the service says that the request had no effect, or that it is safe to repeat. */
+/** Statuses that mean that the request had no effect or is safe to repeat. */
 const AGAIN: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 export const DEFAULT_TRIES: Tries = {

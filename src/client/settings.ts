@@ -1,4 +1,4 @@
-/** Rejects an invalid key here, without its value: errors of `fetch` quote an invalid header, which has the key. */
+/** Rejects an invalid key without repeating it. `fetch` would quote the header, and so the key, in its error. */
 export function usableApiKey(given: unknown): string {
   if (typeof given !== 'string' || given.trim() === '') throw new TypeError('apiKey is missing.');
   const key = given.trim();

@@ -76,7 +76,7 @@ const BACKOFF_MS_MAX = 15_000;
 
 /**
  * Streams events until the signal is aborted. Each connection continues where the previous one ended. Throws
- * `PosthornError` if a new one cannot help: an invalid key or request, or a first response that is not a stream.
+ * `PosthornError` if a new connection cannot help: an invalid key or request, or a first response that is not a stream.
  */
 export async function* streamEvents(
   connection: StreamConnection,
@@ -114,7 +114,7 @@ export async function* streamEvents(
   }
 }
 
-/** An unexpected response, as of a captive portal, is an outage after the first stream; before it, a wrong URL. */
+/** After the first stream, an unexpected response (captive portal) is an outage. Before it, the URL is wrong. */
 function mayPass({ status, type }: PosthornError, hasListened: boolean): boolean {
   return status >= 500 || status === 429 || (type === UNEXPECTED_ANSWER && hasListened);
 }

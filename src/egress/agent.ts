@@ -9,9 +9,9 @@ import { type RequestHead, requestHead } from './request-head.js';
 export type { EgressAnswer, EgressRequest } from './exchange.js';
 
 export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'resolve' | 'ca'> {
-  /** Further exchanges wait in order of arrival; fairness among tenants is decided before this. Default: 2048. */
+  /** Exchanges above this limit wait in order of arrival. Fairness among tenants is decided earlier. Default: 2048. */
   maxConnectionsPerOrigin?: number;
-  /** Above it the origin idle longest is closed. Origins in use are never closed. Default: 1000. */
+  /** Above this number, the origin that was idle longest is closed. Origins in use are never closed. Default: 1000. */
   maxOrigins?: number;
   /** Time that an idle connection is kept, in milliseconds. An origin without connections is removed. Default: 15 s. */
   idleOriginMs?: number;
@@ -100,7 +100,7 @@ export class EgressAgent {
     return pool;
   }
 
-  /** If all origins are in use, exceeds the maximum. Exchanges in flight are limited elsewhere. */
+  /** Exceeds the maximum if all origins are in use. The number of exchanges in flight is limited elsewhere. */
   private evict(): void {
     let oldest: OriginPool | null = null;
     for (const pool of this.pools.values()) {

@@ -56,7 +56,7 @@ export class AnswerReader {
     this.isOfHead = isOfHead;
   }
 
-  /** True once complete. Extra bytes belong to no request and forbid reusing the connection. Throws `BadAnswer`. */
+  /** Returns true once the response is complete. Extra bytes forbid reusing the connection. Throws `BadAnswer`. */
   read(chunk: Buffer, sink: AnswerSink): boolean {
     let bytes: Buffer | null = this.held === null ? chunk : this.appended(this.held, chunk);
     this.searched = this.held?.length ?? 0;
@@ -124,9 +124,7 @@ export class AnswerReader {
     else this.frameBody(headers, isHttp11);
   }
 
-  /**
-   * For responses without a body (RFC 9112, section 6.3). If headers announce one, the server may send it: no reuse.
-   */
+  /** Handles bodiless responses (RFC 9112, section 6.3). Forbids reuse if headers announce a body: it may follow. */
   private skipBody({ 'content-length': length, 'transfer-encoding': coding }: Record<string, string>): void {
     if (coding !== undefined || (length !== undefined && length !== '0')) this.isPersistent = false;
     this.stage = 'complete';
@@ -182,7 +180,7 @@ export class AnswerReader {
     return bytes.subarray(LINE_END.length);
   }
 
-  /** Ignores trailers (RFC 9110, section 6.5.1). Clients may use those about framing: then no reuse. */
+  /** Ignores trailers (RFC 9110, section 6.5.1). Framing trailers forbid reuse, because other clients may use them. */
   private trailers(bytes: Buffer): Buffer | null {
     const isEmpty = bytes[0] === CR && (bytes.length === 1 || bytes[1] === LF);
     const end = isEmpty ? bytes.indexOf(LINE_END) : bytes.indexOf(HEAD_END, this.searchedBut(HEAD_END.length));
@@ -256,7 +254,7 @@ function lengthOf(value: string): string {
   return first;
 }
 
-/** In lower case. Uses `trim`: a regular expression takes quadratic time for 64 KB of blanks. */
+/** Returns list elements in lower case. Uses `trim`: a regular expression is quadratic for 64 KB of blanks. */
 const elementsOf = (value: string): string[] =>
   value
     .toLowerCase()

@@ -73,7 +73,7 @@ export function outsideOfLambda<Client extends { middlewareStack: { remove(name:
   return client;
 }
 
-/** Sends through `agent`, and so through the policy. A response longer than the limit counts as a failure. */
+/** Sends through `agent`, which applies the egress policy. A response over the limit counts as a failure. */
 function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBytesMax }: SdkLimits): RequestHandler {
   return {
     handle: async (request, options) => {

@@ -8,7 +8,7 @@ export interface Carried extends AnswerSink {
   readonly method: string;
   readonly head: RequestHead;
   readonly body: string | Buffer | null;
-  /** Called when open, before anything is sent. Returns null to send the request, or the reason not to. */
+  /** Called when the connection is open. Returns null to send the request, or the reason not to send it. */
   begins(): Error | null;
   /** Called when bytes arrive, even if they never become a status line. */
   onBytes(): void;
@@ -35,12 +35,12 @@ function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): s
 const LOST = new ConnectionLost('The receiver closed the connection.');
 
 /**
- * Carries one request at a time. Opens its socket on demand and reopens it after a close. An own implementation because
- * every delivery pays this cost: a request is one write, a response one parse, without a timer or a promise.
+ * Carries one request at a time. Opens its socket on demand and reopens it after a close. Not a library, because every
+ * delivery pays this cost: a request is one write, a response one parse, without a timer or a promise.
  */
 export class Connection {
   served = 0;
-  /** Monotonic clock, in milliseconds. */
+  /** Time of opening on the monotonic clock, in milliseconds. */
   openedAt = 0;
   idleAt = 0;
   isRetired = false;
@@ -60,7 +60,7 @@ export class Connection {
     return this.reader.keepAliveMs;
   }
 
-  /** One request at a time. Reports failures asynchronously, never within the call. */
+  /** Begins a request; only one at a time. Reports failures asynchronously, never within the call. */
   begin(carried: Carried): void {
     this.carried = carried;
     if (this.ended !== null) this.failLater(this.ended);

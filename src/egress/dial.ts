@@ -38,7 +38,7 @@ export type Connect = (
   opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ) => void;
 
-/** Connects only to allowed addresses, to the very one that was checked: DNS rebinding gets no second resolution. */
+/** Connects only to the addresses that were checked: without a second resolution, DNS rebinding has no effect. */
 export function createConnector(options: ConnectorOptions): Connect {
   const sessions = new Map<string, Buffer>();
   return (origin, opened) => {
@@ -58,7 +58,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       else opened(error, null);
     };
     socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true);
-    // Always responds, because the waiting exchange holds one of the origin's connection slots.
+    // Always reports a result, because the waiting exchange holds one of the origin's connection slots.
     socket
       .once(isSecure ? 'secureConnect' : 'connect', () => answer(null))
       .on('error', answer)

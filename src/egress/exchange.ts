@@ -17,7 +17,7 @@ export interface EgressRequest {
   /** A longer body is truncated here and its connection closed. */
   bodyBytesMax: number;
   signal?: AbortSignal;
-  /** Called when connected, before sending. False ends the exchange unsent: permission may expire in the wait. */
+  /** Called when connected, before sending. Returns false to send nothing: permission may have expired meanwhile. */
   mayBegin?: () => boolean;
 }
 

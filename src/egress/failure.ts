@@ -6,7 +6,7 @@ export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked'
 
 /** Thrown when Posthorn itself ends an exchange: at the deadline, on the caller's signal, or at shutdown. */
 export class ExchangeEnded extends Error {
-  /** No stack trace: created for every receiver that hangs, read by nothing, costing more than the rest. */
+  /** No stack trace: nothing reads it, and for every receiver that hangs it would cost more than the rest. */
   override stack = undefined;
 
   constructor(

@@ -4,7 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { ownListeners } from './own-listeners.js';
 
-/** Network interfaces change, but querying the system for every connection would cost more than the connection. */
+/** Minimum time between two queries of the network interfaces, which cost more than opening a connection. */
 const REFRESH_MS = 10_000;
 
 @Injectable()

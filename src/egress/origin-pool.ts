@@ -23,7 +23,7 @@ export interface OriginPoolOptions {
  * connects fail. A retry uses a new connection instead of another stale one.
  */
 export class OriginPool {
-  /** Monotonic clock, in milliseconds. */
+  /** Time of the last use on the monotonic clock, in milliseconds. */
   usedAt = 0;
   private readonly free: Connection[] = [];
   private readonly all = new Set<Connection>();
@@ -134,6 +134,6 @@ export class OriginPool {
   }
 }
 
-/** A busy connection never becomes idle. Limits how long a receiver that moved is called at its old address. */
+/** Maximum age, since a busy connection never becomes idle. Limits calls to a moved receiver's old address. */
 const CONNECTION_AGE_MAX_MS = 60_000;
 const RETIRED = new ExchangeEnded('connection', 'The connection is retired.');

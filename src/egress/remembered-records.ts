@@ -2,15 +2,15 @@ import { type FoundRecords, type MxRecord, NameRecords } from './name-records.js
 
 export interface RememberedRecordsOptions {
   entriesMax: number;
-  /** Monotonic clock, in milliseconds. */
+  /** Returns the time on a monotonic clock, in milliseconds. */
   nowMs: () => number;
 }
 
-/** The TTL is not available here; most are longer. Owners have to wait for their zone's TTL anyway. */
+/** Cache time of found records, whose TTL is unknown here. Most TTLs are longer, and owners wait for them anyway. */
 const FOUND_MS = 30_000;
-/** Short, so that a record published just after a query becomes visible soon. */
+/** Cache time of missing records. Short, so that a record published just after a query is soon visible. */
 const NONE_MS = 5_000;
-/** An unresponsive name server costs at most one wait per name in this time. */
+/** Cache time of failed queries: an unresponsive name server costs at most one wait per name in this time. */
 const SILENT_MS = 5_000;
 /** Longer results are not cached. Together with the maximum number of entries this limits the memory of the cache. */
 const KEPT_CHARACTERS_MAX = 4_096;
@@ -24,7 +24,7 @@ interface Entry {
 
 /**
  * Caches results for 30 seconds, because a flood of mail repeats the same few names. Use only where results may be that
- * old. Pending queries are shared within one share, results by all.
+ * old. Callers with the same `share` share pending queries. All callers share results.
  */
 export class RememberedRecords extends NameRecords {
   private readonly entries = new Map<string, Entry>();

@@ -28,12 +28,12 @@ const WELL_KNOWN = new Set([
   'webhook-signature',
   'traceparent',
 ]);
-/** Always with a content-length. Other methods get none for an empty body (RFC 9110, section 8.6). */
+/** Methods that always get a content-length. Others get none for an empty body (RFC 9110, section 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 /**
- * For HTTP/1.1 (RFC 9112, section 3), persistent. Omits the URL's user, password and fragment, and the caller's `host`
- * and `accept-encoding`. Throws `ExchangeEnded` of kind `protocol` that names a header that cannot be sent.
+ * Returns a persistent HTTP/1.1 head (RFC 9112, section 3). Omits the URL's user, password, fragment, the caller's
+ * `host` and `accept-encoding`. Throws `ExchangeEnded` (`protocol`) that names a header that cannot be sent.
  */
 export function requestHead({ method, url, headers, body }: Request): RequestHead {
   if (!TOKEN.test(method))

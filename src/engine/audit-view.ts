@@ -12,7 +12,7 @@ const HEADERS_NAME = /(?:^|_)headers$|[a-z]Headers$/;
 const DEPTH_MAX = 12;
 const BYTES_MAX = 16_384;
 
-/** Masks secrets, and passwords in URLs. A too large resource becomes its identity and `truncated: true`. */
+/** Masks secrets, and passwords in URLs. Reduces an oversized resource to its identity and `truncated: true`. */
 export function auditView(resource: Fields): Fields {
   const masked = maskedValue(resource, 0) as Fields;
   return JSON.stringify(masked).length <= BYTES_MAX ? masked : { ...identityOf(masked), truncated: true };

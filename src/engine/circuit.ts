@@ -8,7 +8,7 @@ export interface Circuit {
   state: 'closed' | 'open' | 'half_open';
   consecutiveFailures: number;
   openedAt: Date | null;
-  /** Open: a probe may be sent from then on. Half open: the prober counts as dead, and another may start. */
+  /** If open: time of the next probe. If half open: time when the prober counts as dead and another may start. */
   probeAt: Date | null;
   probes: number;
 }
@@ -63,7 +63,7 @@ export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {
   return { ...circuit, state: 'half_open', probeAt: later(now, leaseMs) };
 }
 
-/** A throttling target is alive but asks for less traffic, so its backlog must not be drained now. */
+/** Reopens the circuit, also for a throttling target: it is alive, but its backlog must not be drained now. */
 function reopened(circuit: Circuit, consecutiveFailures: number, now: Date): Circuit {
   const delayMs = NEXT_PROBE_DELAYS_MS[circuit.probes] ?? LAST_PROBE_DELAY_MS;
   return { ...circuit, state: 'open', consecutiveFailures, probeAt: later(now, delayMs), probes: circuit.probes + 1 };

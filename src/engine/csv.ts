@@ -1,7 +1,7 @@
 /** First characters that make spreadsheets treat a cell as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** RFC 4180. A cell like a formula gets a leading apostrophe, which spreadsheets do not show. */
+/** Formats a row (RFC 4180). A cell that looks like a formula gets a leading apostrophe, which spreadsheets hide. */
 export function csvLine(cells: readonly (string | number | null)[]): string {
   return `${cells.map(cell).join(',')}\r\n`;
 }

@@ -9,7 +9,7 @@ export function isDecimal(text: string): boolean {
   return whole !== undefined && whole + (fraction ?? '') !== '';
 }
 
-/** Compares to the last digit: 9007199254740993 differs from 9007199254740992. Negative, 0 or positive. */
+/** Returns a negative number, 0 or a positive one. Compares all digits: 9007199254740993 > 9007199254740992. */
 export function compareDecimals(left: string, right: string): number {
   if (left.length <= EXACT_DIGITS && right.length <= EXACT_DIGITS && !hasExponent(left) && !hasExponent(right))
     return Number(left) - Number(right);
@@ -23,7 +23,7 @@ export function compareDecimals(left: string, right: string): number {
 
 const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45];
 
-/** NaN for anything but a short text of digits, with or without a minus. Optimized for millions of comparisons. */
+/** Parses a short text of digits, optionally with a minus; else NaN. Optimized for millions of comparisons. */
 export function exactWhole(text: string): number {
   const start = text.charCodeAt(0) === MINUS_CODE ? 1 : 0;
   if (text.length === start || text.length > EXACT_DIGITS) return NaN;
@@ -58,7 +58,7 @@ function partsOf(text: string): Parts {
   };
 }
 
-/** Not a pattern such as /0+$/, which would scan inner zeros repeatedly. */
+/** Uses no pattern such as /0+$/, which would scan inner zeros repeatedly. */
 function withoutZerosBehind(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;

@@ -29,7 +29,7 @@ export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string; c
 
 export const URL_LENGTH_MAX = 2048;
 
-/** @throws TypeError naming the entry of `allowCidrs` that is no network */
+/** @throws TypeError that names the entry of `allowCidrs` that is not a network */
 export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
   const listeners = options.ownListeners ?? [];
   return {
@@ -62,7 +62,7 @@ export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   return { ok: true, url };
 }
 
-/** Null if a connection may be opened. A host name is still to be resolved and its addresses checked. */
+/** Returns null if the origin is allowed. For a host name, its resolved addresses must still be checked. */
 export function originRefusal(
   origin: Pick<URL, 'protocol' | 'hostname' | 'port'>,
   policy: EgressPolicy,
@@ -83,8 +83,8 @@ export function originRefusal(
 }
 
 /**
- * Null if a connection may be opened. The text does not repeat the address: otherwise callers could guess names and
- * read the answers of the internal resolver.
+ * Returns null if a connection may be opened. The text omits the address: otherwise callers could guess names and read
+ * the answers of the internal resolver.
  */
 export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
   const ip = ipAddress(address);

@@ -1,8 +1,8 @@
 export type DeliveryStatus = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 /**
- * The first of retrying, dlq, failed that any delivery has, else delivered.
- * @throws RangeError without any delivery: the status of such an event is not derived.
+ * Returns the first of retrying, dlq and failed that any delivery has, else delivered. @throws RangeError for an event
+ * without deliveries, whose status is not derived.
  */
 export function foldStatus(statuses: readonly DeliveryStatus[]): DeliveryStatus {
   if (statuses.length === 0) throw new RangeError('An event without deliveries has no derived status.');

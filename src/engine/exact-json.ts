@@ -12,7 +12,7 @@ import {
   TRUE,
 } from './json-scanner.js';
 
-/** JSON numbers beyond a JavaScript number: integers over 2^53, and more digits than a double keeps. */
+/** A JSON number that a JavaScript number cannot hold: an integer over 2^53, or more digits than a double keeps. */
 export class ExactNumber {
   readonly #text: string;
 

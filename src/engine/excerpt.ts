@@ -3,21 +3,21 @@ const EXCERPT_CHARACTERS_MAX = 1024;
 const NUL = '\0';
 const HALF_PAIRS = /\p{Surrogate}/gu;
 
-/** First 1 KB, storable in PostgreSQL: invalid UTF-8 replaced, NUL removed, no character cut in half. */
+/** Returns the first 1 KB for PostgreSQL: invalid UTF-8 replaced, NUL removed, no character cut in half. */
 export function excerptOf(body: Buffer): string {
   if (body.length === 0) return '';
   const text = body.toString('utf8', 0, wholeCharacters(body));
   return text.includes(NUL) ? text.replaceAll(NUL, '') : text;
 }
 
-/** At most 1,024 characters, without NUL and unpaired surrogates, which PostgreSQL rejects. */
+/** Returns at most 1,024 characters, without NUL and unpaired surrogates, which PostgreSQL rejects. */
 export function recordable(text: string): string {
   const cut =
     text.length > EXCERPT_CHARACTERS_MAX ? text.slice(0, EXCERPT_CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;
   return cut.replaceAll(NUL, '').replace(HALF_PAIRS, '\ufffd');
 }
 
-/** Length of the whole characters, if UTF-8 (RFC 3629: at most 3 continuation bytes). */
+/** Returns the length of the whole characters of UTF-8 text (RFC 3629: at most 3 continuation bytes). */
 function wholeCharacters(body: Buffer): number {
   if (body.length <= EXCERPT_BYTES_MAX) return body.length;
   for (let end = EXCERPT_BYTES_MAX; end > EXCERPT_BYTES_MAX - 4; end -= 1) {

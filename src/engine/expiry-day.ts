@@ -1,4 +1,4 @@
-/** In days, longest first. Each is a multiple of the next, so that different retentions share their days. */
+/** Days between expiry days, longest first. Each is a multiple of the next, so that retentions share days. */
 const STEPS = [12, 6, 3];
 /** Days of retention that allow a step to extend the retention by one day. */
 const DAYS_FOR_ONE = 30;

@@ -28,7 +28,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'host',
   'user-agent',
   'cookie',
-  // They describe the body, which Posthorn sets.
+  // These headers describe the body, which Posthorn sets.
   'content-type',
   'content-length',
   'content-encoding',
@@ -66,7 +66,7 @@ export const FORWARDED_HEADERS_RULE =
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. All other headers are accepted, including \`authorization\`.`;
 
-/** Returns every fault. `authorization` is allowed: the caller checks whether the destination has one. */
+/** Returns every fault. Allows `authorization`: the caller checks whether the destination has one too. */
 export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
   const entries = Object.entries(headers);
   if (entries.length > HEADERS_MAX)
@@ -88,7 +88,7 @@ export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFa
   return faults;
 }
 
-/** Only for headers without faults. */
+/** Converts the names to lower case. Call it only for headers without faults. */
 export function normalizeForwardedHeaders(headers: Record<string, string>): Record<string, string> {
   // Unlike an assignment, fromEntries treats "__proto__" like any other name.
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
@@ -113,7 +113,7 @@ function comparable(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
 
-/** All other names belong to the service or the connection. */
+/** Returns whether a header may be forwarded. All others belong to the service or the connection. */
 export function isForwardable(lowerName: string): boolean {
   return (
     TOKEN.test(lowerName) &&

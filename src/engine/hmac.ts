@@ -4,7 +4,7 @@ import { createHmac, hash } from 'node:crypto';
 /** SHA-256 reads blocks of 64 bytes and returns 32 bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
-/** Maximum bytes, or characters of up to 3 bytes, that the shared buffer takes. Longer messages hash in place. */
+/** Maximum bytes or characters (up to 3 bytes each) in the shared buffer. Longer messages are hashed in place. */
 const COPIED_MAX = 16_384;
 
 /** Blocks that precede the message and its hash (RFC 2104, section 2). */

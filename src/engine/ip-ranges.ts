@@ -4,7 +4,7 @@ export type IpFamily = 4 | 6;
 
 const REMEMBERED_MAX = 1_000;
 
-/** In canonical spelling. An IPv4-mapped IPv6 address becomes the IPv4 address. */
+/** Address in canonical spelling. An IPv4-mapped IPv6 address becomes the IPv4 address. */
 export interface IpAddress {
   text: string;
   family: IpFamily;
@@ -19,7 +19,7 @@ export interface AddressSet {
   readonly reachesNetworks: boolean;
 }
 
-/** Returns `null` when the text is no IP address or has a zone. */
+/** Returns `null` when the text is not an IP address or has a zone. */
 export function ipAddress(text: string): IpAddress | null {
   const family = isIP(text);
   if (family === 0 || text.includes('%')) return null;
@@ -33,7 +33,7 @@ export function ipAddress(text: string): IpAddress | null {
 
 /**
  * A bare address is a network of one. 127.0.0.1 and ::1 are in the set together or not at all, because `localhost`
- * resolves to both. @throws TypeError naming the entry that is no network
+ * resolves to both. @throws TypeError that names the entry that is not a network
  */
 export function addressSet(cidrs: readonly string[]): AddressSet {
   // One list per family: in a shared list, ::/0 would also match every IPv4 address.
@@ -56,7 +56,7 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
 
 /** Describes the kind of address in words. Returns `null` for an address of the public internet. */
 export const specialPurpose = remembered((ip): string | null => {
-  // Created once: given text, each list would create it again, which is most of the work.
+  // Created once, because each list would otherwise create it from the text, which is most of the work.
   const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
   for (const { label, list } of ip.family === 4 ? SPECIAL_V4 : SPECIAL_V6) {
     if (list.check(address)) return label;

@@ -135,7 +135,7 @@ function numberEnd(text: string, start: number): number {
   return at;
 }
 
-/** Outside strings, valid JSON has no other characters up to the space. */
+/** Accepts every character up to the space. Outside strings, valid JSON has only white space there. */
 function isSpace(code: number): boolean {
   return code <= SPACE;
 }

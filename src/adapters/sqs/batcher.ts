@@ -1,9 +1,9 @@
 export interface BatchLimits {
   entriesMax: number;
-  /** Sum over all entries. An entry above this limit is sent alone. */
+  /** Maximum size of all entries of a batch together. A larger entry is sent alone. */
   bytesMax: number;
   lingerMs: number;
-  /** Sends one batch at a time: a batch is answered before the next one is sent. */
+  /** Sends the next batch only after the previous batch is answered. */
   isOrdered: boolean;
 }
 
@@ -14,8 +14,8 @@ interface Waiting<E, A> {
 }
 
 /**
- * Batches entries of a few milliseconds. Each gets one answer: the element at its index from `send`, or its error.
- * Holds no timers or memory while no entry is waiting or in flight.
+ * Batches entries that arrive within the linger time. Each gets the result of `send` at its index, or the error of
+ * `send`. Holds no timers or memory while no entry is waiting or in flight.
  */
 export class Batcher<E extends { bytes: number }, A> {
   private waiting: Waiting<E, A>[] = [];

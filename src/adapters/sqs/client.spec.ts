@@ -22,7 +22,7 @@ const MISLEADING = {
   HTTP_PROXY: 'http://127.0.0.1:1',
 };
 
-// In a separate file, because the SDK caches its lookups.
+// This test has its own file, because the SDK caches its lookups.
 describe('queueClient', () => {
   const before = process.env;
 

@@ -7,7 +7,7 @@ const LIMITS = { timeoutMs: 15_000, answerBytesMax: 256 * 1024 };
 
 export type Sdk = typeof import('@aws-sdk/client-sqs');
 
-/** Makes no SDK retries. Loads the SDK on first use, because most installations have no queue. */
+/** Creates an SQS client without SDK retries. Loads the SDK on first use: most installations have no queue. */
 export async function queueClient(
   { endpoint, ...account }: Pick<QueueSettings, 'endpoint' | 'region' | 'credentials'>,
   agent: EgressAgent,

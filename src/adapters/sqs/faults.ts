@@ -71,7 +71,7 @@ export function requestFault(error: unknown, credentials: QueueSettings['credent
       isOfAnEntry: false,
     };
   const { name, message, status } = sdkError(error);
-  // An error despite a success status: the response does not come from SQS.
+  // An error despite a success status means that the response does not come from SQS.
   if (status === null || status < 300) {
     const detail =
       status === null
@@ -91,7 +91,7 @@ export function entryFault(
   { Code = 'Unknown', Message = '', SenderFault }: Partial<BatchResultErrorEntry>,
   credentials: QueueSettings['credentials'],
 ): QueueFault {
-  // The batch was answered with 200. This is the status that the entry would have received by itself.
+  // The batch had status 200. 400 or 500 is the status that the entry would have received by itself.
   return faultOf(shortCode(Code), Message, SenderFault === true ? 400 : 500, credentials);
 }
 
@@ -127,7 +127,7 @@ function sdkError(error: unknown): { name: string; message: string; status: numb
     : { name: error.name, message: error.message, status };
 }
 
-/** Strips prefixes as of `AWS.SimpleQueueService.NonExistentQueue` and `com.amazonaws.sqs#QueueDoesNotExist`. */
+/** Strips the prefix: `AWS.SimpleQueueService.NonExistentQueue`, `com.amazonaws.sqs#QueueDoesNotExist`. */
 function shortCode(code: string): string {
   return code.slice(code.lastIndexOf('#') + 1).replace(/^AWS\.SimpleQueueService\./, '');
 }

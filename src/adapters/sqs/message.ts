@@ -36,7 +36,7 @@ const OURS = [
 ];
 const HTTP_ONLY = ['user-agent'];
 
-/** Not in the XML of SQS: #x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF is allowed. */
+/** Characters that SQS rejects. It allows #x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF. */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ATTRIBUTE_NAME = /^(?!aws\.|amazon\.)(?!\.)(?!.*\.\.)(?!.*\.$)[\w.-]+$/i;
 const NOT_IN_GROUP_ID = /[^!-~]/g;
@@ -79,9 +79,7 @@ function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map
   return headers;
 }
 
-/**
- * At most ten: Posthorn's own, then other signatures, the destination's, the message's. Skips what SQS does not accept.
- */
+/** Returns at most ten: Posthorn's, then other signatures, the destination's, the message's. Skips what SQS rejects. */
 function attributesOf(
   headers: ReadonlyMap<string, string>,
   fixed: Names,
@@ -114,7 +112,7 @@ function groupOf(eventType: string): string {
   return eventType.replace(NOT_IN_GROUP_ID, '_').slice(0, GROUP_ID_MAX) || 'none';
 }
 
-/** A repeated attempt is the same message; a replay within the five-minute deduplication interval is not. */
+/** A retry keeps the id. A replay gets a new id: SQS would otherwise drop it within the five-minute interval. */
 function deduplicationIdOf({ webhookId, replayed, atMs }: Outgoing): string {
   return replayed ? `${webhookId}-replayed-${atMs}` : webhookId;
 }

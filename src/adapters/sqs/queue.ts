@@ -10,7 +10,7 @@ import type { QueueSettings } from './settings.js';
 
 /** Maximum number of entries in a `SendMessageBatch` request. */
 const ENTRIES_MAX = 10;
-/** Deliveries that start together are one or two milliseconds apart. A single delivery waits no longer than this. */
+/** Maximum wait for further messages. Deliveries that start together arrive one or two milliseconds apart. */
 const LINGER_MS = 4;
 const OK = 200;
 
@@ -18,7 +18,7 @@ interface Pending {
   message: QueueMessage;
   bytes: number;
   startedAt: number;
-  /** On the clock of `performance.now()`. */
+  /** Deadline on the clock of `performance.now()`. */
   deadlineAt: number;
 }
 
@@ -93,7 +93,7 @@ export class Queue {
     return answers;
   }
 
-  /** Skips messages whose time is over: batches for a FIFO queue that hangs wait for each other. */
+  /** Skips messages past their deadline: batches of a FIFO queue wait for earlier ones, which may hang. */
   private async sendInTime(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
     const now = performance.now();
     const isInTime = ({ deadlineAt }: Pending): boolean => deadlineAt - now >= 1;

@@ -14,12 +14,12 @@ export class Queues {
 
   constructor(private readonly agent: EgressAgent) {}
 
-  /** Null if the settings are invalid. Changed settings make a new queue; the old one finishes its messages. */
+  /** Returns null for invalid settings. Creates a new queue if they changed; the old queue finishes its messages. */
   forTarget(target: Target): Queue | null {
     const key = `${target.environmentId}:${target.targetId}`;
     const known = this.queues.get(key);
     const queue = known?.target === target ? known.queue : queueFor(target, known?.queue, this.agent);
-    // Moved to the end of the map: the least recently used queue is first.
+    // Moves the queue to the end of the map, because the least recently used queue is first.
     this.queues.delete(key);
     if (queue === null) return null;
     this.queues.set(key, { target, queue });

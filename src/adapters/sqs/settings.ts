@@ -16,7 +16,7 @@ export interface QueueSettings {
 }
 
 const CONFIG_KEYS = ['queueUrl', 'region', 'endpoint', 'messageGroupId'];
-/** A DNS label. The SDK would map `fips-` and `-fips` to another endpoint, which `endpoint` must set. */
+/** A DNS label. Excludes `fips-` and `-fips`, which the SDK maps to another endpoint: use `endpoint` for that. */
 const REGION = /^(?!fips-)(?!.*-fips$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** "The length of MessageGroupId is 128 characters. Valid values: alphanumeric characters and punctuation." */
 const GROUP_ID = /^[!-~]{1,128}$/;
@@ -61,7 +61,7 @@ export function queueSettings({ config, credentials }: Pick<Target, 'config' | '
   return {
     queueUrl: queue,
     region: region ?? '',
-    // The WHATWG form has no default port, so that the signed host is the host that is sent.
+    // The serialized URL omits the default port, so that the signed host equals the host that is sent.
     endpoint: endpoint ? new URL(endpoint).href : new URL(queue).origin,
     isFifo: isFifo(queue),
     messageGroupId: messageGroupId ?? null,

@@ -15,7 +15,7 @@ import type { Account } from './account.js';
 import { canReach } from './account.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/** For files that another account must read when it cannot access the project's directory. Only used as root. */
+/** Directory for files that another account must read but cannot in the project's directory. Used only as root. */
 export const SYSTEM_DIR = '/var/lib/posthorn';
 
 export interface Binaries {
@@ -74,7 +74,7 @@ function hydrateSymlinks(packageDir: string): void {
   }
 }
 
-/** For projects in a closed directory such as /root. Not under /tmp, where any user could plant a program first. */
+/** Copies the binaries of a project in a closed directory such as /root. In /tmp any user could plant a program. */
 function copyForOthers(packageDir: string, platform: string): string {
   const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(SYSTEM_DIR, `postgres-${version}-${platform}`);
@@ -86,7 +86,7 @@ function copyForOthers(packageDir: string, platform: string): string {
   try {
     renameSync(draft, copy);
   } catch (error) {
-    // A concurrent start has already made the copy. Uses that one.
+    // A concurrent start has already made the copy, which is used instead.
     rmSync(draft, { recursive: true, force: true });
     if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
   }

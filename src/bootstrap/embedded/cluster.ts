@@ -58,14 +58,14 @@ export function makeDataDir(dataDir: string): string {
   }
 }
 
-/** A directory, or a link to one elsewhere if PostgreSQL's account cannot reach DATA_DIR. */
+/** Returns the cluster's path: a directory, or a link to one that PostgreSQL's account can reach. */
 export function clusterLink(dataDir: string): string {
   return path.join(dataDir, 'postgres');
 }
 
 /**
- * Creates the cluster at the first start: made under a temporary name and renamed, so that an interrupted start leaves
- * nothing that looks like a cluster.
+ * Creates the cluster at the first start, under a temporary name that is then renamed, so that an interrupted start
+ * leaves nothing that looks like a cluster.
  */
 export function openCluster(dataDir: string, account: Account, binaries: Binaries): Cluster {
   const link = clusterLink(dataDir);
@@ -140,7 +140,7 @@ export function placeFor(dataDir: string, account: Account): string {
   return place;
 }
 
-/** Lets the account traverse DATA_DIR, if only that is missing. Everything in it has its own restrictive mode. */
+/** Lets the account traverse DATA_DIR if nothing else blocks it. Everything inside has its own restrictive mode. */
 function admit(dataDir: string, account: Account): void {
   if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;
   chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);

@@ -9,8 +9,8 @@ interface Holder {
 }
 
 /**
- * Takes over a lock whose process is gone. Returns the function that releases the lock.
- * @throws EmbeddedPostgresError that names the process which holds the lock.
+ * Acquires the lock, or takes over one whose process is gone. Returns the function that releases the lock. @throws
+ * EmbeddedPostgresError that names the process which holds the lock.
  */
 export function lockDirectory(directory: string): () => void {
   const file = path.join(directory, 'posthorn.lock');
@@ -54,8 +54,7 @@ function removeStale(file: string, directory: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Two starts may find the same stale lock, and the other one may have replaced it already. In that case this restores
-  // it.
+  // Another start may have found the same stale lock and already replaced it. In that case its lock is restored.
   if (read(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from './failure.js';
 
-/* Below the ephemeral ports (from 32768 on Linux, 49152 on macOS): a delivery must not take it in a restart. */
+/* Below the ephemeral ports (Linux: 32768, macOS: 49152), so that no delivery takes the port in a restart. */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_767;
 
-/** The port may be in use: PostgreSQL finds out when it binds. An earlier check would be outdated by then. */
+/** Returns a random port, which may be in use: a check could be outdated by the time PostgreSQL binds. */
 export function anyPort(): number {
   return randomInt(PORT_MIN, PORT_MAX);
 }

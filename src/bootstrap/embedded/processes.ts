@@ -12,9 +12,7 @@ export function isRunning(pid: number): boolean {
   return !/^[ZX]/.test(statFields(pid)[0] ?? '');
 }
 
-/**
- * Distinguishes processes with a reused id, as process 1 of a restarted container: start time and, on Linux, boot id.
- */
+/** Identifies a process by start time and, on Linux, boot id: pids are reused, such as 1 in a restarted container. */
 export function processIdentity(pid: number): string {
   if (!existsSync('/proc/self/stat')) return ps(pid, 'lstart');
   const startedTicks = statFields(pid)[19] ?? '';

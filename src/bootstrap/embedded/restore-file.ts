@@ -44,9 +44,9 @@ const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WAL of the backup.\nrestore_command = 'false'\n`;
 
 /**
- * Needs a DATA_DIR without a database. Unpacks under temporary names and renames at the end: an interrupted restore
- * leaves nothing that looks like a database.
- * @throws EmbeddedPostgresError with one sentence for the operator as its message.
+ * Restores into a DATA_DIR without a database. Unpacks under temporary names and renames at the end: an interrupted
+ * restore leaves nothing that looks like a database. @throws EmbeddedPostgresError with one sentence for the operator
+ * as its message.
  */
 export async function restoreBackup({
   dataDir: given,

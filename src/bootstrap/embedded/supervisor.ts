@@ -20,7 +20,7 @@ const ADOPTION_MS_MAX = 120_000;
 const FAST_STOP_MS_MAX = 30_000;
 const IMMEDIATE_STOP_MS_MAX = 5000;
 
-/** Keeps one server running until `stop`: adopts one that a killed parent left, restarts on the same port. */
+/** Keeps a server running until `stop`: adopts one left by a killed parent, and restarts it on the same port. */
 export class Supervisor {
   private serverPid = 0;
   private serverPort = 0;

@@ -67,7 +67,7 @@ class ByteReader {
     return Buffer.concat(parts);
   }
 
-  /** Pieces have the source's size. A second iteration continues where the first one stopped. */
+  /** Yields `bytes` bytes in pieces as the source has them. A second iteration continues where the first stopped. */
   stream(bytes: number): AsyncIterable<Buffer> {
     let missing = bytes;
     const next = async (): Promise<IteratorResult<Buffer>> => {
@@ -116,7 +116,7 @@ function octal(header: Buffer, at: number, length: number, value: number): void 
   header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at, length, 'latin1');
 }
 
-/** Octal, the ustar format. Sizes above 8 GiB need another one; PostgreSQL never writes files that large. */
+/** Parses an octal number (ustar). Sizes above 8 GiB need another format, but PostgreSQL writes no such files. */
 function numberAt(header: Buffer, at: number, length: number): number {
   const digits = text(header, at, length).trim();
   if (!/^[0-7]*$/.test(digits)) throw new EmbeddedPostgresError('it is damaged, or not a tar file');

@@ -8,9 +8,9 @@ export interface Machine {
 /** Maximum memory of one process with the options of `npm start`, in bytes. */
 const MEMORY_BYTES = 1024 ** 3;
 
-/** Besides the pool: the ledger, reads, heartbeat, LISTEN, the queues, and the connection watch. */
+/** Connections outside the pool: ledger, reads, heartbeat, LISTEN, queues, and connection watch. */
 const CONNECTIONS_BESIDE_POOL = 24;
-/** Reserved for `posthorn backup`, psql and similar clients. */
+/** Connections reserved for `posthorn backup`, psql and similar clients. */
 const CONNECTIONS_SPARE = 20;
 
 export function thisMachine(): Machine {
@@ -25,7 +25,7 @@ export function processCount(asked: number | 'auto', { cores, memoryBytes }: Mac
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / MEMORY_BYTES)));
 }
 
-/** The maximum, with an ordinary pool of `poolSize` in each process. */
+/** Returns the maximum number of connections, with an ordinary pool of `poolSize` in each process. */
 export function connectionsOf(processes: number, poolSize: number): number {
   return processes * (poolSize + CONNECTIONS_BESIDE_POOL);
 }

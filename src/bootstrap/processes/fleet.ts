@@ -7,7 +7,7 @@ import type { Beginning, Errand, Word } from './messages.js';
 
 type Log = (level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** Time limit for one process's part of a scrape. Slower processes are missing from it. */
+/** Time limit for each process to report its metrics. The scrape omits slower processes. */
 const TELL_MS_MAX = 5_000;
 
 /**
@@ -75,7 +75,7 @@ export class Fleet {
     }
   }
 
-  /** Resolves with the addresses once the process serves. Rejects if it ends before. */
+  /** Resolves with the addresses once the process serves. Rejects if the process ends first. */
   private async launch(number: number): Promise<readonly ListeningAddress[]> {
     this.stopping.signal.throwIfAborted();
     const worker = cluster.fork();
@@ -105,7 +105,7 @@ export class Fleet {
         'error',
         (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`),
       );
-      // Not 'exit', which may arrive before the last message.
+      // Uses 'close', because 'exit' may arrive before the last message.
       worker.process.once('close', (code, signal) => ended(`ended with ${signal ?? `code ${code}`}`));
     });
   }
@@ -159,7 +159,7 @@ export class Fleet {
   }
 }
 
-/** The process ended before it served, without a reason: killed, for example by the out-of-memory killer. */
+/** The process ended before it served and gave no reason, for example because the out-of-memory killer ended it. */
 class EndedWithoutReason extends Error {
   constructor(
     number: number,

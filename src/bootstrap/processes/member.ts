@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { ListeningAddress } from './listening.js';
 import type { Errand, Word } from './messages.js';
 
-/** Longer than the parent waits for the slowest process. */
+/** Time limit for a scrape. Longer than the parent waits for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;
 
 /** This process as one of several behind shared ports. */
@@ -35,7 +35,7 @@ export class Member {
     return this.beginning.number;
   }
 
-  /** Calls `end` when the parent, which holds the port, is gone. Otherwise Node.js would end amid work. */
+  /** Calls `end` when the parent, which holds the port, is gone. By default, Node.js would exit amid work. */
   orphaned(end: () => void): void {
     this.worker.once('disconnect', () => {
       this.worker.exitedAfterDisconnect = true;

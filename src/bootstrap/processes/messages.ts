@@ -3,7 +3,7 @@ import type { ListeningAddress } from './listening.js';
 export interface Beginning {
   readonly count: number;
   readonly databaseUrl: string;
-  /** Hexadecimal. Sent over the channel, because other programs of this user can read the environment. */
+  /** Hexadecimal master key. Sent over the channel, because other programs of this user can read the environment. */
   readonly masterKey: string;
   /** Ports that the parent's servers listen on. Deliveries to these ports are blocked. */
   readonly ownPorts: readonly number[];

@@ -47,7 +47,7 @@ Another service, with tools that send and replay:
       const write = async (message: unknown): Promise<void> => {
         if (!process.stdout.write(`${writeExact(message)}\n`)) await once(process.stdout, 'drain');
       };
-      // Bound to the service of the start: a later login at another service does not redirect the agent.
+      // Keeps the service chosen at the start: a later login at another service does not redirect the agent.
       const access = (): ReturnType<typeof accessOf> => accessOf({ url });
       await new AgentServer({ access, fetch: (request) => fetch(request), write, complain }, scope).run(process.stdin);
     });

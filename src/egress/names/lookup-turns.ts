@@ -98,7 +98,7 @@ export class LookupTurns {
   }
 }
 
-/** Last two labels, or three if the second-to-last is as short as `co`. Names of a share only wait, so it may err. */
+/** Returns the last two labels, or three if the second-to-last is as short as `co`. An error only causes waiting. */
 export function shareOf(name: string): string {
   const labels = name.split('.').filter((label) => label !== '');
   const second = labels.at(-2) ?? '';

@@ -7,23 +7,21 @@ export interface Found {
 
 export interface NameCacheOptions {
   entriesMax: number;
-  /** Monotonic clock, in milliseconds. */
+  /** Returns the time on a monotonic clock, in milliseconds. */
   nowMs: () => number;
 }
 
 interface Entry {
   found: Promise<Found>;
-  /** Infinity while the lookup runs. */
+  /** Time until which the result is fresh; Infinity while the lookup runs. */
   freshUntilMs: number;
 }
 
-/** A TTL of 0 would cause one lookup per connection. */
+/** Minimum TTL: a TTL of 0 would cause one lookup per connection. */
 const TTL_SECONDS_MIN = 1;
-/**
- * Limits how long a receiver that has moved is called at its old address, similar to the maximum age of a connection.
- */
+/** Maximum TTL. Limits how long a receiver that moved is called at its old address, like the connection age limit. */
 const TTL_SECONDS_MAX = 300;
-/** A name that cannot be resolved costs at most one lookup in this time. */
+/** Minimum time between two lookups of a name that cannot be resolved. */
 const FAILURE_MS = 5_000;
 
 /** Caches lookup results for their TTL. Runs one lookup at a time per name. Caches failures briefly. */

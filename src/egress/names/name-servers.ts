@@ -8,7 +8,7 @@ import type { Found } from './name-cache.js';
 /** Initial time to wait for one server before trying the next. */
 const SERVER_TIMEOUT_MS = 1_000;
 const TRIES = 3;
-/** Some servers never respond for a family without records. The lookup waits only this long for the other. */
+/** Maximum wait for the second address family. Some servers never respond for a family without records. */
 const OTHER_FAMILY_MS = 500;
 /** TTL of a partial result, which may be complete on the next lookup. */
 const PARTIAL_TTL_SECONDS = 5;

@@ -11,7 +11,7 @@ import { WatchedFile } from './watched-file.js';
 export interface NamesOptions {
   /** DNS_SERVERS. If empty, the servers of `resolvConf` are used. */
   servers: readonly string[];
-  /** Monotonic clock, in milliseconds. */
+  /** Returns the time on a monotonic clock, in milliseconds. */
   nowMs?: () => number;
   /** Time limit of a whole lookup: waiting for a slot, every search domain, every server. */
   deadlineMs?: number;
@@ -21,11 +21,11 @@ export interface NamesOptions {
 }
 
 const DEADLINE_MS = 5_000;
-/** Afterwards a lookup runs on without its slot, so that slow servers do not delay names with healthy ones. */
+/** Time after which a lookup continues without its slot, so that slow servers do not delay other names. */
 const PLACE_MS = 1_000;
 const TURNS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
 const CACHED_MAX = 10_000;
-/** Network interfaces change, but querying them costs more than most lookups. */
+/** Minimum time between two queries of the network interfaces, which cost more than most lookups. */
 const FAMILIES_FRESH_MS = 10_000;
 
 /**

@@ -8,7 +8,7 @@ export interface SearchSettings {
 const NDOTS_MAX = 15;
 const DOMAINS_MAX = 6;
 
-/** If the file specifies no domain, the one of `ownName`, the host's name, is searched. */
+/** Parses resolv.conf. Without a domain in the file, uses the domain of `ownName`, the host's name. */
 export function parseSearch(text: string, ownName: string): SearchSettings {
   let domains = ownName.split('.').slice(1).join('.').split(' ');
   let ndots = 1;

@@ -16,7 +16,7 @@ const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
 /** Limits per share, so that unresponsive name servers delay only the queries of their own share. */
 const TURNS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
-/** A resolver costs more than a query. Its reuse is limited, so that its source port stays hard to predict. */
+/** Maximum number of queries per resolver: reuse saves time, but its source port must stay hard to predict. */
 const QUESTIONS_OF_ONE = 64;
 const RESOLVER_MS_MAX = 1_000;
 /** Maximum number of returned records, since a name may have thousands. */
@@ -83,7 +83,7 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** An aborted query stays with its resolver, which ends it soon and is shared, so it cannot be cancelled. */
+  /** Rejects on abort. The query then continues until it ends by itself, because its resolver is shared. */
   private async answer<T>(question: (resolver: Resolver) => Promise<T[]>, signal: AbortSignal): Promise<T[]> {
     signal.throwIfAborted();
     const resolver = this.resolver();

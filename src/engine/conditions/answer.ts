@@ -48,7 +48,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ]);
 
-/** No request values: a sender could redirect the browser or change how it interprets the body. */
+/** Headers without request values: a sender could redirect the browser or change how it interprets the body. */
 const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', 'refresh', 'link']);
 
 /** Keeps a browser from executing echoed content in the origin of Posthorn. */
@@ -136,7 +136,7 @@ function valueFault(lowerName: string, value: unknown): string | null {
     : null;
 }
 
-/** Returns the type to send and the encoding for values in such a body; null if none is safe. */
+/** Returns the content type to send and the encoding for placeholder values in the body; null if none is safe. */
 function contentType(
   given: string | null,
   body: string,

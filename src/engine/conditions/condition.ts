@@ -3,7 +3,7 @@ import { compileLeaf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
 export interface Condition {
-  /** Never throws. Returns false if the view is exhausted afterwards; the result is unknown then. */
+  /** Never throws. Returns false, which means unknown, if `view` is exhausted afterwards. */
   matches(view: RequestView): boolean;
   /** The JSON that the condition was compiled from, for compiling it again on another thread. */
   readonly source: unknown;

@@ -6,7 +6,7 @@ export interface Fault {
   message: string;
 }
 
-/** Keeps the error response readable and small for any input. */
+/** Maximum number of faults. Keeps the error response readable and small for any input. */
 const FAULTS_MAX = 20;
 
 /** Collects validation faults. Drops further faults after the first 20. */
@@ -21,7 +21,7 @@ export class Faults {
     if (!this.isFull) this.list.push({ path, message });
   }
 
-  /** Adds a fault for every unknown key. Null, with a fault, when the value is no object. */
+  /** Returns an object and adds a fault for every unknown key. Returns null and adds a fault for any other value. */
   object(value: unknown, path: string, known: readonly string[]): Record<string, unknown> | null {
     if (!isObject(value)) {
       this.add(path, 'must be an object');
@@ -33,7 +33,7 @@ export class Faults {
     return value;
   }
 
-  /** Returns the value as a text of at most `bytesMax` bytes. Returns null and adds a fault when it is none. */
+  /** Returns the value if it is a text of at most `bytesMax` bytes. Otherwise adds a fault and returns null. */
   text(value: unknown, path: string, bytesMax: number): string | null {
     if (typeof value !== 'string') {
       this.add(path, 'must be a string');

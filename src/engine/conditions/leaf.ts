@@ -130,7 +130,7 @@ function compileIpLeaf(op: Op, text: string, at: string, faults: Faults): Leaf |
   return { readsJson: false, holds: op === 'ne' ? (view) => !isIn(view) : isIn };
 }
 
-/** Tests all texts. A path with a wildcard or a slice may match many nodes, and one node that passes is enough. */
+/** Returns whether any text passes. A path with a wildcard or a slice may match many nodes. */
 function asks(view: RequestView, operator: Operator, texts: readonly string[]): boolean {
   return texts.length === 0 ? asksOne(view, operator, undefined) : texts.some((text) => asksOne(view, operator, text));
 }
@@ -153,7 +153,7 @@ function paidTextOf(value: unknown, view: RequestView): string {
   return text;
 }
 
-/** A string as it is, a number in its original spelling, anything else as JSON. Undefined for undefined. */
+/** Returns a string unchanged, a number as originally spelled, undefined as it is, and other values as JSON. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || value === undefined ? value : writeExact(value);
 }

@@ -29,15 +29,15 @@ export type Op = (typeof OPS)[number];
 /** Returns whether the operator only tests for presence and therefore takes no `value`. */
 export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' || op === 'absent';
 
-/** Maximum number of instructions of a compiled pattern. The time to match grows with it as with the text. */
+/** Maximum instructions of a compiled pattern. Matching time grows with it and with the length of the text. */
 const PATTERN_SIZE_MAX = 500;
 /**
- * Per character, for a pattern with a new state for each: at least 3 µs, more with its size. Ordinary patterns cost a
- * hundredth, but the pattern alone does not reveal which case applies.
+ * Steps per character if every character creates a new state: at least 3 µs, more for larger patterns. Ordinary
+ * patterns cost a hundredth, but the pattern alone does not reveal which case applies.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;
-/** Above this length, V8's search compares repeatedly in texts that repeat themselves: up to 120 ms on 128 KB. */
+/** Maximum length for V8's search. Longer values would take up to 120 ms in 128 KB of repetitive text. */
 const LONG_CHARACTERS = 250;
 const STEPS_OF_LONG_SEARCH = 2;
 const DECIMAL_LENGTH_MAX = 1024;

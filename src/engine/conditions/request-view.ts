@@ -7,7 +7,7 @@ import { type IpAddress, ipAddress } from '../ip-ranges.js';
 export const VISIBLE_BYTES_MAX = 128 * 1024;
 /** Maximum nesting of a body that is parsed as JSON. It allows all later code to recurse. */
 const JSON_DEPTH_MAX = 512;
-/** A step takes about 8 ns, the cost of reading one character. After one refusal all requests are refused. */
+/** A step takes about 8 ns, the cost of reading one character. After one refusal, all later steps are refused. */
 export interface Allowance {
   /** Deducts `steps` and returns whether the allowance covers them. */
   spend(steps: number): boolean;
@@ -60,7 +60,7 @@ export class RequestView {
     if (isUnpacked) parsed.set('body', request.body);
   }
 
-  /** Shares the parsed parts with a new allowance: routes must not use up each other's. */
+  /** Returns a view with the same parsed parts and a new allowance, so that routes do not use up each other's. */
   fresh(): RequestView {
     return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
@@ -112,7 +112,7 @@ export class RequestView {
     return this.once('json', () => jsonOf(this.body));
   }
 
-  /** `name` is in lower case. */
+  /** Returns the value of a header. `name` is in lower case. */
   header(name: string): string | undefined {
     return headerOf(this.request, name);
   }

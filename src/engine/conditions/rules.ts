@@ -5,7 +5,7 @@ import { type Fault, Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
 
 export interface CompiledRules {
-  /** -1 if no rule matches. The result is unknown if the view is exhausted afterwards. Never throws. */
+  /** Returns the index of the first match, or -1. The result is unknown if `view` is exhausted. Never throws. */
   first(view: RequestView): number;
   /** Returns the answer of the rule at this index, else the default answer, else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;

@@ -86,7 +86,7 @@ function lookupOf(expression: string): Lookup | string {
   return source === 'body' ? bodyLookup(name) : `knows only ${NAMES}`;
 }
 
-/** Compiles a path into JSON, in which dots may also precede indexes. In a form body it is the name of a field. */
+/** Compiles a path. In a JSON body, dots may also precede indexes. In a form body, the path is a field name. */
 function bodyLookup(name: string): Lookup | string {
   if (Buffer.byteLength(name) > JSON_PATH_BYTES_MAX) return `has a path of over ${JSON_PATH_BYTES_MAX} bytes`;
   const path = compileJsonPath(`$.${name}`.replace(/\.(\d+)(?=[.[]|$)/g, '[$1]'));

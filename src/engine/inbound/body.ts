@@ -21,7 +21,7 @@ export function isForm(request: Received): boolean {
   );
 }
 
-/** Without files. Empty if the body is no URL-encoded or multipart form. */
+/** Returns the form fields without files. Empty if the body is not a URL-encoded or multipart form. */
 export function formOf(request: Received): URLSearchParams {
   if (isForm(request)) return new URLSearchParams(request.body.toString('utf8'));
   return new URLSearchParams(multipartFields(headerOf(request, 'content-type'), request.body) ?? []);

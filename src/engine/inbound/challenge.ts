@@ -11,7 +11,7 @@ import { verify } from './verify.js';
 export interface HandshakeContext {
   verification: Verification;
   hasSecret: boolean;
-  /** Newest first. Used by types that answer with a secret when the settings hold none. */
+  /** Secrets, newest first. Used for answers that need a secret if the settings have none. */
   secrets?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const ECHO = /^[\x20-\x7e]{1,1024}$/;
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
 
-/** Answers a provider that checks the URL before saving it. Null if the request is more than such a check. */
+/** Answers a provider that checks the URL before saving it. Returns null for any other request. */
 export function urlCheck(
   preset: Pick<Preset, 'urlCheck'> | null,
   { method, body }: Received,
@@ -157,7 +157,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   },
 };
 
-/** A wrong signature that the endpoint could check: the pipeline rejects it like any such request. */
+/** Returns whether a secret is set and verification failed. The pipeline rejects such a request. */
 function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }

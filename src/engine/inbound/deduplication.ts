@@ -20,11 +20,11 @@ export const DEDUPLICATION_SOURCES = ['provider_id', 'header', 'body_path'] as c
 export const WINDOW_HOURS = 24;
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
-/** A longer id is not truncated, because two events could then look like one. */
+/** Valid ids. Longer ids are not truncated, because two events could then have the same id. */
 const ID = /^[^\p{Cc}\p{Cs}]{1,1024}$/u;
 
 export interface Deduplication {
-  /** Null if the request has no usable id: it is never a duplicate. */
+  /** Returns null if the request has no usable id. Such a request is never a duplicate. */
   idOf(view: RequestView): string | null;
   /** Identifies the source of the id. Equal ids of different sources are different. */
   scope: string;
@@ -95,7 +95,7 @@ function pathFaults(text: string | undefined, path: string): Fault[] {
   return typeof compiled === 'string' ? [{ path, message: compiled }] : [];
 }
 
-/** Keeps a number's original spelling. No other value identifies an event. */
+/** Returns a string, or a number in its original spelling. Other values do not identify an event. */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value instanceof ExactNumber ? String(value) : undefined;

@@ -42,8 +42,8 @@ export const HOPS_MAX = 8;
 
 /**
  * Returns the content type and the provider's metadata about the event, for its deliveries. Excludes headers that
- * authenticate (also those in `secret`) or describe the connection. Keeps the first 48 and 16 KB, and joins repeated
- * names.
+ * authenticate (also those in `secret`) or describe the connection. Keeps the first 48 headers and 16 KB, and joins
+ * repeated names.
  */
 export function forwardedFrom(
   headers: readonly (readonly [string, string])[],
@@ -59,7 +59,7 @@ export function forwardedFrom(
     }
     if (isFull || value.length > VALUE_LENGTH_MAX || !goesOn(name) || secret.has(name)) continue;
     length += name.length + value.length;
-    // The headers that describe the body may still follow.
+    // The loop continues, because headers that describe the body may still follow.
     isFull = length > TOTAL_LENGTH_MAX || forwarded.size >= HEADERS_MAX;
     if (isFull) continue;
     const known = forwarded.get(name);
@@ -68,7 +68,7 @@ export function forwardedFrom(
   return Object.fromEntries(forwarded);
 }
 
-/** Senders cannot make the number negative. */
+/** Parses the hop count. Senders cannot make it negative. */
 export function hopsOf(value: string | undefined): number {
   return value !== undefined && /^\d{1,3}$/.test(value) ? Number(value) : 0;
 }

@@ -76,7 +76,7 @@ const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettin
   'api-key': ['header'],
 };
 
-/** Only for settings without faults. */
+/** Builds the scheme. Call it only for settings without faults. */
 export function genericScheme(name: GenericSchemeName, settings: GenericSettings = {}): Scheme {
   switch (name) {
     case 'bearer':

@@ -9,7 +9,7 @@ import { isFresh } from './timestamp.js';
 
 type Signed = Omit<ReceivedRequest, 'ip'>;
 
-/** More signatures than any provider sends. Each one costs a comparison. */
+/** Maximum number of compared signatures, more than any provider sends. */
 const SIGNATURES_MAX = 100;
 /** Characters that HubSpot does not percent-encode in the URL that it signs. */
 const HUBSPOT_DECODES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;

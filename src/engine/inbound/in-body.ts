@@ -19,7 +19,7 @@ const ADYEN_FIELDS = [
   'success',
 ] as const;
 
-/** Mailgun signs only timestamp and token, and a replay repeats the token: it is the id of the delivery. */
+/** Mailgun signs only timestamp and token. A replay repeats the token, so the token is the id of the delivery. */
 export function verifyMailgun(request: Received, secrets: readonly string[]): boolean {
   const [timestamp, token, presented] = ['timestamp', 'token', 'signature'].map((name) =>
     readFirst([[{ member: `signature.${name}` }], [{ field: name }]], request, ''),

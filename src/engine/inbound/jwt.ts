@@ -40,12 +40,12 @@ export function jwtOf({ header }: Pick<JwtScheme, 'header'>, request: Pick<Recei
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
-/** A key set (RFC 7517, section 5) may be empty. The error page of a server in maintenance is not one. */
+/** Returns whether a text is a key set (RFC 7517, section 5), which may be empty. An error page is not one. */
 export function isKeySet(text: string): boolean {
   return Array.isArray(membersOf(text)?.keys);
 }
 
-/** If the set (RFC 7517) does not hold the key of the token, the cached set may be outdated. */
+/** Returns whether the set (RFC 7517) has the token's key. If not, the cached set may be outdated. */
 export function hasKeyOf(token: string, jwks: string): boolean {
   const header = partsOf(token)?.header;
   return header !== undefined && keysFor(header, jwks).length > 0;

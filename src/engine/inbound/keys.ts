@@ -35,7 +35,7 @@ export function decodeHex(text: string): Buffer | null {
   return HEX.test(text) ? Buffer.from(text, 'hex') : null;
 }
 
-/** Padded or not. Returns null when the text is empty or not base64. */
+/** Decodes base64, padded or not. Returns null when the text is empty or not base64. */
 export function decodeBase64(text: string): Buffer | null {
   return BASE64.test(text) ? Buffer.from(text, 'base64') : null;
 }
@@ -45,12 +45,12 @@ export function ed25519Key(raw: Buffer | null): KeyObject | null {
   return createPublicKey({ key: Buffer.concat([ED25519_SPKI, raw]), format: 'der', type: 'spki' });
 }
 
-/** The timing reveals only the lengths. */
+/** Compares bytes. The timing reveals only the lengths. */
 export function equalBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The timing reveals nothing about the expected text, not even its length. */
+/** Compares texts. The timing reveals nothing about the expected text, not even its length. */
 export function equalText(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }

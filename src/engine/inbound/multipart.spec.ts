@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { multipartFields } from './multipart.js';
 
-/** As Node's encoder writes it. */
+/** Encodes a form as Node.js does. */
 async function encoded(fill: (form: FormData) => void): Promise<{ type: string; body: Buffer }> {
   const form = new FormData();
   fill(form);

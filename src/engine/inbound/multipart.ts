@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 const BOUNDARY = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s";,]{1,70}))/i;
-/** Provider forms have about twenty fields, mixed with attachments. */
+/** Maximum number of parts. Provider forms have about twenty fields, mixed with attachments. */
 const PARTS_MAX = 200;
 const HEAD_BYTES_MAX = 4_096;
 const FIELD_BYTES_MAX = 64 * 1024;
@@ -9,7 +9,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im;
 const NAME = /(?:^|;)[ \t]*name="([^"\r\n]{0,256})"/i;
 
-/** Fields (RFC 7578) without files: at most 200 parts, values of 64 KB. Null for another content type. */
+/** Returns fields (RFC 7578) without files: at most 200 parts, values of 64 KB. Null for another content type. */
 export function multipartFields(contentType: string | undefined, body: Buffer): [name: string, value: string][] | null {
   if (contentType === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) return null;
   const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];

@@ -16,7 +16,7 @@ export interface Preset {
   urlCheck?: readonly ('GET' | 'HEAD')[];
   /** Default response of the endpoint, or null for the global default. */
   response: ResponseSettings | null;
-  /** How it retries when the answer is not 2xx. Advice, not a guarantee. `attempts` includes the first one. */
+  /** How the provider retries when the answer is not 2xx. Advice, not a guarantee. `attempts` includes the first. */
   retry: { attempts?: number; note: string };
   /**
    * A small sample event. `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}` are filled in on sending.

@@ -1,18 +1,18 @@
 export interface ReceivedRequest {
-  /** In upper case. */
+  /** Method in upper case. */
   method: string;
   /** Path below the endpoint's own path, percent-encoded as sent: empty, or with a leading slash. */
   path: string;
-  /** As sent, without the question mark. Empty when there is none. */
+  /** Query as sent, without the question mark. Empty when there is none. */
   query: string;
-  /** In the order in which they were sent, including repeated ones. Names are in lower case. */
+  /** Headers in the order in which they were sent, including repeated ones. Names are in lower case. */
   headers: readonly (readonly [name: string, value: string])[];
-  /** The exact bytes. Empty when there is none. */
+  /** The exact bytes of the body. Empty when there is none. */
   body: Buffer;
   /** The whole public URL. Some providers sign it. */
   url: string;
   ip: string;
-  /** Set only for a stored request that is processed again. */
+  /** Time of receipt. Set only for a stored request that is processed again. */
   receivedAtMs?: number;
 }
 
@@ -25,7 +25,7 @@ export interface SynchronousAnswer {
   body: string;
 }
 
-/** Repeated values are joined by a comma and a space (RFC 9110, section 5.3). `name` is in lower case. */
+/** Returns a header; repeated values are joined by ", " (RFC 9110, section 5.3). `name` is in lower case. */
 export function headerOf(request: Pick<ReceivedRequest, 'headers'>, name: string): string | undefined {
   let value: string | undefined;
   for (const [known, text] of request.headers)

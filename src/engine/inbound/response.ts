@@ -28,7 +28,7 @@ export interface ResponseSettings {
   type: ResponseType;
   /** For `meta-challenge`, required: the text that was entered in Meta's console. */
   verifyToken?: string;
-  /** For `zoom-challenge`, `x-crc` and `twitch-challenge`, if it differs from the endpoint's secret. */
+  /** Secret for `zoom-challenge`, `x-crc` and `twitch-challenge`, if it differs from the endpoint's secret. */
   secret?: string;
   /** For `ebay-challenge`, required. For `slack-challenge`: the legacy token of the app. */
   verificationToken?: string;
@@ -48,7 +48,7 @@ const VALUE_LENGTH_MAX = 4096;
 /** Token of RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
-/** Headers of the connection, or that affect more than this answer, such as what browsers store for a shared host. */
+/** Headers of the connection, and headers that affect more than this answer, such as data that browsers store. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -103,7 +103,7 @@ export function answerHeaderFaults(headers: unknown, path: string): Fault[] {
   });
 }
 
-/** Header names are in lower case. */
+/** Returns the static answer, with header names in lower case. */
 export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' | 'headers'>): SynchronousAnswer {
   const { status = STATUS_DEFAULT, body = '' } = settings;
   const headers = Object.entries(settings.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);

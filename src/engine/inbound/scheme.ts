@@ -23,7 +23,7 @@ export interface TimestampRule {
 export interface HmacScheme {
   kind: 'hmac';
   hash: HashName;
-  /** Names are in lower case. */
+  /** Header names in lower case. */
   headers: readonly string[];
   prefix?: string;
   prefixOptional?: true;
@@ -33,7 +33,7 @@ export interface HmacScheme {
   keyEncoding: KeyEncoding;
   signed: readonly SignedPart[];
   timestamp?: TimestampRule;
-  /** A signature over the body as `JSON.stringify` writes it is valid too. */
+  /** Also accepts a signature over the body as `JSON.stringify` writes it. */
   alsoReserialized?: true;
 }
 
@@ -64,7 +64,7 @@ export interface JwtScheme {
   issuer: string | null;
   audience: string | null;
   claims: Readonly<Record<string, string>>;
-  /** In hex or base64url. */
+  /** Token member with the body's SHA-256, in hex or base64url. */
   bodyHashClaim: string | null;
   maxAgeSeconds: number;
 }
@@ -94,6 +94,6 @@ export type Scheme =
   | JwtScheme
   /** RSA with a certificate that PayPal publishes. A secret is the id of the webhook, which the signature covers. */
   | { kind: 'paypal' }
-  /** RSA with a certificate of AWS. It is valid for any topic of any account: a secret is an accepted topic's ARN. */
+  /** RSA with an AWS certificate that is valid for all topics and accounts. A secret is an accepted topic's ARN. */
   | { kind: 'sns' }
   | { kind: 'none' };

@@ -20,7 +20,7 @@ const ENCODED: Readonly<Record<KeyEncoding, string>> = {
   whsec: 'must be base64, with or without whsec_ before it',
 };
 
-/** Returns null when a request could verify with this secret. */
+/** Returns the reason why no request could verify with this secret, or null. */
 export function secretFault(scheme: Scheme, secret: string): string | null {
   switch (scheme.kind) {
     case 'hmac':

@@ -39,7 +39,7 @@ export function verifySns(request: Received, topicArns: readonly string[], certi
   return createVerify(hash).update(content).verify(createPublicKey(certificate), signature);
 }
 
-/** A claim only, checked before anything is fetched for the message. */
+/** Returns whether the message claims an accepted topic. Checked before anything is fetched for the message. */
 export function isOfTopic(request: Received, topicArns: readonly string[]): boolean {
   const topic = textOf(jsonOf(request), 'TopicArn');
   return topicArns.some((arn) => equalText(topic, arn));

@@ -2,12 +2,12 @@ import { formOf, isObject, jsonOf, memberOf, scalarText } from './body.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
 export type Source =
-  /** The name is in lower case. */
+  /** A header. The name is in lower case. */
   | { header: string }
   /** A member of the JSON body. The path is joined by dots. */
   | { member: string }
   | { field: string }
-  /** The first member name of the JSON body with this ending, without the ending. */
+  /** The first member name with this ending in the JSON body, without the ending. */
   | { nameEnding: string }
   | { literal: string };
 

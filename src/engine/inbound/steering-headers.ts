@@ -17,12 +17,12 @@ export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/** Settings saved by an earlier version may contain steering headers. The result is in lower case. */
+/** Removes steering headers, which settings of an earlier version may contain. The result is in lower case. */
 export function withoutSteering(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !STEERING_HEADERS.has(name)));
 }
 
-/** `rules` is `{rules: [{respond}], default}`. Rules that were saved with such headers still compile. */
+/** Returns the paths of steering headers in `{rules: [{respond}], default}`. Rules saved with them still compile. */
 export function steeringPaths(rules: unknown, at: string): string[] {
   return ruleHeaders(rules, at).flatMap(([path, headers]) =>
     Object.keys(headers)

@@ -4,7 +4,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Packed = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Equal to the limit of an uncompressed body. Protects against decompression bombs. */
+/** Maximum decompressed size, equal to the limit of an uncompressed body. Protects against decompression bombs. */
 const UNPACKED_BYTES_MAX = 1024 * 1024;
 const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buffer> = new Map([
   ['gzip', gunzipSync],
@@ -17,7 +17,7 @@ const NOTHING = Buffer.alloc(0);
 /** Cache per request: everything that reads the body, except the signature verification, needs it decompressed. */
 const known = new WeakMap<Buffer, { body: Buffer | null }>();
 
-/** Null if not in its `content-encoding` or over 1 MB. Storage, verification and delivery use the bytes as received. */
+/** Returns null if decoding fails or exceeds 1 MB. Storage, verification and delivery use the bytes as received. */
 export function unpackedBody(request: Packed): Buffer | null {
   const encoding = headerOf(request, 'content-encoding');
   const unpack = encoding === undefined ? undefined : UNPACKERS.get(encoding.trim().toLowerCase());

@@ -1,4 +1,4 @@
-/** One shared instance: a stack trace makes V8 read the generated function, which exceeds the whole budget. */
+/** One shared instance: creating a stack trace makes V8 read the generated function, which exceeds the budget. */
 export const TOO_MUCH_WORK = new Error('The value needs too much work.');
 
 const CHARACTERS_A_UNIT = 32;

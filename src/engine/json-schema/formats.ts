@@ -2,7 +2,7 @@ import { fastFormats, fullFormats } from 'ajv-formats/dist/formats.js';
 
 type Test = (text: string) => boolean;
 
-/** Rejects longer texts. They cannot have the format, and some expressions would be slow on them. */
+/** Rejects texts over `lengthMax`: they cannot have the format, and some expressions would be slow on them. */
 const short = (format: unknown, lengthMax: number): Test => {
   const test = testOf(format);
   return (text) => text.length <= lengthMax && test(text);

@@ -3,9 +3,9 @@ import type { Fault } from '#engine/conditions/faults.js';
 export const JSON_BYTES_MAX = 64 * 1024;
 export const JSON_DEPTH_MAX = 32;
 
-/** Faults of size only: at most 64 KB and 32 levels. */
+/** Returns faults of size only: a value may have at most 64 KB and 32 levels. */
 export function jsonFaults(value: unknown): Fault[] {
-  // Depth first: a value that is too deep can't be serialized.
+  // Checks the depth before the size, because a value that is too deep can't be serialized.
   if (isDeeperThan(value, JSON_DEPTH_MAX))
     return [{ path: '', message: `must be at most ${JSON_DEPTH_MAX} levels deep` }];
   const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > JSON_BYTES_MAX;

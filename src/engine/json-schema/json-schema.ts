@@ -8,7 +8,7 @@ import { shapeFaults, uniqueItemsOf } from './shape.js';
 import { valueFaults } from './value-faults.js';
 
 export interface CompiledSchema {
-  /** At most 20 faults, with dotted paths. Never throws. A value that needs over about 50 ms gets one fault. */
+  /** Returns at most 20 faults with dotted paths, or one for a value that takes over about 50 ms. Never throws. */
   validate(value: unknown): Fault[];
   /** Like `validate`, for use on the event loop. Returns null for a value that would take more than 2 to 3 ms. */
   validateAtOnce(value: unknown): Fault[] | null;
@@ -42,14 +42,14 @@ export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault
   }
 }
 
-/** V8 needs a third of a millisecond for each subschema, and patterns take longer. */
+/** Maximum schema length to compile on the event loop: V8 needs 0.33 ms per subschema, and more for patterns. */
 const AT_ONCE_LENGTH_MAX = 2_048;
 
 export function compilesAtOnce(text: string): boolean {
   return text.length <= AT_ONCE_LENGTH_MAX && !/"pattern(?:Properties)?":/.test(text);
 }
 
-/** One variant stops at the first fault. The other finds all, and is compiled for the first invalid value. */
+/** Has two functions: one stops at the first fault, one finds all and is compiled for the first invalid value. */
 class Compiled implements CompiledSchema {
   private readonly budget = new Budget();
   private readonly quick: ValidateFunction;
@@ -76,7 +76,7 @@ class Compiled implements CompiledSchema {
     return valueFaults(all === null || all.length === 0 ? first : all);
   }
 
-  /** Returns null when the budget or the stack is exhausted, as by an endless recursion. */
+  /** Returns null when the budget or the stack is exhausted, for example by an endless recursion. */
   private errors(validate: ValidateFunction, value: unknown, units: number): ErrorObject[] | null {
     this.budget.refill(units);
     try {
@@ -85,7 +85,7 @@ class Compiled implements CompiledSchema {
       if (error === TOO_MUCH_WORK || error instanceof RangeError) return null;
       throw error;
     } finally {
-      // The errors quote the value, and the validate function is kept.
+      // Clears the errors, which quote the value, because the validate function is kept.
       validate.errors = null;
     }
   }

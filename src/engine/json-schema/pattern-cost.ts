@@ -2,13 +2,13 @@
 export interface PatternCost {
   /** Number of atoms with repetitions expanded, roughly the number of instructions of the program. */
   atoms: number;
-  /** Of at most about 50 µs each. */
+  /** Cost in units of at most about 50 µs each. */
   units: number;
 }
 
-/** Applies to characters too, because groups and anchors are not atoms. */
+/** Atoms per unit. Used for characters too, because groups and anchors are not atoms. */
 const ATOMS_A_UNIT = 16;
-/** `\pL`, `\P{Greek}`, `[[:alpha:]]`: hundreds of ranges that are sorted, negated and case-folded. */
+/** Cost of `\pL`, `\P{Greek}` or `[[:alpha:]]`: hundreds of ranges are sorted, negated and case-folded. */
 const UNITS_A_TABLE = 10;
 /** With `(?i)`, every character of a range is case-folded, up to a million characters. */
 const UNITS_A_WIDE_RANGE = 160;

@@ -8,7 +8,7 @@ export interface Pattern {
 }
 
 const LENGTH_MAX = 512;
-/** Maximum number of instructions of a compiled pattern. The time to match grows with it as with the text. */
+/** Maximum instructions of a compiled pattern. Matching time grows with it and with the length of the text. */
 const SIZE_MAX = 500;
 /** Tolerates the error of the estimate: optional repetitions need two instructions, and some atoms need none. */
 const ATOMS_MAX = 2 * SIZE_MAX;
@@ -22,7 +22,7 @@ const STEPS_A_UNIT = 8;
 
 const TOO_LARGE = 'is too large a pattern: use fewer or smaller repetitions';
 
-/** Run on RE2. Each distinct pattern is compiled once, and compiling all of them takes a bounded time. */
+/** Patterns that run on RE2. Each distinct pattern is compiled once, and compiling all takes a bounded time. */
 export class Patterns {
   private readonly faults = new Map<string, string | null>();
   private readonly compiled = new Map<string, RE2JS>();

@@ -8,7 +8,7 @@ export const CLOUD: readonly Preset[] = [
     verify: { kind: 'client-state' },
     secret: 'The clientState that the subscription was created with.',
     eventType: [[{ member: 'value.0.lifecycleEvent' }], [{ member: 'value.0.changeType' }]],
-    // A request is a batch.
+    // A request is a batch of events, so no single id identifies it.
     dedupeId: [],
     response: { type: 'msgraph-challenge' },
     retry: { note: 'Microsoft Graph waits ten seconds and retries for up to four hours.' },

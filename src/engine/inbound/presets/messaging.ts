@@ -127,7 +127,7 @@ export const MESSAGING: readonly Preset[] = [
     verify: { kind: 'mailgun' },
     secret: 'The HTTP webhook signing key of the account.',
     eventType: [[{ member: 'event-data.event' }], [{ field: 'event' }]],
-    // The body is not signed. Mailgun recommends accepting each token only once against replays.
+    // The body is not signed. Against replays, Mailgun recommends accepting each token only once.
     dedupeId: [[{ member: 'signature.token' }], [{ field: 'token' }]],
     response: null,
     retry: { attempts: 8, note: 'Mailgun retries for eight hours; 406 tells it to stop.' },
