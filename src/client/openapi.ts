@@ -1107,7 +1107,7 @@ export interface paths {
         put?: never;
         /**
          * Replay, recover or cancel by filter
-         * @description Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message, or without any of them for the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter, disabled targets are skipped and counted. Needs a key of scope `write`.
+         * @description Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message is live (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be live. If the filter names no target, disabled targets are skipped and counted. Needs a key of scope `write`.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -2537,7 +2537,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description Streams all entries, oldest first, as JSON lines or as CSV without cells that a spreadsheet would run as formulas. If the stream breaks off, it is incomplete: continue from the last entry received. Needs a key of scope `admin`.
+         * @description Streams all entries, oldest first, as JSON lines or as CSV in which cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, it is incomplete: continue from the last entry received. Needs a key of scope `admin`.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -5502,7 +5502,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Time of the last conversion or check.
+             * @description Time of the last check, or of the last change of the domain's kind.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
@@ -5744,7 +5744,7 @@ export interface components {
              */
             type: string;
             /**
-             * @description What happened, and how to fix it.
+             * @description The reason, and how to fix it.
              * @example to.0: An address has exactly one "@", as in name@example.com.
              */
             message: string;
@@ -7955,7 +7955,7 @@ export interface components {
              */
             envelope_from: string;
             /**
-             * @description IP address of the server that delivered the report. Empty for notifications.
+             * @description IP address of the mail server that delivered the report. Empty if a provider sent it as a notification.
              * @example 192.0.2.25
              */
             received_from: string;
@@ -10015,8 +10015,8 @@ export interface components {
              */
             dry_run: boolean;
             /**
-             * @description Number of requests in the time range that are in the given state and were not released yet. A replay counts as the
-             *     request that it replays.
+             * @description Number of requests in the time range that are in the given state and were not released yet. Replays of a request
+             *     are not counted separately.
              * @example 42
              */
             scanned: number;
