@@ -252,7 +252,7 @@ describe('endpoints', () => {
 
       const answer = await create(body);
 
-      expectInvalid(answer, /private network|is the service/.test(_what) ? 'connectivity' : 'schema', path);
+      expectInvalid(answer, /private network|the service itself/.test(_what) ? 'connectivity' : 'schema', path);
       expect(await count()).toBe(before);
     });
 

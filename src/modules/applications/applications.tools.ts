@@ -33,8 +33,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_application_messages',
       title: 'List application messages',
-      description:
-        'Messages sent to an application. For the state of their events use search_events with `message_id`.',
+      description: 'Messages sent to an application. Their events: search_events with `message_id`.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application, ...query }) => ({
@@ -44,7 +43,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_endpoint_attempts',
       title: 'List endpoint attempts',
-      description: 'Delivery attempts to one endpoint of an application.',
+      description: 'Attempts at one endpoint of an application.',
       input: z.object({ application, endpoint: id('ep'), since, until, cursor, limit }),
       example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { application, endpoint, ...query }) => ({

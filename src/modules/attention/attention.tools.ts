@@ -8,7 +8,7 @@ export class AttentionTools extends AgentTools {
     readTool({
       name: 'get_attention',
       title: 'Get attention',
-      description: 'Current problems and when they began. Check this first.',
+      description: 'Current problems with their start. Check first.',
       input: z.object({}),
       example: {},
       run: async (api) => ({

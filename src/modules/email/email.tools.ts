@@ -12,7 +12,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'list_emails',
       title: 'List emails',
-      description: 'Emails sent. `status` is the worst status among the recipients.',
+      description: 'Sent emails. `status`: the worst of the recipients.',
       input: z.object({
         status: z
           .enum(['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'])
@@ -40,7 +40,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'list_suppressions',
       title: 'List suppressions',
-      description: 'Addresses that receive no mail: bounced, complained, or added manually.',
+      description: 'Addresses that get no mail: bounced, complained, or added.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/suppressions`, args) }),

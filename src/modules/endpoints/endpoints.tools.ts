@@ -24,8 +24,7 @@ export class EndpointTools extends AgentTools {
     readTool({
       name: 'get_endpoint',
       title: 'Get an endpoint',
-      description:
-        'One endpoint: routes, filters, verification, transform, responses. For received requests: list_requests.',
+      description: 'One endpoint: routes, filters, verification, transform, responses. Its requests: list_requests.',
       input: z.object({ endpoint_id: id('ep') }),
       example: { endpoint_id: ENDPOINT },
       run: async (api, { endpoint_id: endpoint }) => ({ content: await api.get(apiPath`/v1/endpoints/${endpoint}`) }),

@@ -14,9 +14,9 @@ const ATTEMPTS_SHOWN = 10;
 const eventId = z.string().min(1).max(200).describe('`evt_…` or `msg_…`.');
 
 const FILTERS = {
-  status: z.enum(STATUSES).optional().describe('`failed`: a retry cannot help. `dlq`: attempts used up.'),
+  status: z.enum(STATUSES).optional().describe('`failed`: permanent. `dlq`: attempts used up.'),
   endpoint: z.string().max(200).optional().describe('At: `ep_…`.'),
-  destination: z.string().max(2048).optional().describe('Target: `dst_…` or a URL.'),
+  destination: z.string().max(2048).optional().describe('`dst_…` or a URL.'),
   application: z.string().max(256).optional().describe('`app_…`, or your own id.'),
   event_type: z.string().max(256).optional().describe('As in `invoice.paid`.'),
   message_id: z.string().max(64).optional().describe('`msg_…`.'),

@@ -11,7 +11,7 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'list_replay_jobs',
       title: 'List replay jobs',
-      description: 'Lists the replay jobs with their state and progress.',
+      description: 'Replay jobs with their state and progress.',
       input: z.object({
         endpoint: z.string().max(64).optional().describe('`ep_…`.'),
         state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How it stands.'),
@@ -66,7 +66,7 @@ export class ReplayTools extends AgentTools {
       name: 'replay_endpoint',
       title: 'Replay an endpoint',
       description:
-        'Resends events that an endpoint received in a time range to its current routes, also delivered ones. Only counts unless `dry_run` is false: count first. A job (get_replay_job), one per endpoint.',
+        'Resends events of an endpoint from a time range to its current routes, delivered ones too. Only counts unless `dry_run` is false: count first. A job (get_replay_job), one per endpoint.',
       input: z.object({
         endpoint_id: id('ep'),
         since,

@@ -29,7 +29,7 @@ export class SendTools extends AgentTools {
       name: 'test_destination',
       title: 'Test a destination',
       description:
-        'Sends a `posthorn.test` event and returns its attempt: null if an open circuit or a rate limit delayed it by 20 s.',
+        'Sends a `posthorn.test` event and returns its attempt: null if a circuit or rate limit held it for 20 s.',
       input: z.object({ destination_id: id('dst'), idempotency_key: idempotencyKey }),
       example: { destination_id: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
