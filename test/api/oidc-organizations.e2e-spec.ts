@@ -94,7 +94,7 @@ describe('the identity provider of one of several organizations', () => {
     const { answer } = await begin(acme, 'acme', { email: 'admin@other.example' });
 
     expect([answer.status, sessionIn(answer)]).toEqual([403, null]);
-    expect(answer.text).toContain('admin@other.example is no member');
+    expect(answer.text).toContain('admin@other.example is not a member');
   });
 
   it('groups create members of its own organization, and change no member of another one', async () => {

@@ -150,7 +150,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   it('no statement runs without listeners, and 200 listeners share one', async () => {
     const asked: Statement[] = [];
     const counting = {
-      read: (statement: Statement, values: unknown[]) => (
+      readPrepared: (statement: Statement, values: unknown[]) => (
         asked.push(statement),
         kernel.readPrepared(statement, values)
       ),
