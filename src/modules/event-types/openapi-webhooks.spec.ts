@@ -163,7 +163,7 @@ describe('webhooksOf', () => {
   it.each<[string, Json, RegExp]>([
     ['no version', {}, /^spec\.openapi: /],
     ['Swagger 2', { swagger: '2.0' }, /^spec\.openapi: /],
-    ['no webhooks', { openapi: '3.1.0', paths: {} }, /^spec\.webhooks: has none/],
+    ['no webhooks', { openapi: '3.1.0', paths: {} }, /^spec\.webhooks: has no webhooks/],
     ['webhooks that are a list', { openapi: '3.1.0', webhooks: [] }, /^spec\.webhooks: must be an object/],
     [
       'a webhook without an operation',
@@ -256,7 +256,7 @@ describe('webhooksOf', () => {
     });
 
     expect(faults).toEqual([
-      expect.stringMatching(/^spec\.webhooks\.w\d+\..*more than is left of the 400000 values for all webhooks$/),
+      expect.stringMatching(/^spec\.webhooks\.w\d+\..*exceeds the remaining part of the limit of 400000 values for all webhooks$/),
     ]);
   });
 
