@@ -256,7 +256,9 @@ describe('webhooksOf', () => {
     });
 
     expect(faults).toEqual([
-      expect.stringMatching(/^spec\.webhooks\.w\d+\..*exceeds the remaining part of the limit of 400000 values for all webhooks$/),
+      expect.stringMatching(
+        /^spec\.webhooks\.w\d+\..*exceeds the remaining part of the limit of 400000 values for all webhooks$/,
+      ),
     ]);
   });
 
