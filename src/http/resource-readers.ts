@@ -12,7 +12,7 @@ export type Shown = ResourceReader | 'nothing' | 'content';
 
 export interface Showing {
   shown: Shown;
-  /** What the route changes: the last resource of the path (`itself`), a part of it, or a collection. */
+  /** Object that the route changes: the last resource of the path (`itself`), a part of it, or a collection. */
   about: 'itself' | 'part' | 'collection';
   /** For a collection: the field that names its members in a path (`id`, `name`). */
   namedBy: string;
