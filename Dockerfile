@@ -18,15 +18,15 @@ RUN npm ci --omit=dev && npm cache clean --force
 
 FROM node:24-bookworm-slim
 WORKDIR /app
-# Inside a container loopback reaches nobody, whether PostgreSQL is embedded or not.
+# A loopback address in a container cannot be reached from outside, with or without the embedded PostgreSQL.
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 RUN mkdir /data && chown node:node /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# `imports` in package.json leads to dist at run time. The tools are what `npm run create-admin-key` begins with.
+# `imports` in package.json resolves to dist at run time. `npm run create-admin-key` runs a script of tools first.
 COPY package.json ./
 COPY tools tools
-# The command, and the package as extensions below this folder import it.
+# The `posthorn` command, and the package that extensions below this folder import.
 RUN chmod +x dist/src/posthorn.js && ln -s /app/dist/src/posthorn.js /usr/local/bin/posthorn && ln -s .. node_modules/posthorn
 USER node
 VOLUME /data
@@ -34,5 +34,5 @@ EXPOSE 3000 2525
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Not through npm, which would swallow the signal. Node.js gets the options of `npm start`.
+# Not through npm, which would not pass the signal on. The options of Node.js are those of `npm start`.
 CMD ["posthorn"]

@@ -28,7 +28,7 @@ export interface Figures {
   readonly lost: number;
   readonly backlog?: { readonly max: number };
   readonly memory?: { readonly idle: { readonly total: number }; readonly atWork: { readonly total: number } };
-  /** The same figures for each part of the window. */
+  /** Figures of each part of the window, in the form of the total. */
   readonly parts?: readonly object[];
 }
 

@@ -15,7 +15,7 @@ const CLAIMS = 20;
 const CLAIMED_AT_ONCE = 100;
 const LISTS = { listMs: 'limit=50', listDlqMs: 'limit=50&status=dlq', listTypeMs: 'limit=50&event_type=bench.stored' };
 
-/** The same settings as the service's connections for prepared hot statements. */
+/** Settings of the connections, equal to those with which the service runs its prepared statements. */
 const PLANS = [
   'jit=off',
   'enable_hashjoin=off',

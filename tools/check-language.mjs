@@ -9,7 +9,9 @@ import ts from 'typescript';
 
 const IGNORED =
   /^(test\/vectors|src\/client\/openapi\.ts|console\/src\/kit\/messages\/de|console\/src\/portal\/texts-de)/;
-const CODE = /\.(ts|tsx|mjs|cjs)$/;
+const CODE = /\.(tsx?|[cm]?js|mts)$/;
+/** Files whose comments begin with `#`. */
+const HASH = /(^|\/)(Dockerfile|\.env\.example|\.ci\/run)$|\.(conf|map|yml)$/;
 
 const RULES = [
   {
@@ -25,6 +27,7 @@ const RULES = [
 function prose(file, text) {
   if (file.endsWith('.md'))
     return text.replace(/```[\s\S]*?```|`[^`\n]*`/g, blank).replace(/^(?:[>|*#\s-]|\d+\.)+/gm, blank);
+  if (HASH.test(file)) return text.replace(/^(?!\s*#).*$/gm, blank).replace(/^\s*#+/gm, blank);
   const ranges = new Map();
   const source = ts.createSourceFile(
     file,
@@ -82,7 +85,7 @@ function tracked() {
 }
 const given = process.argv.slice(2);
 const files = (given.length > 0 ? given : tracked()).filter(
-  (file) => (CODE.test(file) || file.endsWith('.md')) && !IGNORED.test(file),
+  (file) => (CODE.test(file) || HASH.test(file) || file.endsWith('.md')) && !IGNORED.test(file),
 );
 const found = files.flatMap(faults);
 for (const fault of found) console.error(fault);

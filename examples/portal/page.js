@@ -1,9 +1,9 @@
-// What a page of yours does: nine lines, and one call of your own backend.
+// The code that your page needs: nine lines, and one call to your own backend.
 const { posthorn } = await (await fetch('/settings')).json();
 const { mountPortal } = await import(`${posthorn}/portal/embed.js`);
 
 mountPortal(document.getElementById('portal'), {
-  // Your backend knows who is signed in, and opens the portal for him (server.mjs).
+  // Your backend knows the signed-in user, and opens the portal for them (server.mjs).
   open: async () => {
     const answer = await fetch('/open-portal', { method: 'POST' });
     if (!answer.ok) throw new Error(`The backend answered ${answer.status}.`);

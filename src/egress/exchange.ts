@@ -131,7 +131,7 @@ export class Exchange implements Carried, PooledExchange {
   onFailed(error: Error): void {
     this.isSent = false;
     if (this.mayRetry(error)) {
-      // The same connection opens a new socket after it has finished handling the broken one.
+      // This connection opens a new socket after it has finished handling the broken one.
       setImmediate(onRetry, this);
       return;
     }

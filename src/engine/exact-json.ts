@@ -27,6 +27,7 @@ export class ExactNumber {
 
 /** Matches texts that may hold such a number. All other texts go to `JSON.parse`, which is ten times as fast. */
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
+
 /**
  * Like `JSON.parse`, but a number that would lose digits becomes an `ExactNumber`. Recurses as deeply as the text
  * nests.

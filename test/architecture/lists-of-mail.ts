@@ -13,7 +13,7 @@ interface Range {
   fromId: Id;
 }
 
-/** The same limit as in the service of emails. */
+/** Maximum number of candidates, as in `EmailsService`. */
 const CANDIDATES_MAX = 1_000;
 /** Maximum number of received messages that a filtered page reads. */
 const MESSAGES_LOOKED_MAX = 2_000;

@@ -36,7 +36,7 @@ const SCRIPT = [
   { upTo: 0.03, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
   { upTo: 0.05, status: 200, delayMs: 700 },
 ];
-/** The same at flaky paths. Ten failures in a row are still unlikely. */
+/** Results of the first attempts at flaky paths. Ten failures in a row are still unlikely. */
 const FLAKY_SCRIPT = [
   { upTo: 0.1, status: 500, delayMs: 0 },
   { upTo: 0.15, status: 0, delayMs: 0 },

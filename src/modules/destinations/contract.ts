@@ -413,6 +413,6 @@ export function shownTarget({ id, name, ownerId }: DestinationName): Record<stri
 }
 
 export abstract class DestinationNames {
-  /** Returns the destinations among `ids` that exist, whoever owns them. */
+  /** Returns the existing destinations among `ids`, including those with an owner. */
   abstract find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]>;
 }

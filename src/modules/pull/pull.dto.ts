@@ -167,7 +167,7 @@ function timingsOf({ eventId, replayed, settledAt }: ItemRow, consumedAtMs: numb
   const processedAtMs = Math.max(edgeAtMs, settledAt?.getTime() ?? 0);
   return {
     edge_at: edgeAtMs,
-    // The same commit stored the event and made it available, except for a replay, which happens later.
+    // One commit stored the event and made it available. A replay is an exception: it makes the event available later.
     stored_at: replayed ? edgeAtMs : processedAtMs,
     processed_at: processedAtMs,
     consumed_at: Math.max(processedAtMs, consumedAtMs),

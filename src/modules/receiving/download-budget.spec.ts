@@ -32,7 +32,7 @@ describe('DownloadBudget', () => {
     expect(Array.from({ length: 20 }, (_, n) => had(budget, 100 + n))).toEqual(Array.from({ length: 20 }, () => 2));
   });
 
-  it('the limits per minute hold for the total and for each organization, whoever makes requests at any time', () => {
+  it('the limits per minute hold for the total and for each organization, for any order of requests', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(30), fc.nat(5)), { maxLength: 2_000 }), (asks) => {
         const budget = new DownloadBudget();
