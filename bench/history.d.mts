@@ -1,4 +1,4 @@
-/** As much of a run as a line of its history is made of. */
+/** The fields of a run that its line in the history needs. */
 export interface Entry {
   date: string;
   options: { spin: number };

@@ -15,7 +15,7 @@ export interface Measured {
   readonly memoryPerSecond: number;
 }
 
-/** The part of a row's figures that promises are about. Times in milliseconds, CPU in microseconds of a delivery. */
+/** The figures of a row that promises refer to. Times are in milliseconds, CPU in microseconds per delivery. */
 export interface Figures {
   readonly deliveriesPerSecond: number;
   readonly accept: { readonly p50: number; readonly p99: number; readonly max: number };
@@ -32,7 +32,7 @@ export interface Figures {
   readonly parts?: readonly object[];
 }
 
-/** `pairs`: the two figures of a ratio, a pair for each sample. `value`: a count instead. */
+/** `pairs`: the two figures of a ratio, one pair per sample. `value`: a count. */
 export interface PromiseOfBench {
   readonly name: string;
   readonly rows: readonly string[];
@@ -42,7 +42,7 @@ export interface PromiseOfBench {
   readonly value?: (measured: Measured) => number | undefined;
 }
 
-/** `low` to `high`: where the ratio lies with 95 % confidence. `isDisturbed`: others used the machine meanwhile. */
+/** `low` to `high`: 95 % confidence interval of the ratio. `isDisturbed`: other programs used the machine. */
 export interface Judged {
   readonly name: string;
   readonly bound: string;

@@ -1,4 +1,4 @@
-/** `low` to `high`: where the ratio lies with 95 % confidence. */
+/** `low` to `high`: 95 % confidence interval of the ratio. */
 export interface Ratio {
   readonly ratio: number;
   readonly low: number;
@@ -16,7 +16,7 @@ export declare function verdictOf(
   words: { more: string; less: string },
 ): { kind: 'same' | 'more' | 'less' | 'unknown'; text: string };
 
-/** Deliveries of what was accepted that had not come: at the end of a window, and at most within it. */
+/** Accepted deliveries that had not arrived: at the end of a window, and the maximum within it. */
 export interface Backlog {
   readonly end: number;
   readonly max: number;

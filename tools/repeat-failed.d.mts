@@ -1,4 +1,4 @@
-/** What is read of what `jest --json` writes. */
+/** The fields of the output of `jest --json` that are used. */
 export interface TestRun {
   readonly wasInterrupted: boolean;
   readonly testResults: readonly {

@@ -1,7 +1,7 @@
-/** Package → what it asks of Node.js wrongly. */
+/** Maps a package to its wrong requirement on Node.js. */
 export const TRIMMED: Readonly<Record<string, string>>;
 
-/** A lock of npm's, as far as it is read. */
+/** The fields of `package-lock.json` that are used. */
 export interface Lock {
   packages: Record<string, { engines?: Record<string, string> }>;
 }

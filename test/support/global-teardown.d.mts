@@ -1,2 +1,2 @@
-/** Ends what the setup started. */
+/** Stops the processes that the setup started. */
 export default function globalTeardown(): Promise<void>;

@@ -1,2 +1,2 @@
-/** Makes the pack that the tests' servers start from, unless there is one of this build. */
+/** Packs the program that test servers run into one file, unless a pack of this build exists. */
 export function preparePack(template: string): Promise<void>;
