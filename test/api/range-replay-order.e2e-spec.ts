@@ -1,5 +1,6 @@
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
+import { until } from './polling.js';
 import type { Inlet } from './replaying.js';
 import { inletTo, jobIn, receive, reroute, startReplay } from './replaying.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
@@ -109,10 +110,13 @@ describe('order of a replay', () => {
     await startReplay(server, inlet);
     await target.arrived(500, WITHIN_MS);
 
-    const started = await sql.rows<{ at: string; id: string }>(
-      `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`,
-      [uuidOf(inlet.id)],
-    );
+    // An attempt is recorded after its request has arrived.
+    const recorded = (): Promise<{ at: string; id: string }[]> =>
+      sql.rows(
+        `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`,
+        [uuidOf(inlet.id)],
+      );
+    const started = await until(recorded, (rows) => rows.length >= 500, WITHIN_MS);
     expect(started.map(({ id }) => id)).toEqual(ids.map(uuidOf));
   });
 });
