@@ -30,6 +30,6 @@ describe('package-lock.json', () => {
     const of = (node: string): Lock => ({ packages: { 'node_modules/mailauth': { engines: { node } } } });
 
     expect(trimmed(of(TRIMMED['mailauth'] ?? '')).packages['node_modules/mailauth']).toEqual({});
-    expect(() => trimmed(of('>=24'))).toThrow('mailauth asks for Node.js >=24');
+    expect(() => trimmed(of('>=24'))).toThrow('mailauth now asks for Node.js >=24');
   });
 });
