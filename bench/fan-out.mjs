@@ -20,7 +20,7 @@ const ACCEPTS = 60_000;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Creates the applications `name-0000` and following, each with the given number of endpoints on the receiver. Every
+ * Creates `count` applications, named `name-0000`, `name-0001` and so on, each with the given number of endpoints on the receiver. Every
  * endpoint gets a copy of each message.
  *
  * @param {import('./rows.mjs').Bench} bench

@@ -1845,7 +1845,7 @@ export interface paths {
         };
         /**
          * List reports
-         * @description Newest first: reports about emails of this environment, or that claim to be. Needs a key of scope `admin`.
+         * @description Lists reports about emails of this environment, and reports that only claim to be about one, newest first. Needs a key of scope `admin`.
          */
         get: operations["listReports"];
         put?: never;
@@ -7189,7 +7189,7 @@ export interface components {
              */
             slug?: string | null;
             /**
-             * @description Path of the endpoint. The organization's slug may be omitted.
+             * @description Path of the endpoint below the organization's slug. A path that already starts with the slug is also accepted.
              * @example acme/stripe
              */
             path?: string | null;
@@ -11040,7 +11040,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11242,7 +11242,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11328,7 +11328,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11452,7 +11452,7 @@ export interface operations {
                 get_if_exists?: boolean;
             };
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11659,7 +11659,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11863,7 +11863,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12007,7 +12007,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12274,7 +12274,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12315,7 +12315,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12502,8 +12502,8 @@ export interface operations {
                 /** @description Only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an application. */
                 endpoint?: string;
                 /**
-                 * @description Only events that were sent to this destination (id or ad-hoc URL), and attempts and deliveries of received events
-                 *     at it.
+                 * @description Only events that were sent to this destination (id or ad-hoc URL). Of received events, only their attempts and
+                 *     deliveries to it.
                  */
                 destination?: string;
                 /** @description Only sent events (`outbound`), or only received ones (`inbound`). */
@@ -12592,7 +12592,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12842,7 +12842,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -13024,7 +13024,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13155,7 +13155,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13232,7 +13232,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13884,7 +13884,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -13967,7 +13967,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -14020,7 +14020,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14067,7 +14067,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14114,7 +14114,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14171,7 +14171,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14216,7 +14216,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14261,7 +14261,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14306,7 +14306,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14351,7 +14351,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14396,7 +14396,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14453,7 +14453,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14510,7 +14510,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14589,7 +14589,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14669,7 +14669,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -14710,7 +14710,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -14975,7 +14975,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15243,7 +15243,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15284,7 +15284,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15483,7 +15483,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15724,7 +15724,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -16070,7 +16070,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -16410,7 +16410,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16500,7 +16500,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16580,7 +16580,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -17086,7 +17086,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -17162,7 +17162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -17272,7 +17272,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -17352,7 +17352,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again. */
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

@@ -209,8 +209,9 @@ function idempotencyKeyParameter(): Record<string, unknown> {
     in: 'header',
     required: false,
     description:
-      'A UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the ' +
-      'same key is processed once: its 2xx answer is repeated with `Idempotent-Replayed: true`. A rejected request may be sent again.',
+      'Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with ' +
+      'this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send ' +
+      'the request again with this key.',
     schema: { type: 'string', format: 'uuid' },
     example: '0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11',
   };

@@ -9,7 +9,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './s
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const WORDS = Array.from({ length: 8_000 }, (_, i) => `word ${i};`).join('');
 
-/** A pattern that creates a new state at nearly every character of `NOISE`. Each one uses half a second of CPU time. */
+/** A pattern whose automaton needs a new state for nearly every character of `NOISE`. One use costs half a second of CPU time. */
 const dear = (n: number): object => body('matches', `a[ab]{${100 + n}}[^ab]`);
 const NOISE = noise();
 

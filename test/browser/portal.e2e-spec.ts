@@ -88,7 +88,7 @@ interface Example {
     return { page: shown, wrongs: () => complaints.splice(0) };
   }
 
-  /** Starts a page of another site, at the other host name of this computer. */
+  /** Serves a page of another site, under the other loopback host name. */
   async function hostAt(name: 'localhost' | '127.0.0.1', serve: Server): Promise<string> {
     serve.listen(0, '127.0.0.1');
     await once(serve, 'listening');

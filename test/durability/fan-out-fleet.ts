@@ -75,7 +75,7 @@ export const SUBSCRIPTIONS: readonly Subscription[] = [
   ),
 ];
 
-/** Returns applications with 1, 2, … 12 endpoints, and from 1 again, each with another choice of the subscriptions. */
+/** Returns applications whose numbers of endpoints cycle through 1 to 12. Each has a different set of subscriptions. */
 export function customers(count: number): Subscription[][] {
   const all = SUBSCRIPTIONS.length;
   const at = (i: number): Subscription => SUBSCRIPTIONS[i % all] as Subscription;

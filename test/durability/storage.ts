@@ -57,7 +57,7 @@ export class KillablePostgres {
     const pids = { backend: client ? [client.pid] : [], postmaster: [], everything: rows.map(({ pid }) => pid) }[blow];
     return () => {
       this.noteOutage(witness);
-      // The postmaster first: a live one would end and replace its children by itself.
+      // Kills the postmaster first. A live one would terminate and restart its children first.
       for (const pid of blow === 'backend' ? pids : [this.server.pid(), ...pids]) strike(pid);
     };
   }

@@ -4,7 +4,7 @@ import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
 /**
  * Returns request and response as JSON for storage, or null if the adapter returned no valid exchange. Credentials and
- * headers with a named secret are hidden first, so that they never reach storage. The event's own headers are stored
+ * headers with a named secret are redacted first, so that they never reach storage. The event's own headers are stored
  * with the event.
  */
 export function keptExchange(

@@ -51,7 +51,7 @@ export class EmailComposition {
     };
   }
 
-  /** Builds an email without bytes, all of whose recipients have failed for the reason in `detail`. */
+  /** Builds an email without a raw message. All its recipients have failed for the reason in `detail`. */
   unsendable(named: Named, draft: CompleteDraft, subtype: string, detail: string): NewEmail {
     const at = this.clock.now().toISOString();
     const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({

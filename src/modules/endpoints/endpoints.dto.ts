@@ -181,7 +181,7 @@ export class NewEndpointBody extends EndpointSettingsBody {
   @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'stripe' })
   slug?: string | null;
 
-  /** Path of the endpoint. The organization's slug may be omitted. */
+  /** Path of the endpoint below the organization's slug. A path that already starts with the slug is also accepted. */
   @ApiProperty({ required: false, type: String, maxLength: 1024, nullable: true, example: 'acme/stripe' })
   path?: string | null;
 

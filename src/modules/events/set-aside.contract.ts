@@ -15,7 +15,7 @@ export interface Released {
   deliveries: number;
 }
 
-/** Quarantined and parked requests, and their releases. A duplicate counts as the request that it repeats. */
+/** Reads quarantined and parked requests, and records their releases. Repeats of a request are not returned separately. */
 export abstract class SetAsideRequests {
   /** Lists requests that are still quarantined or parked, oldest first, and whether their bodies were erased. */
   abstract page(range: SetAsideRange, limit: number): Promise<{ id: Id; isErased: boolean }[]>;

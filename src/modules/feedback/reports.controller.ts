@@ -22,7 +22,8 @@ export class ReportsController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List reports',
-    description: 'Newest first: reports about emails of this environment, or that claim to be.',
+    description:
+      'Lists reports about emails of this environment, and reports that only claim to be about one, newest first.',
   })
   @ApiOkResponse({ type: ReportPage, description: 'One page of reports.' })
   async listReports(@CurrentTenant() tenant: Tenant, @Query() query: ReportListQuery): Promise<ReportPage> {

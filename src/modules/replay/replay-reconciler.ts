@@ -21,7 +21,7 @@ export class ReplayReconciler {
     private readonly clock: Clock,
   ) {}
 
-  /** Runs the jobs directly, because the queue may be the cause of the problem. */
+  /** Runs the jobs without the queue, because a queue failure may be why they are stuck. */
   @Every(EVERY_MS, { name: 'Replay reconciler', dueWork: { name: 'replays', inMs: FORGOTTEN_IN_MS } })
   async resume(): Promise<LoopDelay | undefined> {
     const forgotten = await this.jobs.forgotten(new Date(this.clock.nowMs() - FORGOTTEN_MS));

@@ -18,8 +18,8 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
   endpoint?: string;
 
   /**
-   * Only events that were sent to this destination (id or ad-hoc URL), and attempts and deliveries of received events
-   * at it.
+   * Only events that were sent to this destination (id or ad-hoc URL). Of received events, only their attempts and
+   * deliveries to it.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;

@@ -11,7 +11,7 @@ const GAP_MS = 4;
 /** Linger while mail is slowed down in favour of deliveries: committing one message costs the disk as much as ten. */
 const PACED_LINGER_MS = 100;
 
-/** A write for one message. A null decision means that its event exists. */
+/** A pending write for one message. `decision` is null if the message's event already exists. */
 interface Step {
   message: WaitingMessage;
   decided: Decided | null;
