@@ -1,5 +1,23 @@
 /** Import rules of the source tree. ARCHITECTURE.md gives the reasons. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
 const HERE = '^src/modules/([^/]+)/';
+
+/** Matches the files of the providers that modules export. */
+const EXPORTED = `^(${exportedFiles().join('|')})$`;
+
+/** Returns the files from which a module file imports the classes of its `exports`. */
+function exportedFiles() {
+  const modules = readdirSync('src/modules', { recursive: true }).filter((file) => file.endsWith('.module.ts'));
+  return modules.flatMap((file) => {
+    const text = readFileSync(path.join('src/modules', file), 'utf8');
+    const names = [...text.matchAll(/exports: \[([^\]]*)\]/g)].flatMap(([, list]) => list.match(/\w+/g) ?? []);
+    return [...text.matchAll(/import (?:type )?\{([^}]*)\} from '(\.[^']*)\.js'/g)]
+      .filter(([, imported]) => imported.match(/\w+/g).some((name) => names.includes(name)))
+      .map(([, , from]) => `${path.join('src/modules', path.dirname(file), from)}\\.ts`);
+  });
+}
 
 export default {
   forbidden: [
@@ -117,17 +135,18 @@ export default {
       to: { path: '^src/(?!kernel/|engine/)', pathNot: '^src/modules/$1/[^/]*contract\\.ts$' },
     },
     {
-      name: 'contexts-meet-at-contracts',
+      name: 'contexts-meet-at-exports',
+      comment: 'A context uses the contract files of another context and the providers that its module exports.',
       severity: 'error',
       from: { path: HERE, pathNot: '\\.module\\.ts$' },
-      to: { path: '^src/modules/(?!$1/)', pathNot: '[/.]contract(\\.dto)?\\.ts$' },
+      to: { path: '^src/modules/(?!$1/)', pathNot: ['[/.]contract(\\.dto)?\\.ts$', EXPORTED] },
     },
     {
       name: 'modules-import-modules',
       comment: "Only the module file of a context may import another context's module.",
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/[^/]+\\.module\\.ts$' },
-      to: { path: '^src/modules/(?!$1/)', pathNot: '(\\.module|[/.]contract)\\.ts$' },
+      to: { path: '^src/modules/(?!$1/)', pathNot: ['(\\.module|[/.]contract)\\.ts$', EXPORTED] },
     },
     {
       name: 'adapters-know-only-contracts',

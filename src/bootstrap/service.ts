@@ -17,7 +17,7 @@ import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { Ids } from '#kernel/ids.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { Readiness } from '#kernel/observability/readiness.js';
-import { FirstStart } from '#modules/auth/contract.js';
+import { FirstStart } from '#modules/auth/organizations/first-start.js';
 import { AppModule } from '../app.module.js';
 import { dataSource } from './data-source.js';
 import { blamed, watchFactories, watchHooks } from './extension-failure.js';

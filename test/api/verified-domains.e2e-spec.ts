@@ -10,7 +10,7 @@ import { Notifications } from '../../src/kernel/database/notifications.js';
 import { DkimKeys } from '../../src/modules/domains/dkim-keys.js';
 import { DkimKeysStore } from '../../src/modules/domains/dkim-keys.store.js';
 import { PlatformZone } from '../../src/modules/domains/platform-zone.js';
-import { VerifiedReceivingDomains, VerifiedSendingDomains } from '../../src/modules/domains/verified-domains.js';
+import { ReceivingDomains, SendingDomains } from '../../src/modules/domains/verified-domains.js';
 import { VerifiedDomainsStore } from '../../src/modules/domains/verified-domains.store.js';
 import { run } from '../support/program.js';
 import { type DomainsScene, PLATFORM, recordsOf, startDomainsScene } from './domains.js';
@@ -20,9 +20,9 @@ import { expectStatus, uuidOf } from './scene.js';
 describe('domains for email', () => {
   let scene: DomainsScene;
   let database: Database;
-  let sending: VerifiedSendingDomains;
-  let sendingWithoutPlatform: VerifiedSendingDomains;
-  let receiving: VerifiedReceivingDomains;
+  let sending: SendingDomains;
+  let sendingWithoutPlatform: SendingDomains;
+  let receiving: ReceivingDomains;
   let environment: number;
 
   beforeAll(async () => {
@@ -35,11 +35,10 @@ describe('domains for email', () => {
     await keyring.load();
     const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
     const store = new VerifiedDomainsStore(database);
-    const sender = (zoneOf: Config): VerifiedSendingDomains =>
-      new VerifiedSendingDomains(store, new PlatformZone(zoneOf, keys), keys);
+    const sender = (zoneOf: Config): SendingDomains => new SendingDomains(store, new PlatformZone(zoneOf, keys), keys);
     sending = sender(config);
     sendingWithoutPlatform = sender(loadConfig({ ...scene.server.env, PLATFORM_DOMAIN: 'localhost' }));
-    receiving = new VerifiedReceivingDomains(store);
+    receiving = new ReceivingDomains(store);
     const { id } = await scene.create('webhook');
     const [row] = await scene.sql.rows<{ environment_id: number }>('select environment_id from domains where id = $1', [
       uuidOf(id),

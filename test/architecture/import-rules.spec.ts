@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from './source-tree.js';
@@ -38,13 +38,19 @@ const LAWFUL: Tree = {
   'src/modules/ledger/contract.ts': ['#kernel/clock.js'],
   'src/modules/ledger/record.contract.ts': ['./contract.js'],
   'src/modules/ledger/ledger.module.ts': ['./ledger.js', '../auth/auth.module.js', '@nestjs/bullmq'],
-  'src/modules/auth/auth.module.ts': ['./contract.js'],
+  'src/modules/auth/auth.module.ts': ['./contract.js', './environments.js'],
+  'src/modules/auth/environments.ts': ['./environments.store.js'],
+  'src/modules/auth/environments.store.ts': [],
   'src/modules/ledger/ledger.entities.ts': ['typeorm'],
   'src/modules/ledger/ledger.ts': ['./ledger.store.js', '#modules/auth/contract.js', './wake.queue.js'],
   'src/modules/ledger/ledger.store.ts': ['pg', 'typeorm', '#kernel/database/database.js'],
   'src/modules/ledger/wake.queue.ts': ['bullmq', '@nestjs/bullmq', '#kernel/concurrency/queue.js'],
   'src/modules/send/send.module.ts': ['./send.service.js', '../ledger/ledger.module.js', '#modules/ledger/contract.js'],
-  'src/modules/send/send.service.ts': ['#modules/ledger/contract.js', '#http/access.js'],
+  'src/modules/send/send.service.ts': [
+    '#modules/ledger/contract.js',
+    '#http/access.js',
+    '#modules/auth/environments.js',
+  ],
   'src/modules/send/send.dto.ts': [],
   'src/extension/index.ts': ['#modules/ledger/contract.js', '#http/access.js', '#egress/agent.js'],
   'src/client/openapi.ts': ['./index.js'],
@@ -62,6 +68,9 @@ const LAWFUL: Tree = {
   'src/testing/client.ts': ['../extension/index.js'],
   'ee/audit/audit.ts': ['../../src/extension/index.js', '../../src/testing/index.js', '@nestjs/common', 'typeorm'],
 };
+
+/** The module of the seeded tree that exports a provider: the class of its second import. */
+const MODULE_WITH_EXPORTS = 'src/modules/auth/auth.module.ts';
 
 const SOCKETS = [
   'node:net',
@@ -107,8 +116,9 @@ const UNLAWFUL: Record<string, Tree> = {
     'src/modules/send/contract.ts': ['./send.service.js'],
     'src/modules/replay/contract.ts': ['#modules/ledger/contract.js'],
   },
-  'contexts-meet-at-contracts': oneEach('src/modules/send/reaches', [
+  'contexts-meet-at-exports': oneEach('src/modules/send/reaches', [
     '#modules/ledger/ledger.js',
+    '#modules/auth/environments.store.js',
     '../ledger/ledger.store.js',
     '../ledger/ledger.module.js',
   ]),
@@ -211,6 +221,7 @@ beforeAll(() => {
   for (const tree of [LAWFUL, ...Object.values(UNLAWFUL)]) {
     for (const [file, imports] of Object.entries(tree)) write(file, source(imports));
   }
+  appendFileSync(path.join(folder, MODULE_WITH_EXPORTS), 'export const metadata = { exports: [thing1] };\n');
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,8 +6,9 @@ import type { AuditActor } from '#kernel/audit.js';
 import { Config } from '#kernel/config/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
-import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
-import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
+import { GrantedKeys } from '#modules/auth/keys/granted-keys.js';
+import { type SignedIn } from '#modules/auth/sessions.contract.js';
+import { Sessions } from '#modules/auth/sessions/sessions.js';
 import { Authorization, type AuthorizationRequest, type ConsentGiven } from './authorization.js';
 
 /** Lifetimes of a key that the page offers, in days. The first is preselected. */

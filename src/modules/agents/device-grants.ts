@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { oauthError } from '#http/oauth-answers.js';
 import { Database } from '#kernel/database/database.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
-import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import { GrantedKeys } from '#modules/auth/keys/granted-keys.js';
 import type { IssuedToken } from './authorization.js';
 import type { OAuthClient } from './client-metadata.js';
 import { type Approval, GrantAudit } from './grant-audit.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditActor, type AuditOrigin, AuditTrail } from '#kernel/audit.js';
 import { type Id, showId } from '#kernel/ids.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 
 export interface Approval {
   organizationId: Id;

@@ -2,9 +2,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
-import { Environments } from '#modules/auth/contract.js';
-import { Memberships } from '#modules/auth/members.contract.js';
-import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { MembersService } from '#modules/auth/members/members.service.js';
+import { OwnMail } from '#modules/sign-in/own-mail.js';
 
 /** Maximum number of recipients of a notice. The approver is always among them. */
 const TOLD_MAX = 20;
@@ -26,7 +26,7 @@ export class GrantNotice {
 
   constructor(
     private readonly mail: OwnMail,
-    private readonly memberships: Memberships,
+    private readonly memberships: MembersService,
     private readonly environments: Environments,
     private readonly config: Config,
     private readonly clock: Clock,

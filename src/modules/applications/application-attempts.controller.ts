@@ -3,9 +3,9 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
-import { AttemptLog } from '#modules/events/attempts.contract.js';
+import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
 import { EndpointAttemptPage, EndpointAttemptQuery, presentAttempt } from './application-attempts.dto.js';
-import { Applications } from './contract.js';
+import { Applications } from './applications.js';
 
 /** Delivery attempts to a customer's endpoint. */
 @ApiTags('Applications')

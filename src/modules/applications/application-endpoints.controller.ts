@@ -14,7 +14,7 @@ import { TryAfter } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
-import { UrlChecks } from '#modules/destinations/contract.js';
+import { Reachability } from '#modules/destinations/reachability.js';
 import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
 import { ApplicationEndpointRegistration } from './application-endpoint-registration.js';
 import {
@@ -31,7 +31,7 @@ import {
   presentEndpointTo,
 } from './application-endpoints.dto.js';
 import { ApplicationEndpointsService } from './application-endpoints.service.js';
-import { Applications } from './contract.js';
+import { Applications } from './applications.js';
 import { CHANGED_IN_PORTAL, NEW_IN_PORTAL, PortalEndpoints } from './portal-endpoints.js';
 
 /** Endpoints that receive a customer's events. */
@@ -44,7 +44,7 @@ export class ApplicationEndpointsController {
     private readonly registration: ApplicationEndpointRegistration,
     private readonly changes: ApplicationEndpointChanges,
     private readonly customers: PortalEndpoints,
-    private readonly checks: UrlChecks,
+    private readonly checks: Reachability,
   ) {}
 
   @Get()

@@ -3,15 +3,14 @@ import { Database } from '#kernel/database/database.js';
 import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { OwnedDestinations } from '#modules/destinations/contract.js';
+import { OwnedDestinations } from '#modules/destinations/owned-destinations.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
 import { ApplicationsStore } from './applications.store.js';
-import { ApplicationRemovals } from './contract.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 
 @Injectable()
-export class ApplicationRemoval extends ApplicationRemovals {
+export class ApplicationRemoval {
   constructor(
     private readonly store: ApplicationsStore,
     private readonly endpoints: ApplicationEndpointsStore,
@@ -19,9 +18,7 @@ export class ApplicationRemoval extends ApplicationRemovals {
     private readonly waiting: WaitingDeliveries,
     private readonly reference: ApplicationReference,
     private readonly database: Database,
-  ) {
-    super();
-  }
+  ) {}
 
   /**
    * Removes an application with its endpoints and their own destinations. Waiting deliveries become failed. Throws 404,
@@ -32,7 +29,8 @@ export class ApplicationRemoval extends ApplicationRemovals {
     if (!(await this.removeHeld(environmentId, id))) throw notFound('application');
   }
 
-  override async removeWhole(environmentId: number, applicationId: Id): Promise<void> {
+  /** Removes an application, its endpoints and their own destinations. Waiting deliveries fail. Idempotent. */
+  async removeWhole(environmentId: number, applicationId: Id): Promise<void> {
     await this.removeHeld(environmentId, applicationId);
   }
 

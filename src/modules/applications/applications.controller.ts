@@ -9,7 +9,7 @@ import { notFound } from '#kernel/errors.js';
 import { parseId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
-import { Messages } from '#modules/events/messages.contract.js';
+import { MessagesStore } from '#modules/events/messages.store.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationRemoval } from './application-removal.js';
 import {
@@ -41,7 +41,7 @@ export class ApplicationsController {
     private readonly list: ApplicationList,
     private readonly removal: ApplicationRemoval,
     private readonly endpoints: ApplicationEndpointsStore,
-    private readonly messages: Messages,
+    private readonly messages: MessagesStore,
   ) {}
 
   @Get()

@@ -12,13 +12,12 @@ import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
 import { ApplicationRemoval } from './application-removal.js';
 import { ApplicationsController } from './applications.controller.js';
+import { Applications } from './applications.js';
 import { ApplicationList, ApplicationsService } from './applications.service.js';
 import { ApplicationsStore } from './applications.store.js';
 import { ApplicationTools } from './applications.tools.js';
-import { ApplicationRemovals, Applications, EndpointConditions } from './contract.js';
-import { StoredEndpointConditions } from './endpoint-conditions.js';
+import { EndpointConditions } from './endpoint-conditions.js';
 import { EndpointSecretsController } from './endpoint-secrets.controller.js';
-import { KnownApplications } from './known-applications.js';
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 import { PortalEndpoints } from './portal-endpoints.js';
@@ -53,10 +52,9 @@ import { WaitingDeliveries } from './waiting-deliveries.js';
     PortalEndpoints,
     Subscribers,
     WaitingDeliveries,
-    { provide: ApplicationRemovals, useExisting: ApplicationRemoval },
-    { provide: Applications, useClass: KnownApplications },
-    { provide: EndpointConditions, useClass: StoredEndpointConditions },
+    Applications,
+    EndpointConditions,
   ],
-  exports: [ApplicationRemovals, Applications, EndpointConditions],
+  exports: [ApplicationRemoval, Applications, EndpointConditions],
 })
 export class ApplicationsModule {}

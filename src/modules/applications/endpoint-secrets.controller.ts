@@ -8,7 +8,7 @@ import { SigningSecretItem } from '#modules/destinations/contract.dto.js';
 import type { ShownSecret } from '#modules/destinations/contract.js';
 import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
 import { ApplicationEndpointRotationBody } from './application-endpoints.dto.js';
-import { Applications } from './contract.js';
+import { Applications } from './applications.js';
 
 const GRACE_SECONDS_DEFAULT = 86_400;
 

@@ -3,7 +3,7 @@ import { Config } from '#kernel/config/config.js';
 import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import type { Caller } from '#kernel/tenant.js';
-import { OwnedDestinations } from '#modules/destinations/contract.js';
+import { OwnedDestinations } from '#modules/destinations/owned-destinations.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { ApplicationEndpointChangesAsked } from './application-endpoint-changes.js';
 import type { NewApplicationEndpoint } from './application-endpoint-registration.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { patternsOf } from '#engine/subscription.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { EventTypes } from '#modules/event-types/contract.js';
+import { EventTypes } from '#modules/event-types/event-types.js';
 import { ApplicationEndpointsService, type ApplicationEndpointView } from './application-endpoints.service.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import type { ApplicationEntity } from './applications.entities.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Cancellations } from '#modules/ledger/cancellation.contract.js';
+import { Cancellations } from '#modules/ledger/cancellations.js';
 import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 

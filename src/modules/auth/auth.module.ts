@@ -1,15 +1,12 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
-import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations } from '#modules/auth/contract.js';
-import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
-import { Memberships } from '#modules/auth/members.contract.js';
-import { Sessions } from '#modules/auth/sessions.contract.js';
-import { CachedEnvironments } from './environments/cached-environments.js';
-import { EnvironmentRetention } from './environments/environment-retention.js';
+import { Environments } from './environments/environments.js';
+import { Retention } from './environments/retention.js';
 import { AttachedRetrySchedules } from './environments/retry-schedules.js';
 import { SigningSecretsService } from './environments/signing-secrets.service.js';
 import { AttachedSystemDestinations } from './environments/system-destinations.js';
+import { GrantedKeys } from './keys/granted-keys.js';
 import { GrantersStore } from './keys/granters.store.js';
 import { KeyAuthenticator } from './keys/key-authenticator.js';
 import { KeyIssuer } from './keys/key-issuer.js';
@@ -18,11 +15,10 @@ import { KeyUsage } from './keys/key-usage.js';
 import { KeysController } from './keys/keys.controller.js';
 import { KeysService } from './keys/keys.service.js';
 import { KeysStore } from './keys/keys.store.js';
-import { StoredGrantedKeys } from './keys/stored-granted-keys.js';
 import { MembersController } from './members/members.controller.js';
 import { MembersService } from './members/members.service.js';
 import { MembersStore } from './members/members.store.js';
-import { LockedFirstStart } from './organizations/first-start.js';
+import { FirstStart } from './organizations/first-start.js';
 import { OrganizationErasure } from './organizations/organization-erasure.js';
 import { OrganizationFounder } from './organizations/organization-founder.js';
 import { OrgsController } from './organizations/organizations.controller.js';
@@ -31,12 +27,12 @@ import { OrgsStore } from './organizations/organizations.store.js';
 import { OrgController } from './organizations/own-organization.controller.js';
 import { OrganizationService } from './organizations/own-organization.service.js';
 import { OrganizationsStore } from './organizations/own-organization.store.js';
-import { CachedSessions } from './sessions/cached-sessions.js';
 import { OwnSessionController } from './sessions/own-session.controller.js';
 import { OwnSession } from './sessions/own-session.js';
 import { SessionCallers } from './sessions/session-callers.js';
 import { SessionSweep } from './sessions/session-sweep.js';
 import { SessionsController } from './sessions/sessions.controller.js';
+import { Sessions } from './sessions/sessions.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { SessionsStore } from './sessions/sessions.store.js';
 import { SignIn } from './sessions/sign-in.js';
@@ -77,27 +73,24 @@ import { SignIn } from './sessions/sign-in.js';
     SessionsService,
     SessionsStore,
     { provide: Authenticator, useClass: SignIn },
-    { provide: Environments, useClass: CachedEnvironments },
-    { provide: GrantedKeys, useClass: StoredGrantedKeys },
-    { provide: FirstStart, useClass: LockedFirstStart },
-    { provide: Memberships, useExisting: MembersService },
-    { provide: Retention, useClass: EnvironmentRetention },
-    { provide: RetrySchedules, useExisting: AttachedRetrySchedules },
-    { provide: Sessions, useClass: CachedSessions },
+    Environments,
+    GrantedKeys,
+    FirstStart,
+    Retention,
+    Sessions,
     { provide: SessionAuthenticator, useClass: SessionCallers },
-    { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
   exports: [
     Authenticator,
     Environments,
     FirstStart,
     GrantedKeys,
-    Memberships,
+    MembersService,
     Retention,
-    RetrySchedules,
+    AttachedRetrySchedules,
     SessionAuthenticator,
     Sessions,
-    SystemDestinations,
+    AttachedSystemDestinations,
   ],
 })
 export class AuthModule {}

@@ -35,29 +35,3 @@ export interface SessionClient {
 export type SessionOwner = { organizationId: Id; how: SignInWay } & (
   { memberId: Id; key: null } | { memberId: null; key: { environmentId: number; id: Id } }
 );
-
-/**
- * Sessions of users on Posthorn's own pages. The cookie's SHA-256 is stored. A session ends after 12 hours without a
- * request, and after 7 days at the latest. If the session is revoked, or its member or key is removed, it ends almost
- * immediately on every node, or within five seconds if the notification is lost.
- */
-export abstract class Sessions {
-  /**
-   * Returns the user of the session in this `Cookie` header, or `null` without an active session. Throws if the
-   * database is unavailable, and 429 for an address that tried too many unknown cookies. Omit `from` if requests were
-   * already counted by address.
-   */
-  abstract read(cookieHeader: string | undefined, from?: string | null): Promise<SignedIn | null>;
-
-  /** Like `read`, but does not extend the session. For background polling, which must not keep a session alive. */
-  abstract peek(cookieHeader: string | undefined): Promise<SignedIn | null>;
-
-  /** Opens a session, ends the one in the `Cookie` header, and returns the value of `Set-Cookie`. */
-  abstract begin(owner: SessionOwner, client: SessionClient, cookieHeader: string | undefined): Promise<string>;
-
-  /** Ends the session in the `Cookie` header, if there is one. Returns a `Set-Cookie` value that deletes the cookie. */
-  abstract end(cookieHeader: string | undefined): Promise<string>;
-
-  /** Returns true if a form carries the CSRF token of this session. Compares in constant time. */
-  abstract holdsCsrfToken(who: SignedIn, given: string | undefined): boolean;
-}

@@ -7,9 +7,9 @@ import {
   type DestinationAdapter,
   type Outgoing,
   type Target,
-  Targets,
 } from '#modules/destinations/contract.js';
-import type { Requests } from '#modules/events/requests.contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import type { RequestsStore } from '#modules/events/requests.store.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { Attempt } from './attempt.js';
 import type { HeldCancellations } from './held-cancellations.js';
@@ -109,7 +109,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
       targets,
       clock,
       tracing,
-      { find: () => Promise.resolve(null) } as unknown as Requests,
+      { find: () => Promise.resolve(null) } as unknown as RequestsStore,
       cancellations,
       {} as Vault,
       presence,

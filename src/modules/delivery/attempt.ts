@@ -7,8 +7,9 @@ import { Vault } from '#kernel/crypto/vault.js';
 import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
-import { type DeliveryAnswer, type Target, Targets } from '#modules/destinations/contract.js';
-import { Requests } from '#modules/events/requests.contract.js';
+import { type DeliveryAnswer, type Target } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { RequestsStore } from '#modules/events/requests.store.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { DeliveryResult } from '#modules/ledger/record.contract.js';
 import { HeldCancellations } from './held-cancellations.js';
@@ -37,7 +38,7 @@ export class Attempt {
     private readonly targets: Targets,
     private readonly clock: Clock,
     private readonly tracing: Tracing,
-    private readonly requests: Requests,
+    private readonly requests: RequestsStore,
     private readonly cancellations: HeldCancellations,
     private readonly vault: Vault,
     private readonly presence: WorkerHeartbeat,

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/database/notifications.js';
+import type { CircuitsStore } from '#modules/destinations/circuits.store.js';
 import type { CircuitChange, TargetCircuit } from '#modules/destinations/contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 
@@ -71,7 +72,7 @@ async function arrange() {
   const table = new Table();
   const clock = { nowMs: () => time.nowMs, now: () => new Date(time.nowMs) } as unknown as Clock;
   const worker = async () => {
-    const watch = new CircuitWatch(table.contract, clock, table.notifications);
+    const watch = new CircuitWatch(table.contract as unknown as CircuitsStore, clock, table.notifications);
     const opened: string[] = [];
     watch.onOpen((environmentId, targetId) => opened.push(`${environmentId} ${targetId}`));
     await watch.onApplicationBootstrap();

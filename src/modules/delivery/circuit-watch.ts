@@ -7,7 +7,7 @@ import { GroupCommit } from '#kernel/database/group-commit.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import type { Id } from '#kernel/ids.js';
-import { Circuits } from '#modules/destinations/contract.js';
+import { CircuitsStore } from '#modules/destinations/circuits.store.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 
 /** Lease of a probe, longer than any attempt. A prober that reports no result within this time counts as dead. */
@@ -57,7 +57,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly loop: Loop;
 
   constructor(
-    private readonly circuits: Circuits,
+    private readonly circuits: CircuitsStore,
     private readonly clock: Clock,
     private readonly notifications: Notifications,
   ) {

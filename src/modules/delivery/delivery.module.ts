@@ -2,7 +2,7 @@ import { BullModule } from '@nestjs/bullmq';
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Config } from '#kernel/config/config.js';
-import { DeliverySinks } from '#modules/ledger/local-scheduler.contract.js';
+import { DeliveryHandoff } from '#modules/ledger/delivery-handoff.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
@@ -33,7 +33,7 @@ import { WorkerHeartbeat } from './worker-heartbeat.js';
 })
 export class HandoverModule implements OnModuleInit {
   constructor(
-    @Inject(DeliverySinks) private readonly handoff: DeliverySinks,
+    @Inject(DeliveryHandoff) private readonly handoff: DeliveryHandoff,
     @Inject(WakeQueue) private readonly queue: WakeQueue,
   ) {}
 

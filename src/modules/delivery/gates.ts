@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
-import { type ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { type ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import { Claims } from '#modules/ledger/claims.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 import { QueuedTargets } from './queued-targets.js';

@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import type { Notifications } from '#kernel/database/notifications.js';
-import type { Cancellations } from '#modules/ledger/cancellation.contract.js';
-import type { ClaimedDelivery, Claims } from '#modules/ledger/claims.contract.js';
+import type { Cancellations } from '#modules/ledger/cancellations.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { Claims } from '#modules/ledger/claims.js';
 import { HeldCancellations } from './held-cancellations.js';
 import type { LocalScheduler } from './local-scheduler.js';
 

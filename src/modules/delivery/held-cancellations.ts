@@ -1,8 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Cancellations, type CancelReason } from '#modules/ledger/cancellation.contract.js';
-import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
+import { type CancelReason } from '#modules/ledger/cancellation.contract.js';
+import { Cancellations } from '#modules/ledger/cancellations.js';
+import { type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
+import { Claims } from '#modules/ledger/claims.js';
 import { targetKey } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 

@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
-import { Claims } from '#modules/ledger/claims.contract.js';
+import { Claims } from '#modules/ledger/claims.js';
 import { Dispatcher } from './dispatcher.js';
 import { HeldCancellations } from './held-cancellations.js';
 import { LocalScheduler } from './local-scheduler.js';

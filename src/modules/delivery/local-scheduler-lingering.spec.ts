@@ -1,7 +1,7 @@
 import { SystemClock } from '#kernel/clock.js';
 import type { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
-import type { Environments } from '#modules/auth/contract.js';
+import type { Environments } from '#modules/auth/environments/environments.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';

@@ -5,7 +5,7 @@ import { type Answering, isQuick, noteAnswer, turnsOver, unanswered } from '#eng
 import { Clock } from '#kernel/clock.js';
 import type { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
-import type { Environments } from '#modules/auth/contract.js';
+import type { Environments } from '#modules/auth/environments/environments.js';
 import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';

@@ -14,7 +14,7 @@ import { Clock } from '#kernel/clock.js';
 import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import { Config } from '#kernel/config/config.js';
 import type { Id } from '#kernel/ids.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Admission, Scheduler } from '#modules/ledger/local-scheduler.contract.js';

@@ -3,7 +3,7 @@ import type { Outcome } from '#engine/outcome.js';
 import { SystemClock } from '#kernel/clock.js';
 import type { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Config } from '#kernel/config/config.js';
-import type { Environments } from '#modules/auth/contract.js';
+import type { Environments } from '#modules/auth/environments/environments.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';

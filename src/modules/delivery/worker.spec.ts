@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import type { Notifications } from '#kernel/database/notifications.js';
-import type { Targets } from '#modules/destinations/contract.js';
-import type { Claims } from '#modules/ledger/claims.contract.js';
-import type { DeliverySinks } from '#modules/ledger/local-scheduler.contract.js';
-import type { Results } from '#modules/ledger/record.contract.js';
+import type { Targets } from '#modules/destinations/targets.js';
+import type { Claims } from '#modules/ledger/claims.js';
+import type { DeliveryHandoff } from '#modules/ledger/delivery-handoff.js';
+import type { RecordResults } from '#modules/ledger/record.js';
 import type { Attempt } from './attempt.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import type { DeliveryLog } from './delivery-log.js';
@@ -42,7 +42,7 @@ function arrange(
       heard.push(`record ${status}`);
       return or(recorded++ === 0 ? breaks.record : undefined, true);
     },
-  } as unknown as Results;
+  } as unknown as RecordResults;
   const circuits = { onOpen: () => undefined, count: () => or(breaks.count, undefined) } as unknown as CircuitWatch;
   const claims = { waitingDestinations: async () => ({ targets: [], last: null }) } as unknown as Claims;
   const listeners = {
@@ -54,7 +54,7 @@ function arrange(
     attempt,
     claims,
     results,
-    { attachScheduler: () => undefined } as unknown as DeliverySinks,
+    { attachScheduler: () => undefined } as unknown as DeliveryHandoff,
     {
       disable: async (environmentId: number, id: string, why: string) =>
         heard.push(`disable ${environmentId} ${id}: ${why}`),

@@ -3,10 +3,12 @@ import type { Outcome } from '#engine/outcome.js';
 import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Targets, Withheld } from '#modules/destinations/contract.js';
-import { type ClaimedDelivery, Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
-import { DeliverySinks } from '#modules/ledger/local-scheduler.contract.js';
-import { Results } from '#modules/ledger/record.contract.js';
+import { Withheld } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
+import { Claims } from '#modules/ledger/claims.js';
+import { DeliveryHandoff } from '#modules/ledger/delivery-handoff.js';
+import { RecordResults } from '#modules/ledger/record.js';
 import { Attempt, type Performed } from './attempt.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { DeliveryLog } from './delivery-log.js';
@@ -28,8 +30,8 @@ export class DeliveryWorker {
     private readonly lane: LocalScheduler,
     private readonly attempt: Attempt,
     private readonly claims: Claims,
-    private readonly results: Results,
-    private readonly handoff: DeliverySinks,
+    private readonly results: RecordResults,
+    private readonly handoff: DeliveryHandoff,
     private readonly targets: Targets,
     private readonly circuits: CircuitWatch,
     private readonly notifications: Notifications,

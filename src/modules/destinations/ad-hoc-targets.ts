@@ -8,7 +8,7 @@ import { Cache } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { invalid } from '#kernel/errors.js';
 import { type Id, idFromBytes } from '#kernel/ids.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import type { Target } from '#modules/destinations/contract.js';
 import { DEFAULT_SETTINGS } from './settings.js';
 

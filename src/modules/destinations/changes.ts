@@ -10,7 +10,7 @@ import { shownTarget } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { CircuitsStore } from './circuits.store.js';
 import { DestinationSecrets, legacyKeyFaults } from './destination-secrets.js';
-import { DestinationUsers } from './destination-users.contract.js';
+import { DestinationUsers } from './destination-users.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationsStore, type Whose } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';

@@ -4,14 +4,9 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { intArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import {
-  type CircuitChange,
-  Circuits,
-  DestinationNames,
-  shownTarget,
-  type TargetCircuit,
-} from '#modules/destinations/contract.js';
+import { type CircuitChange, shownTarget, type TargetCircuit } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
+import { DestinationNamesStore } from './destination-names.store.js';
 
 interface Row {
   environment_id: number;
@@ -135,22 +130,22 @@ const REMOVE: Statement = {
 
 /** Circuits. Each change holds the row lock. */
 @Injectable()
-export class CircuitsStore extends Circuits {
+export class CircuitsStore {
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
-    private readonly names: DestinationNames,
+    private readonly names: DestinationNamesStore,
     private readonly systemEvents: SystemEvents,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async troubled(): Promise<TargetCircuit[]> {
+  /** Returns all circuits that are not closed, and the closed ones that had a failure in the last minute. */
+  async troubled(): Promise<TargetCircuit[]> {
     const rows = await this.database.query<Row>(TROUBLED);
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id, circuit: circuit(row) }));
   }
 
-  override async these(targets: readonly TargetKey[]): Promise<Circuit[]> {
+  /** Returns circuits in the order of the given targets. */
+  async these(targets: readonly TargetKey[]): Promise<Circuit[]> {
     const found = await this.found(targets);
     return targets.map((target) => found.get(keyOf(target))?.before ?? CLOSED);
   }
@@ -160,7 +155,8 @@ export class CircuitsStore extends Circuits {
     return row ? circuit(row) : CLOSED;
   }
 
-  override async findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>> {
+  /** Returns the circuits of the given targets, without circuits that are closed and have no failures. */
+  async findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>> {
     const rows = await this.database.query<Row>(FIND_ALL, [environmentId, targetIds]);
     return new Map(rows.map((row) => [row.target_id, circuit(row)]));
   }
@@ -169,7 +165,7 @@ export class CircuitsStore extends Circuits {
    * Changes all circuits that stay closed with two statements, outside a transaction. A circuit that changes its state,
    * or that another worker is changing, is changed individually.
    */
-  override async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
+  async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
     const found = await this.found(changes);
     const counts: Count[] = [];
     const alone: number[] = [];
@@ -189,11 +185,13 @@ export class CircuitsStore extends Circuits {
     return became;
   }
 
-  override async forget(): Promise<boolean> {
+  /** Deletes some circuits that were idle longer than any delivery is retried. Returns true if there may be more. */
+  async forget(): Promise<boolean> {
     return (await this.database.query(FORGET)).length === FORGOTTEN_AT_ONCE;
   }
 
-  override change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit> {
+  /** Changes one circuit under its row lock, and publishes it if its state changed. Returns the new circuit. */
+  change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit> {
     return this.database.transaction(async () => {
       const before = await this.lock(environmentId, targetId);
       const next = change(before);

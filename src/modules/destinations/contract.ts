@@ -4,9 +4,7 @@ import type { Circuit } from '#engine/circuit.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { LegacyScheme, LegacySignature } from '#engine/legacy-signature.js';
 import type { Answer, RuledRetryPolicy } from '#engine/outcome.js';
-import { ApiError } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 
 export interface Target {
   environmentId: number;
@@ -169,72 +167,6 @@ export interface Queueing extends Pick<Target, 'ratePerSecond' | 'concurrency'> 
   pulled: boolean;
 }
 
-/** Targets from a cache. Changes invalidate it on every node, and entries are at most five seconds old. */
-export abstract class Targets {
-  /**
-   * Returns the target of a destination, even if disabled. Returns `null` if this environment has no such destination.
-   */
-  abstract ofDestination(environmentId: number, destinationId: Id): Promise<Target | null>;
-
-  /** Returns the cached result of `ofDestination`, or `undefined` if it is not in the cache. */
-  abstract known(environmentId: number, destinationId: Id): Target | null | undefined;
-
-  /**
-   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint count as missing.
-   * Returns a promise only if the target has to be loaded.
-   */
-  abstract ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null>;
-
-  /**
-   * Returns targets in the order of `ids`. One statement loads all that are not in the cache. An entry is also `null`
-   * if its secrets cannot be resolved now; the attempt then reports the error. Rejects if the database is unavailable.
-   */
-  abstract ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]>;
-
-  /** Returns the target of an ad-hoc URL. Throws 422 if sending to the URL is not allowed. */
-  abstract ofUrl(environmentId: number, url: string): Promise<Target>;
-
-  /** Returns the target of a stored delivery. `null` if it is gone, or its own URL is no longer allowed. */
-  ofDelivery(
-    environmentId: number,
-    { targetId, url }: { targetId: Id; url: string | null },
-  ): Target | null | Promise<Target | null> {
-    if (url !== null) return this.ofStoredUrl(environmentId, url);
-    return this.known(environmentId, targetId) ?? this.ofDestination(environmentId, targetId);
-  }
-
-  private async ofStoredUrl(environmentId: number, url: string): Promise<Target | null> {
-    try {
-      return await this.ofUrl(environmentId, url);
-    } catch (error) {
-      if (error instanceof ApiError && error.type === 'validation_failed') return null;
-      throw error;
-    }
-  }
-
-  /** Returns the adapter for a type. If its extension is not loaded, attempts fail with that reason. */
-  abstract adapter(type: string): DestinationAdapter;
-
-  abstract pulledTypes(): string[];
-
-  /**
-   * Returns the settings for queueing a received event. Also works if the destination is deleted, disabled, or cannot
-   * be loaded now, so that the event's other deliveries are not affected. The delivery to that destination then fails
-   * visibly and can be sent again.
-   */
-  async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
-    const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
-    return {
-      pulled: target !== null && this.adapter(target.type).pulled,
-      ratePerSecond: target?.ratePerSecond ?? null,
-      concurrency: target?.concurrency ?? null,
-    };
-  }
-
-  /** Disables a destination until it is enabled by PATCH (410, contract section 4). */
-  abstract disable(environmentId: number, destinationId: Id, reason: string): Promise<void>;
-}
-
 export interface TargetCircuit {
   environmentId: number;
   targetId: Id;
@@ -246,27 +178,6 @@ export interface CircuitChange {
   targetId: Id;
   /** Returns the new circuit, or the same object if nothing changes. May be called more than once. */
   change: (circuit: Circuit) => Circuit;
-}
-
-/** Circuits of targets, shared by all workers. A target without a row has a closed circuit. */
-export abstract class Circuits {
-  /** Returns all circuits that are not closed, and the closed ones that had a failure in the last minute. */
-  abstract troubled(): Promise<TargetCircuit[]>;
-
-  /** Returns circuits in the order of the given targets. */
-  abstract these(targets: readonly { environmentId: number; targetId: Id }[]): Promise<Circuit[]>;
-
-  /** Returns the circuits of the given targets, without circuits that are closed and have no failures. */
-  abstract findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>>;
-
-  /** Changes one circuit under its row lock, and publishes it if its state changed. Returns the new circuit. */
-  abstract change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit>;
-
-  /** Changes many circuits, each given once. Those that stay closed are changed together. Keeps the order. */
-  abstract changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]>;
-
-  /** Deletes some circuits that were idle longer than any delivery is retried. Returns true if there may be more. */
-  abstract forget(): Promise<boolean>;
 }
 
 /** A legacy signature as a caller gives it. LegacySignatureBody documents the fields. */
@@ -342,60 +253,12 @@ export interface OwnedDestinationChanges {
   settings?: DeliverySettings;
 }
 
-/**
- * Destinations of applications' endpoints. They have the type https and are never probed, because a customer's endpoint
- * may not run yet. API callers who use their ids get the error for a missing destination. All methods join the caller's
- * transaction. Errors name settings as the API does (`headers.x-a`, `legacy_signature.header`).
- */
-export abstract class OwnedDestinations {
-  /** Throws 422 with the errors in the URL or the settings. */
-  abstract create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination>;
-
-  /** Throws 404, and 422 like `create`. */
-  abstract update(tenant: Tenant, id: Id, changes: OwnedDestinationChanges): Promise<OwnedDestination>;
-
-  /** Sets the status. Enabling also closes the circuit. Disabling again keeps the first reason. Throws 404. */
-  abstract setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination>;
-
-  /** Deletes a destination. Its waiting deliveries fail as `target_gone`. Throws 404. */
-  abstract remove(environmentId: number, id: Id): Promise<void>;
-
-  abstract removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]>;
-
-  /** Returns destinations in the order of `ids`, without missing ones. Two statements for any number of ids. */
-  abstract find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]>;
-
-  /** Throws 404 if there is no such destination. */
-  abstract showSecret(tenant: Tenant, id: Id): Promise<ShownSecret>;
-
-  /** Generates new keys. The previous keys also sign for `graceMs`. Throws 404. */
-  abstract rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret>;
-}
-
-/** Checks that URLs are reachable, with the same address checks as deliveries. Stores nothing. */
-export abstract class UrlChecks {
-  /** `detail` is a sentence for human readers. */
-  abstract tryUrl(url: string): Promise<{ ok: boolean; detail: string }>;
-}
-
 /** A destination that Posthorn itself needs, such as the one that hands emails to a transport. */
 export interface ServiceDestination {
   id: Id;
   name: string;
   type: string;
   timeoutMs: number;
-}
-
-/**
- * Destinations of Posthorn itself, at most one per id and environment. They have the default schedule and circuit,
- * appear in no list, and are never changed or removed.
- */
-export abstract class ServiceDestinations {
-  /**
-   * Creates the destination unless it exists. Resolves after the commit, in a separate unit of work. Safe to call
-   * concurrently. Throws 503 if the database is unavailable.
-   */
-  abstract ensure(environmentId: number, destination: ServiceDestination): Promise<void>;
 }
 
 /** Name of a target: a listed destination, or an application's endpoint if `ownerId` is set. */
@@ -410,9 +273,4 @@ export function shownTarget({ id, name, ownerId }: DestinationName): Record<stri
   return ownerId === null || ownerId === id
     ? { destination: showId('dst', id), name }
     : { endpoint: showId('ep', id), application: showId('app', ownerId) };
-}
-
-export abstract class DestinationNames {
-  /** Returns the existing destinations among `ids`, including those with an owner. */
-  abstract find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]>;
 }

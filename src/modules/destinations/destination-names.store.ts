@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { type DestinationName, DestinationNames } from '#modules/destinations/contract.js';
+import { type DestinationName } from '#modules/destinations/contract.js';
 
 const FIND: Statement = {
   name: 'destination_names.find',
@@ -12,12 +12,11 @@ const FIND: Statement = {
 
 /** Reads names without decrypting secrets. */
 @Injectable()
-export class DestinationNamesStore extends DestinationNames {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class DestinationNamesStore {
+  constructor(private readonly database: Database) {}
 
-  override find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]> {
+  /** Returns the existing destinations among `ids`, including those with an owner. */
+  find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]> {
     return this.database.query(FIND, [environmentId, ids]);
   }
 }

@@ -12,10 +12,3 @@ export type FindDestinationUsers = (
   destinationId: Id,
   max: number,
 ) => Promise<DestinationUser[]>;
-
-/** Users of a destination, because one in use cannot be deleted. Modules register their lookups here. */
-export abstract class DestinationUsers {
-  abstract list(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]>;
-
-  abstract attach(find: FindDestinationUsers): void;
-}

@@ -1,13 +1,5 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import {
-  Circuits,
-  DestinationNames,
-  OwnedDestinations,
-  ServiceDestinations,
-  Targets,
-  UrlChecks,
-} from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
@@ -18,20 +10,19 @@ import { DestinationChecksController } from './destination-checks.controller.js'
 import { DestinationNamesStore } from './destination-names.store.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import { DestinationTargets } from './destination-targets.js';
-import { DestinationUsers } from './destination-users.contract.js';
-import { AttachedDestinationUsers } from './destination-users.js';
+import { DestinationUsers } from './destination-users.js';
 import { DestinationsController } from './destinations.controller.js';
 import { DestinationsService } from './destinations.service.js';
 import { DestinationsStore } from './destinations.store.js';
 import { DestinationTools } from './destinations.tools.js';
 import { HeaderSecrets } from './header-secrets.js';
-import { StoredOwnedDestinations } from './owned-destinations.js';
+import { OwnedDestinations } from './owned-destinations.js';
 import { Reachability } from './reachability.js';
 import { Registration } from './registration.js';
 import { RetryPolicies } from './retry-policies.js';
 import { RetryRetention } from './retry-retention.js';
-import { StoredServiceDestinations } from './service-destinations.js';
-import { CachedTargets } from './targets.js';
+import { ServiceDestinations } from './service-destinations.js';
+import { Targets } from './targets.js';
 import { Validator } from './validator.js';
 
 @Module({
@@ -54,14 +45,20 @@ import { Validator } from './validator.js';
     RetryPolicies,
     RetryRetention,
     Validator,
-    { provide: Circuits, useExisting: CircuitsStore },
-    { provide: DestinationNames, useClass: DestinationNamesStore },
-    { provide: DestinationUsers, useClass: AttachedDestinationUsers },
-    { provide: OwnedDestinations, useClass: StoredOwnedDestinations },
-    { provide: ServiceDestinations, useClass: StoredServiceDestinations },
-    { provide: Targets, useClass: CachedTargets },
-    { provide: UrlChecks, useExisting: Reachability },
+    DestinationNamesStore,
+    DestinationUsers,
+    OwnedDestinations,
+    ServiceDestinations,
+    Targets,
   ],
-  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, ServiceDestinations, Targets, UrlChecks],
+  exports: [
+    CircuitsStore,
+    DestinationNamesStore,
+    DestinationUsers,
+    OwnedDestinations,
+    ServiceDestinations,
+    Targets,
+    Reachability,
+  ],
 })
 export class DestinationsModule {}

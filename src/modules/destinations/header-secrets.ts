@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
 import { conflict, type Fault, invalid } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { Secrets, SecretUses } from '#modules/secrets/contract.js';
+import { SealedSecrets } from '#modules/secrets/sealed-secrets.js';
+import { SecretUsesStore } from '#modules/secrets/secret-uses.store.js';
 import { filledIn, secretNames, templateFaults } from './header-templates.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -10,8 +11,8 @@ type Headers = Readonly<Record<string, string>>;
 @Injectable()
 export class HeaderSecrets {
   constructor(
-    private readonly secrets: Secrets,
-    private readonly uses: SecretUses,
+    private readonly secrets: SealedSecrets,
+    private readonly uses: SecretUsesStore,
     private readonly database: Database,
   ) {}
 

@@ -6,7 +6,6 @@ import {
   type NewOwnedDestination,
   type OwnedDestination,
   type OwnedDestinationChanges,
-  OwnedDestinations,
   type ShownSecret,
 } from '#modules/destinations/contract.js';
 import { Changes, type DestinationChanges } from './changes.js';
@@ -20,7 +19,7 @@ import { RetryPolicies } from './retry-policies.js';
 
 /** Destinations of applications' endpoints: ordinary rows that are visible only to their owner. */
 @Injectable()
-export class StoredOwnedDestinations extends OwnedDestinations {
+export class OwnedDestinations {
   constructor(
     private readonly store: DestinationsStore,
     private readonly registration: Registration,
@@ -28,46 +27,36 @@ export class StoredOwnedDestinations extends OwnedDestinations {
     private readonly secrets: DestinationSecrets,
     private readonly circuits: CircuitsStore,
     private readonly policies: RetryPolicies,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async create(
-    tenant: Tenant,
-    owner: { id: Id },
-    destination: NewOwnedDestination,
-  ): Promise<OwnedDestination> {
+  /** Throws 422 with the errors in the URL or the settings. */
+  async create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination> {
     const { id, name, url, settings, secret = null } = destination;
     const asked = { name, type: 'https', settings: { ...deliveryChanges(settings), url }, credentials: null, secret };
     return this.owned(await this.registration.create(tenant, asked, { id, ownerId: owner.id }), CLOSED);
   }
 
-  override update(
-    tenant: Tenant,
-    id: Id,
-    { name, url, settings = {} }: OwnedDestinationChanges,
-  ): Promise<OwnedDestination> {
+  /** Throws 404, and 422 like `create`. */
+  update(tenant: Tenant, id: Id, { name, url, settings = {} }: OwnedDestinationChanges): Promise<OwnedDestination> {
     return this.change(tenant, id, { settings: { ...deliveryChanges(settings), name, url } });
   }
 
-  override setStatus(
-    tenant: Tenant,
-    id: Id,
-    status: 'active' | 'disabled',
-    reason?: string,
-  ): Promise<OwnedDestination> {
+  /** Sets the status. Enabling also closes the circuit. Disabling again keeps the first reason. Throws 404. */
+  setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination> {
     return this.change(tenant, id, { settings: {}, status, reason });
   }
 
-  override remove(environmentId: number, id: Id): Promise<void> {
+  /** Deletes a destination. Its waiting deliveries fail as `target_gone`. Throws 404. */
+  remove(environmentId: number, id: Id): Promise<void> {
     return this.changes.remove(environmentId, id, 'owned');
   }
 
-  override removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]> {
+  removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]> {
     return this.changes.removeAllOf(environmentId, ownerId);
   }
 
-  override async find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]> {
+  /** Returns destinations in the order of `ids`, without missing ones. Two statements for any number of ids. */
+  async find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]> {
     if (ids.length === 0) return [];
     const rows = new Map((await this.store.findAll(environmentId, ids)).map((row) => [row.id, row]));
     const circuits = await this.circuits.findAll(environmentId, ids);
@@ -77,11 +66,13 @@ export class StoredOwnedDestinations extends OwnedDestinations {
     });
   }
 
-  override showSecret(tenant: Tenant, id: Id): Promise<ShownSecret> {
+  /** Throws 404 if there is no such destination. */
+  showSecret(tenant: Tenant, id: Id): Promise<ShownSecret> {
     return this.secrets.show(tenant, id, 'owned');
   }
 
-  override rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret> {
+  /** Generates new keys. The previous keys also sign for `graceMs`. Throws 404. */
+  rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret> {
     return this.secrets.rotate(tenant, id, graceMs, 'owned');
   }
 

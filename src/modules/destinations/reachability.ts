@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError, checkFailed, type Fault, invalid } from '#kernel/errors.js';
-import { type DestinationAdapter, type Draft, type ProbeReport, UrlChecks } from '#modules/destinations/contract.js';
+import { type DestinationAdapter, type Draft, type ProbeReport } from '#modules/destinations/contract.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
@@ -15,14 +15,13 @@ export interface CheckReport {
   detail: string;
 }
 
+/** Checks that URLs are reachable, with the same address checks as deliveries. Stores nothing. */
 @Injectable()
-export class Reachability extends UrlChecks {
+export class Reachability {
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly secrets: DestinationSecrets,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Returns the validation state to store with the target. Throws 422 with the failed check. */
   async admit(draft: Draft): Promise<Validation> {
@@ -50,7 +49,8 @@ export class Reachability extends UrlChecks {
     return { ok, detail };
   }
 
-  override tryUrl(url: string): Promise<{ ok: boolean; detail: string }> {
+  /** `detail` is a sentence for human readers. */
+  tryUrl(url: string): Promise<{ ok: boolean; detail: string }> {
     return this.try({ type: 'https', url, config: {}, credentials: null });
   }
 

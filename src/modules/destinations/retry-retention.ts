@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_RETRY_POLICY, longestSeconds } from '#engine/retry.js';
 import type { Fault } from '#kernel/errors.js';
-import { Environments, RetrySchedules } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { AttachedRetrySchedules } from '#modules/auth/environments/retry-schedules.js';
 import type { RetrySettings } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { RetryPolicies } from './retry-policies.js';
@@ -15,7 +16,7 @@ export class RetryRetention {
     private readonly environments: Environments,
     private readonly store: DestinationsStore,
     private readonly policies: RetryPolicies,
-    schedules: RetrySchedules,
+    schedules: AttachedRetrySchedules,
   ) {
     schedules.attach((environmentId) => this.longestSeconds(environmentId));
   }

@@ -3,7 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway, sqlState } from '#kernel/database/database.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { type ServiceDestination, ServiceDestinations } from '#modules/destinations/contract.js';
+import { type ServiceDestination } from '#modules/destinations/contract.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import { DestinationsStore } from './destinations.store.js';
 import { DEFAULT_SETTINGS } from './settings.js';
@@ -12,7 +12,7 @@ const UNIQUE_VIOLATION = '23505';
 
 /** Creates destinations that are their own owner, so that lists and name lookups exclude them. */
 @Injectable()
-export class StoredServiceDestinations extends ServiceDestinations {
+export class ServiceDestinations {
   /** Cache of existing destinations. Entries never expire, because these destinations are never deleted. */
   private readonly known = new Set<string>();
 
@@ -21,12 +21,10 @@ export class StoredServiceDestinations extends ServiceDestinations {
     private readonly secrets: DestinationSecrets,
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Does not use the target cache: a negative cache entry would make the first delivery fail. */
-  override async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
+  async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
     const key = `${environmentId}:${destination.id}`;
     if (this.known.has(key)) return;
     await this.create(environmentId, destination);

@@ -1,53 +1,100 @@
 import { Injectable } from '@nestjs/common';
+import { ApiError } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { type DestinationAdapter, type Target, Targets } from '#modules/destinations/contract.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
 import { AdapterRegistry } from './adapter-registry.js';
+import { type DestinationAdapter, type Queueing, type Target } from './contract.js';
 import { DestinationTargets } from './destination-targets.js';
 import { DestinationsStore } from './destinations.store.js';
 
+/** Targets from a cache. Changes invalidate it on every node, and entries are at most five seconds old. */
 @Injectable()
-export class CachedTargets extends Targets {
+export class Targets {
   constructor(
     private readonly destinations: DestinationTargets,
     private readonly adHoc: AdHocTargets,
     private readonly adapters: AdapterRegistry,
     private readonly store: DestinationsStore,
-  ) {
-    super();
-  }
+  ) {}
 
-  override ofDestination(environmentId: number, destinationId: Id): Promise<Target | null> {
+  /**
+   * Returns the target of a destination, even if disabled. Returns `null` if this environment has no such destination.
+   */
+  ofDestination(environmentId: number, destinationId: Id): Promise<Target | null> {
     return this.destinations.find(environmentId, destinationId);
   }
 
-  override known(environmentId: number, destinationId: Id): Target | null | undefined {
+  /** Returns the cached result of `ofDestination`, or `undefined` if it is not in the cache. */
+  known(environmentId: number, destinationId: Id): Target | null | undefined {
     return this.destinations.known(environmentId, destinationId);
   }
 
-  override ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
+  /**
+   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint count as missing.
+   * Returns a promise only if the target has to be loaded.
+   */
+  ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
     const known = this.known(environmentId, destinationId);
     return known === undefined ? this.destinations.find(environmentId, destinationId).then(listed) : listed(known);
   }
 
-  override ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
+  /**
+   * Returns targets in the order of `ids`. One statement loads all that are not in the cache. An entry is also `null`
+   * if its secrets cannot be resolved now; the attempt then reports the error. Rejects if the database is unavailable.
+   */
+  ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     return this.destinations.ofAll(environmentId, ids);
   }
 
-  override ofUrl(environmentId: number, url: string): Promise<Target> {
+  /** Returns the target of an ad-hoc URL. Throws 422 if sending to the URL is not allowed. */
+  ofUrl(environmentId: number, url: string): Promise<Target> {
     return this.adHoc.forUrl(environmentId, url);
   }
 
-  override adapter(type: string): DestinationAdapter {
+  /** Returns the adapter for a type. If its extension is not loaded, attempts fail with that reason. */
+  adapter(type: string): DestinationAdapter {
     return this.adapters.serving(type);
   }
 
-  override pulledTypes(): string[] {
+  pulledTypes(): string[] {
     return this.adapters.pulledTypes();
   }
 
-  override disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {
+  /** Disables a destination until it is enabled by PATCH (410, contract section 4). */
+  disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {
     return this.store.disable(environmentId, destinationId, reason);
+  }
+
+  /** Returns the target of a stored delivery. `null` if it is gone, or its own URL is no longer allowed. */
+  ofDelivery(
+    environmentId: number,
+    { targetId, url }: { targetId: Id; url: string | null },
+  ): Target | null | Promise<Target | null> {
+    if (url !== null) return this.ofStoredUrl(environmentId, url);
+    return this.known(environmentId, targetId) ?? this.ofDestination(environmentId, targetId);
+  }
+
+  /**
+   * Returns the settings for queueing a received event. Also works if the destination is deleted, disabled, or cannot
+   * be loaded now, so that the event's other deliveries are not affected. The delivery to that destination then fails
+   * visibly and can be sent again.
+   */
+  async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
+    const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
+    return {
+      pulled: target !== null && this.adapter(target.type).pulled,
+      ratePerSecond: target?.ratePerSecond ?? null,
+      concurrency: target?.concurrency ?? null,
+    };
+  }
+
+  private async ofStoredUrl(environmentId: number, url: string): Promise<Target | null> {
+    try {
+      return await this.ofUrl(environmentId, url);
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'validation_failed') return null;
+      throw error;
+    }
   }
 }
 

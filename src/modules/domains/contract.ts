@@ -16,25 +16,6 @@ export interface DkimKey {
   privateKey: KeyObject;
 }
 
-export abstract class SendingDomains {
-  /**
-   * Returns the verified domain with exactly this host, never a parent domain. Null if there is none, or if the domain
-   * may not send. Throws 503 while storage is unavailable.
-   */
-  abstract find(environmentId: number, host: string): Promise<SendingDomain | null>;
-
-  /** Returns the current key. The first call creates the key, which is stored encrypted. */
-  abstract signingKey(): Promise<DkimKey>;
-}
-
-export abstract class ReceivingDomains {
-  /** Returns the verified domain of kind `email` with this host, across all environments. */
-  abstract find(host: string): Promise<{ environmentId: number; domainId: Id } | null>;
-
-  /** Returns null if the domain does not receive mail, because aliases cannot be created on it then. */
-  abstract ofEnvironment(environmentId: number, domainId: Id): Promise<{ domain: string } | null>;
-}
-
 /** Lists the users of domains (aliases, endpoints), so that a domain in use is neither deleted nor converted. */
 export abstract class DomainUsers {
   /** Returns users in the form of `details.used_by`. Empty if the domain is not in use. */

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { CustomHosts, ReceivingDomains, SendingDomains } from './contract.js';
+import { CustomHosts } from './contract.js';
 import { CustomHostsStore } from './custom-hosts.store.js';
 import { DkimKeys } from './dkim-keys.js';
 import { DkimKeysStore } from './dkim-keys.store.js';
@@ -17,7 +17,7 @@ import { LiveHosts } from './live-hosts.js';
 import { MxGate } from './mx-gate.js';
 import { PlatformZone } from './platform-zone.js';
 import { RecheckLoop } from './recheck-loop.js';
-import { VerifiedReceivingDomains, VerifiedSendingDomains } from './verified-domains.js';
+import { ReceivingDomains, SendingDomains } from './verified-domains.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
 /** Global, because every kind of target must recognise Posthorn's hosts. It depends on no other module. */
@@ -43,8 +43,8 @@ import { VerifiedDomainsStore } from './verified-domains.store.js';
     RecheckLoop,
     VerifiedDomainsStore,
     { provide: CustomHosts, useExisting: LiveHosts },
-    { provide: SendingDomains, useClass: VerifiedSendingDomains },
-    { provide: ReceivingDomains, useClass: VerifiedReceivingDomains },
+    SendingDomains,
+    ReceivingDomains,
   ],
   exports: [CustomHosts, ReceivingDomains, SendingDomains],
 })

@@ -1,22 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { returnPathHost } from '#engine/mail/dns-records.js';
 import type { Id } from '#kernel/ids.js';
-import { type DkimKey, ReceivingDomains, type SendingDomain, SendingDomains } from './contract.js';
+import { type DkimKey, type SendingDomain } from './contract.js';
 import { DkimKeys } from './dkim-keys.js';
 import { PlatformZone } from './platform-zone.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
 @Injectable()
-export class VerifiedSendingDomains extends SendingDomains {
+export class SendingDomains {
   constructor(
     private readonly store: VerifiedDomainsStore,
     private readonly zone: PlatformZone,
     private readonly keys: DkimKeys,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async find(environmentId: number, host: string): Promise<SendingDomain | null> {
+  /**
+   * Returns the verified domain with exactly this host, never a parent domain. Null if there is none, or if the domain
+   * may not send. Throws 503 while storage is unavailable.
+   */
+  async find(environmentId: number, host: string): Promise<SendingDomain | null> {
     const row = await this.store.sending(environmentId, host);
     if (row === null) return null;
     const { id, domain, isReturnPathSeen } = row;
@@ -25,22 +27,23 @@ export class VerifiedSendingDomains extends SendingDomains {
     return { id, domain, returnPathHost: returnPathHost(isReturnPathSeen ? domain : platformDomain) };
   }
 
-  override signingKey(): Promise<DkimKey> {
+  /** Returns the current key. The first call creates the key, which is stored encrypted. */
+  signingKey(): Promise<DkimKey> {
     return this.keys.signing();
   }
 }
 
 @Injectable()
-export class VerifiedReceivingDomains extends ReceivingDomains {
-  constructor(private readonly store: VerifiedDomainsStore) {
-    super();
-  }
+export class ReceivingDomains {
+  constructor(private readonly store: VerifiedDomainsStore) {}
 
-  override find(host: string): Promise<{ environmentId: number; domainId: Id } | null> {
+  /** Returns the verified domain of kind `email` with this host, across all environments. */
+  find(host: string): Promise<{ environmentId: number; domainId: Id } | null> {
     return this.store.receiving(host);
   }
 
-  override ofEnvironment(environmentId: number, domainId: Id): Promise<{ domain: string } | null> {
+  /** Returns null if the domain does not receive mail, because aliases cannot be created on it then. */
+  ofEnvironment(environmentId: number, domainId: Id): Promise<{ domain: string } | null> {
     return this.store.ofEnvironment(environmentId, domainId);
   }
 }

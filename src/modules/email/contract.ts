@@ -14,19 +14,6 @@ export interface EmailFact {
   isPermanent: boolean;
 }
 
-/**
- * The single entry point for delivery events of all sources: attempts, bounce and complaint reports, providers. Events
- * may arrive in any order and more than once.
- */
-export abstract class EmailFacts {
-  /**
-   * Updates the email's recipients, timeline, suppressions, system events, and the status of its event. Committed when
-   * it resolves. Ignores addresses that are not recipients, and emails that do not exist any more. Throws while storage
-   * is unavailable.
-   */
-  abstract record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void>;
-}
-
 export interface IncomingReport {
   /** From the signed return path (`ReturnAddresses`). Null for mail to one of the operator's addresses. */
   environmentId: number | null;
@@ -51,40 +38,9 @@ export abstract class IncomingReports {
   abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
 }
 
-export abstract class SentEmails {
-  /** Returns addresses in a stable order. Null if the email was erased or does not exist (any more). */
-  abstract recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null>;
-
-  /** Returns null if the message was erased, is not composed yet, or no longer exists. Throws 503 during an outage. */
-  abstract rawOf(environmentId: number, emailId: Id): Promise<Buffer | null>;
-
-  /** Searches all environments, for sources that give an email's id but no environment. */
-  abstract environmentOf(emailId: Id): Promise<number | null>;
-
-  /** Searches all environments for the email that a provider accepted under this id. */
-  abstract ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null>;
-
-  /**
-   * Returns the `b=` value of the DKIM signature without white space, or null if the message no longer exists. A report
-   * with this value proves that its sender has seen the message. Knowing the Message-ID proves nothing.
-   */
-  abstract signatureOf(environmentId: number, emailId: Id): Promise<string | null>;
-}
-
 export interface NamedEmail {
   environmentId: number;
   emailId: Id;
   /** Positions in `SentEmails.recipientsOf`. Null for a return path of an older build, which contains no positions. */
   places: readonly number[] | null;
-}
-
-/** Return paths: the addresses that receive the bounces of sent emails. */
-export abstract class ReturnAddresses {
-  /**
-   * Returns the email that the return path belongs to. Null for an address that Posthorn did not issue. If `isMeant` is
-   * true for such an address, reject it with 550 5.1.1.
-   */
-  abstract read(localPart: string): NamedEmail | null;
-  /** True if the address has the reserved form of a return path. `read` decides whether it is valid. */
-  abstract isMeant(localPart: string): boolean;
 }

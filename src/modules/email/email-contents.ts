@@ -2,15 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { ApiError, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import {
-  type FileNote,
-  type MailContents,
-  MailReading,
-  type MailView,
-  MailViews,
-} from '#modules/inbox/viewing.contract.js';
-import { SentEmails } from './contract.js';
+import { SignedViews } from '#modules/inbox/messages/signed-views.js';
+import { ThreadedMailReading } from '#modules/inbox/reading/mail-reading-threads.js';
+import { type FileNote, type MailContents, type MailView } from '#modules/inbox/viewing.contract.js';
 import { EmailsService } from './emails.service.js';
+import { SentEmails } from './sent-emails.js';
 
 /** Reads emails by parsing the exact bytes that are sent. */
 @Injectable()
@@ -18,8 +14,8 @@ export class EmailContents {
   constructor(
     private readonly emails: EmailsService,
     private readonly sent: SentEmails,
-    private readonly reading: MailReading,
-    private readonly views: MailViews,
+    private readonly reading: ThreadedMailReading,
+    private readonly views: SignedViews,
   ) {}
 
   /** Throws 404 if the email is unknown, erased or not composed yet, and 503 without capacity to parse it. */

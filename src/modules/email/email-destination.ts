@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Id, idFromBytes } from '#kernel/ids.js';
-import { ServiceDestinations } from '#modules/destinations/contract.js';
+import { ServiceDestinations } from '#modules/destinations/service-destinations.js';
 
 export const EMAIL_TYPE = 'email';
 

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
-import { ErasedContents } from '#modules/events/erasure.contract.js';
+import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
@@ -9,7 +9,7 @@ import { RawEmails } from './raw-emails.js';
 @Injectable()
 export class EmailErasure implements OnModuleInit {
   constructor(
-    private readonly contents: ErasedContents,
+    private readonly contents: AttachedContents,
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
     private readonly raw: RawEmails,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isStorageAway, sqlState } from '#kernel/database/database.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
-import { KeptDays } from '#modules/ledger/kept-days.contract.js';
+import { Partitions } from '#modules/ledger/partitions.js';
 import { EmailsStore, type NewEmail } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
@@ -26,7 +26,7 @@ export class EmailGroup {
   constructor(
     private readonly raw: RawEmails,
     private readonly emails: EmailsStore,
-    private readonly days: KeptDays,
+    private readonly days: Partitions,
   ) {
     this.group = new GroupCommit({
       write: (composed) => this.stored(() => this.write(composed)),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GroupedReads } from '#kernel/database/grouped-reads.js';
 import type { Id } from '#kernel/ids.js';
-import { Retention } from '#modules/auth/contract.js';
+import { Retention } from '#modules/auth/environments/retention.js';
 import { type EmailPlace, EmailsStore, type EmailState } from './emails.store.js';
 
 const STATES_MAX = 64;

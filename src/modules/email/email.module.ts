@@ -6,7 +6,6 @@ import { EventsModule } from '../events/events.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptEmail } from './accept-email.js';
 import { AttachmentFetch } from './attachment-fetch.js';
-import { EmailFacts, ReturnAddresses, SentEmails } from './contract.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailTools } from './email.tools.js';
 import { EmailAdapter } from './email-adapter.js';
@@ -28,9 +27,9 @@ import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { ScheduledRelease } from './scheduled-release.js';
 import { SendEmails } from './send-emails.js';
 import { SenderIdentities } from './sender-identity.js';
+import { SentEmails } from './sent-emails.js';
 import { SimulatorController } from './simulator.controller.js';
 import { StoredDeliveryEvents } from './stored-delivery-events.js';
-import { StoredEmails } from './stored-emails.js';
 import { SuppressionSweep } from './suppression-sweep.js';
 import { SuppressionsController } from './suppressions.controller.js';
 import { SuppressionsService } from './suppressions.service.js';
@@ -66,10 +65,8 @@ import { SuppressionsStore } from './suppressions.store.js';
     SuppressionSweep,
     SuppressionsService,
     SuppressionsStore,
-    { provide: EmailFacts, useExisting: StoredDeliveryEvents },
-    { provide: ReturnAddresses, useExisting: ReturnPaths },
-    { provide: SentEmails, useClass: StoredEmails },
+    SentEmails,
   ],
-  exports: [EmailFacts, ReturnAddresses, SentEmails],
+  exports: [StoredDeliveryEvents, ReturnPaths, SentEmails],
 })
 export class EmailModule {}

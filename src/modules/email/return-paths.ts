@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { base32, fromBase32 } from '#engine/base32.js';
 import { Keyring } from '#kernel/crypto/keyring.js';
 import { type Id, idBytes, idFromBytes } from '#kernel/ids.js';
-import { type NamedEmail, ReturnAddresses } from './contract.js';
+import { type NamedEmail } from './contract.js';
 
 const PREFIX = 'b+';
 const MAC_BYTES = 8;
@@ -21,12 +21,10 @@ const TOKEN_OF_EMAIL = /^b\+([0-9a-f]{56})$/;
  * other emails. It uses lower case only, because mail servers may change the case.
  */
 @Injectable()
-export class ReturnPaths extends ReturnAddresses {
+export class ReturnPaths {
   private readonly keys = new Map<string, Buffer>();
 
-  constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>) {
-    super();
-  }
+  constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>) {}
 
   /** `places` are the positions of the envelope's recipients in the email's list, starting at 0. */
   addressFor(environmentId: number, emailId: Id, places: readonly number[]): string {
@@ -40,11 +38,16 @@ export class ReturnPaths extends ReturnAddresses {
     return `${PREFIX}r${base32(Buffer.concat([named, this.sign('v2', named)]))}`;
   }
 
-  override isMeant(localPart: string): boolean {
+  /** True if the address has the reserved form of a return path. `read` decides whether it is valid. */
+  isMeant(localPart: string): boolean {
     return localPart.toLowerCase().startsWith(PREFIX);
   }
 
-  override read(localPart: string): NamedEmail | null {
+  /**
+   * Returns the email that the return path belongs to. Null for an address that Posthorn did not issue. If `isMeant` is
+   * true for such an address, reject it with 550 5.1.1.
+   */
+  read(localPart: string): NamedEmail | null {
     const text = localPart.toLowerCase();
     const [, token] = TOKEN.exec(text) ?? [];
     if (token !== undefined) return this.readSigned('v2', fromBase32(token), EMAIL_BYTES + PLACES_BYTES);

@@ -7,9 +7,10 @@ import { ApiError } from '#kernel/errors.js';
 import { lowestIdAt, showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
 import { NotComposed } from '#mail/compose.js';
-import { Environments, Retention } from '#modules/auth/contract.js';
-import { Ledger } from '#modules/ledger/accept.contract.js';
-import { KeptDays } from '#modules/ledger/kept-days.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { Retention } from '#modules/auth/environments/retention.js';
+import { Ledger } from '#modules/ledger/ledger.js';
+import { Partitions } from '#modules/ledger/partitions.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailComposition, type Named } from './email-composition.js';
@@ -49,7 +50,7 @@ export class ScheduledRelease {
     private readonly raw: RawEmails,
     private readonly destination: EmailDestination,
     private readonly ledger: Ledger,
-    private readonly days: KeptDays,
+    private readonly days: Partitions,
     private readonly environments: Environments,
     private readonly retention: Retention,
     private readonly systemEvents: SystemEvents,

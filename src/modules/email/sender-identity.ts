@@ -5,7 +5,8 @@ import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';
+import { type DkimKey } from '#modules/domains/contract.js';
+import { SendingDomains } from '#modules/domains/verified-domains.js';
 
 export interface SenderIdentity {
   dkim: DkimKey & { domain: string };

@@ -5,9 +5,9 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
-import { LateFailures } from '#modules/ledger/late-failures.contract.js';
+import { LateFailuresStore } from '#modules/ledger/late-failures.store.js';
 import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
-import { type EmailFact, EmailFacts } from './contract.js';
+import { type EmailFact } from './contract.js';
 import { type AppliedDeliveryEvents, applyDeliveryEvents } from './delivery-events.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailChanges } from './email-changes.js';
@@ -26,24 +26,27 @@ const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], S
 
 /** Applies delivery events to emails. Writes use an optimistic lock, so that no concurrent change is lost. */
 @Injectable()
-export class StoredDeliveryEvents extends EmailFacts {
+export class StoredDeliveryEvents {
   constructor(
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
     private readonly changes: EmailChanges,
     private readonly suppressions: SuppressionsStore,
-    private readonly lateFailures: LateFailures,
+    private readonly lateFailures: LateFailuresStore,
     private readonly systemEvents: SystemEvents,
     private readonly database: Database,
     private readonly metrics: EmailMetrics,
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly config: Config,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
+  /**
+   * Updates the email's recipients, timeline, suppressions, system events, and the status of its event. Committed when
+   * it resolves. Ignores addresses that are not recipients, and emails that do not exist any more. Throws while storage
+   * is unavailable.
+   */
+  async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const state = await this.states.find(environmentId, emailId);
       if (state === null || (await this.apply(environmentId, state, facts))) return;

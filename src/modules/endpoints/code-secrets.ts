@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { secretNames } from '#engine/inbound/secret-names.js';
 import { invalid } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { SecretUses } from '#modules/secrets/contract.js';
+import { SecretUsesStore } from '#modules/secrets/secret-uses.store.js';
 import type { TransformSettings } from './contract.js';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
@@ -10,7 +10,7 @@ const NAMES_SHOWN_MAX = 10;
 
 @Injectable()
 export class CodeSecrets {
-  constructor(private readonly uses: SecretUses) {}
+  constructor(private readonly uses: SecretUsesStore) {}
 
   /** Records the secrets that the code uses, in the caller's transaction. Throws 422 if a secret does not exist. */
   async use(environmentId: number, endpointId: Id, transform: TransformSettings | null): Promise<void> {

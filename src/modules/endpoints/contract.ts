@@ -100,15 +100,3 @@ export function hostFaults(
   if (given[other] !== undefined) faults.push({ path: `${at}.${other}`, message: `is not allowed for ${host}` });
   return faults;
 }
-
-/** Every change sends the notification `endpoint` in its own transaction. Callers with a cache must listen to it. */
-export abstract class EndpointConfigurations {
-  /** Returns the endpoint at the longest of the given paths that has one. A null `domainId` is the platform's host. */
-  abstract at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null>;
-
-  /** Returns the endpoint in any status. */
-  abstract find(environmentId: number, id: Id): Promise<EndpointConfiguration | null>;
-
-  /** Returns false if the endpoint already has a secret or no longer exists. Safe under concurrent calls. */
-  abstract setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean>;
-}

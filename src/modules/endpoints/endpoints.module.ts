@@ -5,8 +5,8 @@ import { EventsModule } from '../events/events.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { CodeSecrets } from './code-secrets.js';
 import { ConfigurationsStore } from './configurations.store.js';
-import { EndpointConfigurations } from './contract.js';
 import { EndpointChanges } from './endpoint-changes.js';
+import { EndpointConfigurations } from './endpoint-configurations.js';
 import { EndpointDomains } from './endpoint-domains.js';
 import { EndpointRecords } from './endpoint-records.js';
 import { EndpointRegistration } from './endpoint-registration.js';
@@ -20,7 +20,6 @@ import { IngestDomainsController } from './ingest-domains.controller.js';
 import { IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
 import { PresetsController } from './presets.controller.js';
-import { SealedConfigurations } from './sealed-configurations.js';
 
 @Module({
   imports: [AuthModule, DestinationsModule, EventsModule, SecretsModule],
@@ -39,7 +38,7 @@ import { SealedConfigurations } from './sealed-configurations.js';
     EndpointTools,
     IngestDomains,
     OutsideChecks,
-    { provide: EndpointConfigurations, useClass: SealedConfigurations },
+    EndpointConfigurations,
   ],
   exports: [EndpointConfigurations, EndpointsStore, OutsideChecks],
 })

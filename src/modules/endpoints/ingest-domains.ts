@@ -3,7 +3,7 @@ import { Config } from '#kernel/config/config.js';
 import type { Fault } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { type CustomHost, CustomHosts } from '#modules/domains/contract.js';
 import { type AddressBase, customUrl, ingestHost, receiveUrl } from './receive-url.js';
 

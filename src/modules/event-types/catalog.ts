@@ -3,7 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { notFound } from '#kernel/errors.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { catalogPage, type CatalogView } from './catalog-page.js';
 import { EventTypesStore } from './event-types.store.js';
 

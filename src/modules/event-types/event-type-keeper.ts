@@ -5,7 +5,7 @@ import { Database } from '#kernel/database/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { columnsOf, draftFaults, isSame, type TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';

@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
-import { EventTypes } from '#modules/event-types/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { CatalogController } from './catalog.controller.js';
 import { Catalog } from './catalog.js';
-import { Enforcement } from './enforcement.js';
 import { EventTypeKeeper } from './event-type-keeper.js';
 import { EventTypesController } from './event-types.controller.js';
+import { EventTypes } from './event-types.js';
 import { EventTypesService } from './event-types.service.js';
 import { EventTypesStore } from './event-types.store.js';
 import { OpenApiImport } from './import.js';
@@ -14,16 +13,7 @@ import { DocumentTexts } from './openapi-text.js';
 @Module({
   imports: [AuthModule],
   controllers: [EventTypesController, CatalogController],
-  providers: [
-    Catalog,
-    DocumentTexts,
-    Enforcement,
-    EventTypeKeeper,
-    EventTypesService,
-    EventTypesStore,
-    OpenApiImport,
-    { provide: EventTypes, useExisting: Enforcement },
-  ],
+  providers: [Catalog, DocumentTexts, EventTypes, EventTypeKeeper, EventTypesService, EventTypesStore, OpenApiImport],
   exports: [EventTypes],
 })
 export class EventTypesModule {}

@@ -5,7 +5,7 @@ import { HoldsContent } from '#http/audit.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
-import { EventSources } from '#modules/events/event-sources.contract.js';
+import { EventSources } from './event-sources.js';
 import {
   ApplicationEventQuery,
   EventDetailItem,

@@ -1,6 +1,5 @@
 import type { PageQuery } from '#kernel/cursors.js';
 import { type Id, showId } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 
 export interface AttemptRow {
   number: number;
@@ -33,21 +32,3 @@ export interface LoggedAttempt extends AttemptRow {
 
 /** The event's id followed by the delivery's position within the event. */
 export const shownDelivery = (eventId: Id, ordinal: number): string => `${showId('evt', eventId)}.${ordinal}`;
-
-export abstract class AttemptLog {
-  /**
-   * Returns attempts of a destination, an ad-hoc URL or an application's endpoint, newest event first. A page scans a
-   * bounded number of events, so a short page may not be the last. Throws 400 for an invalid time or cursor.
-   */
-  abstract page(
-    tenant: Tenant,
-    targetId: Id,
-    query: AttemptQuery,
-  ): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }>;
-
-  /** Returns attempts oldest first. `expiresOn` is the day of the event's partition. */
-  abstract ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]>;
-
-  /** Resolves to the first attempt as soon as it is recorded, or to null after `waitMs`. */
-  abstract first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null>;
-}

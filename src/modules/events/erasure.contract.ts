@@ -28,29 +28,5 @@ export interface ErasurePreview {
   isCapped: boolean;
 }
 
-export abstract class ApplicationErasures {
-  abstract hasMessages(environmentId: number, applicationId: Id): Promise<boolean>;
-
-  /** Erases the newest messages' content, waiting deliveries and the receivers' responses. Safe to repeat. */
-  abstract eraseNewest(range: ErasureRange): Promise<ErasedStretch>;
-
-  /** Counts what `eraseNewest` would erase. Scans a bounded number of rows, newest first. Changes nothing. */
-  abstract preview(range: ErasureRange): Promise<ErasurePreview>;
-
-  abstract waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number>;
-
-  /** Counts the messages of the range, up to `max`. */
-  abstract count(range: ErasureRange, max: number): Promise<number>;
-}
-
-export abstract class Erasures {
-  abstract erasedAt(environmentId: number, id: Id): Promise<Date | null>;
-}
-
 /** Erases what another module stores of an event. Does nothing if it stores nothing. Safe to repeat. */
 export type EraseContent = (environmentId: number, eventId: Id) => Promise<void>;
-
-/** Modules that store content of events outside of the ledger register here, so that it is erased with the payload. */
-export abstract class ErasedContents {
-  abstract attach(erase: EraseContent): void;
-}

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { Retention } from '#modules/auth/environments/retention.js';
 import { EventLookup } from './event-lookup.js';
 import type { EventsStore, FoundEvent } from './events.store.js';
 
@@ -16,7 +17,10 @@ function arrange(day: number | null) {
     ),
     find: jest.fn(() => Promise.resolve(day === null ? null : FOUND)),
   };
-  return { store, lookup: new EventLookup(store as unknown as EventsStore, { expiresOnDay: () => 30 }) };
+  return {
+    store,
+    lookup: new EventLookup(store as unknown as EventsStore, { expiresOnDay: () => 30 } as unknown as Retention),
+  };
 }
 
 describe('EventLookup', () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Retention } from '#modules/auth/contract.js';
+import { Retention } from '#modules/auth/environments/retention.js';
 import { EventsStore, type FoundEvent } from './events.store.js';
 
 @Injectable()

@@ -1,5 +1,4 @@
 import type { Id } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 
 export interface SelectionQuery {
   status?: string | string[];
@@ -40,16 +39,4 @@ export interface SelectionCount {
   isCapped: boolean;
   /** Time at which counting stopped early, in milliseconds since the epoch; null if it did not stop early. */
   searchedTo: number | null;
-}
-
-/** Selects all events that a filtered list shows, for bulk operations. */
-export abstract class EventSelections {
-  /** Null if no event can match. Throws 400 for invalid filters. */
-  abstract resolve(tenant: Tenant, query: SelectionQuery): Promise<EventSelection | null>;
-
-  /** Counts the selected events, with the limits of the list. Throws 400 for invalid filters. */
-  abstract count(tenant: Tenant, query: SelectionQuery): Promise<SelectionCount>;
-
-  /** A page scans a bounded number of rows, so it can be empty while more events follow. */
-  abstract page(environmentId: number, selection: EventSelection, limit: number): Promise<SelectedEvents>;
 }

@@ -16,19 +16,3 @@ export type FindApplication = (environmentId: number, name: string) => Promise<I
 
 /** Finds an application by `app_` id or caller-defined id. Throws 404 if there is none. */
 export type RequireApplication = (environmentId: number, name: string) => Promise<Id>;
-
-/** Resolves names in filters. The modules that store endpoints and applications register here. */
-export abstract class EventSources {
-  /** Resolves an `ep_` id or a path. The id of a deleted endpoint is also resolved. */
-  abstract aim(environmentId: number, name: string): Promise<EventAim | null>;
-
-  /** Resolves an application's id. The id of a deleted application is also resolved. */
-  abstract application(environmentId: number, name: string): Promise<Id | null>;
-
-  abstract attach(find: FindAim): void;
-
-  /** Throws 404. */
-  abstract existingApplication(environmentId: number, name: string): Promise<Id>;
-
-  abstract attachApplications(find: FindApplication, require: RequireApplication): void;
-}

@@ -3,21 +3,22 @@ import { notFound } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import {
   type EventAim,
-  EventSources,
   type FindAim,
   type FindApplication,
   type RequireApplication,
 } from './event-sources.contract.js';
 
+/** Resolves names in filters. The modules that store endpoints and applications register here. */
 @Injectable()
-export class AttachedEventSources extends EventSources {
+export class EventSources {
   private readonly finders: FindAim[] = [];
   private findApplication: FindApplication = async () => null;
   private requireApplication: RequireApplication = async () => {
     throw notFound('application');
   };
 
-  override async aim(environmentId: number, name: string): Promise<EventAim | null> {
+  /** Resolves an `ep_` id or a path. The id of a deleted endpoint is also resolved. */
+  async aim(environmentId: number, name: string): Promise<EventAim | null> {
     for (const find of this.finders) {
       const aim = await find(environmentId, name);
       if (aim !== null) return aim;
@@ -26,19 +27,21 @@ export class AttachedEventSources extends EventSources {
     return endpointId === null ? null : { endpointId };
   }
 
-  override application(environmentId: number, name: string): Promise<Id | null> {
+  /** Resolves an application's id. The id of a deleted application is also resolved. */
+  application(environmentId: number, name: string): Promise<Id | null> {
     return this.findApplication(environmentId, name);
   }
 
-  override attach(find: FindAim): void {
+  attach(find: FindAim): void {
     this.finders.push(find);
   }
 
-  override existingApplication(environmentId: number, name: string): Promise<Id> {
+  /** Throws 404. */
+  existingApplication(environmentId: number, name: string): Promise<Id> {
     return this.requireApplication(environmentId, name);
   }
 
-  override attachApplications(find: FindApplication, require: RequireApplication): void {
+  attachApplications(find: FindApplication, require: RequireApplication): void {
     this.findApplication = find;
     this.requireApplication = require;
   }

@@ -5,16 +5,18 @@ import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { ApiError, badRequest, notFound } from '#kernel/errors.js';
 import { type Id, idAfter, idTimeMs, lowestIdAt, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Circuits, Targets } from '#modules/destinations/contract.js';
+import { CircuitsStore } from '#modules/destinations/circuits.store.js';
+import { Targets } from '#modules/destinations/targets.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
 import type { AttemptRow } from './attempts.contract.js';
 import { type ErrorClass, type EventFilter, isDisposition, UNDELIVERED, windowRows } from './event-lists.js';
 import { EventLookup } from './event-lookup.js';
 import { EVENT_STATUSES, type EventRow, type EventStatus } from './event-rows.js';
-import { type EventAim, EventSources } from './event-sources.contract.js';
+import { type EventAim } from './event-sources.contract.js';
+import { EventSources } from './event-sources.js';
 import { type DeliveryRow, type EventContent, type EventProgress, EventsStore } from './events.store.js';
-import { Messages } from './messages.contract.js';
+import { MessagesStore } from './messages.store.js';
 
 export interface EventQuery {
   /** An `EventStatus` or a list of them, already validated by the request's schema. */
@@ -69,8 +71,8 @@ export class EventsService {
     private readonly cursors: Cursors,
     private readonly clock: Clock,
     private readonly sources: EventSources,
-    private readonly messages: Messages,
-    private readonly circuits: Circuits,
+    private readonly messages: MessagesStore,
+    private readonly circuits: CircuitsStore,
     private readonly targets: Targets,
   ) {}
 

@@ -1,6 +1,4 @@
-import type { PageQuery } from '#kernel/cursors.js';
 import type { Id } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 
 export interface SentMessage {
   id: Id;
@@ -21,15 +19,3 @@ export interface MessageContent extends SentMessage {
 
 /** Maximum size in event details. A larger payload is marked as truncated there and must be fetched separately. */
 export const PAYLOAD_SHOWN_BYTES_MAX = 256 * 1024;
-
-export abstract class Messages {
-  /** Returns null if the environment has no such message. */
-  abstract find(tenant: Tenant, id: Id): Promise<MessageContent | null>;
-
-  /** Newest first. Throws 400 for an invalid cursor. */
-  abstract page(
-    tenant: Tenant,
-    applicationId: Id,
-    query: PageQuery,
-  ): Promise<{ messages: SentMessage[]; nextCursor: string | null }>;
-}

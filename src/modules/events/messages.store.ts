@@ -6,7 +6,7 @@ import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { type MessageContent, Messages, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from './messages.contract.js';
+import { type MessageContent, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from './messages.contract.js';
 
 const LIMIT_DEFAULT = 50;
 const LAST_ID = lowestIdAt(Infinity);
@@ -31,16 +31,15 @@ const FIND: Statement = {
 };
 
 @Injectable()
-export class MessagesStore extends Messages {
+export class MessagesStore {
   constructor(
     private readonly database: Database,
     private readonly cursors: Cursors,
     private readonly vault: Vault,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async find({ environmentId }: Tenant, id: Id): Promise<MessageContent | null> {
+  /** Returns null if the environment has no such message. */
+  async find({ environmentId }: Tenant, id: Id): Promise<MessageContent | null> {
     const [row] = await this.database.readPrepared<
       Omit<MessageContent, 'acceptedAt' | 'headers'> & { headers: StoredHeaders | null }
     >(FIND, [environmentId, id]);
@@ -49,7 +48,8 @@ export class MessagesStore extends Messages {
     return { ...row, headers, acceptedAt: new Date(idTimeMs(row.id)) };
   }
 
-  override async page(
+  /** Newest first. Throws 400 for an invalid cursor. */
+  async page(
     tenant: Tenant,
     applicationId: Id,
     { cursor, limit = LIMIT_DEFAULT }: PageQuery,

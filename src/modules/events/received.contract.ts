@@ -29,17 +29,3 @@ export interface ReceivedRow {
     body: Buffer;
   } | null;
 }
-
-export abstract class ReceivedEvents {
-  /** Returns events of any state, newest first. `inStatus` marks those in the requested state. */
-  abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;
-
-  /** Counts events of the range, and those of them that are never replayed (`ReceivedRow.isExcluded`), up to `max`. */
-  abstract count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }>;
-
-  /** Counts the environment's events from this id on, including sent events, up to `max`. */
-  abstract acceptedSince(environmentId: number, id: Id, max: number): Promise<number>;
-
-  /** Counts deliveries waiting to be claimed, for events between two ids (both inclusive), up to `max`. */
-  abstract waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number>;
-}

@@ -5,7 +5,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { isDropped } from '#modules/ledger/dropped.contract.js';
 import { STATUS } from './event-rows.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './received.contract.js';
+import { type ReceivedRange, type ReceivedRow } from './received.contract.js';
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
 const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
@@ -65,15 +65,14 @@ type PageRow = Omit<ReceivedRow, 'request'> &
 
 /** Reads received events, inside the caller's transaction if there is one. */
 @Injectable()
-export class ReceivedStore extends ReceivedEvents {
+export class ReceivedStore {
   constructor(
     private readonly database: Database,
     private readonly vault: Vault,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
+  /** Returns events of any state, newest first. `inStatus` marks those in the requested state. */
+  async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
     const values = [...valuesOf(range), limit];
     if (!hasRequests)
       return (await this.database.readPrepared<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
@@ -98,7 +97,8 @@ export class ReceivedStore extends ReceivedEvents {
     );
   }
 
-  override async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
+  /** Counts events of the range, and those of them that are never replayed (`ReceivedRow.isExcluded`), up to `max`. */
+  async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
     const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
       ...valuesOf(range),
       max,
@@ -106,12 +106,14 @@ export class ReceivedStore extends ReceivedEvents {
     return row ?? { scanned: 0, excluded: 0 };
   }
 
-  override async acceptedSince(environmentId: number, id: Id, max: number): Promise<number> {
+  /** Counts the environment's events from this id on, including sent events, up to `max`. */
+  async acceptedSince(environmentId: number, id: Id, max: number): Promise<number> {
     const [row] = await this.database.readPrepared<{ count: number }>(ACCEPTED_SINCE, [environmentId, id, max]);
     return row?.count ?? 0;
   }
 
-  override async waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number> {
+  /** Counts deliveries waiting to be claimed, for events between two ids (both inclusive), up to `max`. */
+  async waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number> {
     const [row] = await this.database.readPrepared<{ count: number }>(WAITING, [environmentId, fromId, toId, max]);
     return row?.count ?? 0;
   }

@@ -39,12 +39,3 @@ export interface RequestDetail extends RequestRow {
   /** The response to the provider, in the receiving module's format; null if none was sent or recorded. */
   answer: Record<string, unknown> | null;
 }
-
-/** Raw requests of received events. A request has the same id as its event. */
-export abstract class Requests {
-  /** Newest first. */
-  abstract page(environmentId: number, endpointId: Id, filter: RequestFilter, limit: number): Promise<RequestRow[]>;
-
-  /** Returns null if the environment has no such request. */
-  abstract find(environmentId: number, id: Id): Promise<RequestDetail | null>;
-}

@@ -3,7 +3,7 @@ import { openHeaders, type StoredHeader } from '#kernel/crypto/sealed-headers.js
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { type RequestDetail, type RequestFilter, type RequestRow, Requests } from './requests.contract.js';
+import { type RequestDetail, type RequestFilter, type RequestRow } from './requests.contract.js';
 
 const COLUMNS = `
   r.id, r.method, r.path, case when r.duplicate_of is null then coalesce(e.disposition, 'routed') else 'duplicate' end as status, r.verification, r.size_bytes as "sizeBytes",
@@ -59,16 +59,16 @@ const FIND: Statement = {
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
 
+/** Raw requests of received events. A request has the same id as its event. */
 @Injectable()
-export class RequestsStore extends Requests {
+export class RequestsStore {
   constructor(
     private readonly database: Database,
     private readonly vault: Vault,
-  ) {
-    super();
-  }
+  ) {}
 
-  override page(
+  /** Newest first. */
+  page(
     environmentId: number,
     endpointId: Id,
     { beforeId, fromId, method, status }: RequestFilter,
@@ -82,7 +82,8 @@ export class RequestsStore extends Requests {
       : this.database.readPrepared(PAGE_SET_ASIDE, [...values, status]);
   }
 
-  override async find(environmentId: number, id: Id): Promise<RequestDetail | null> {
+  /** Returns null if the environment has no such request. */
+  async find(environmentId: number, id: Id): Promise<RequestDetail | null> {
     type Row = Omit<RequestDetail, 'headers'> & { headers: StoredHeader[] };
     const [row] = await this.database.readPrepared<Row>(FIND, [environmentId, id]);
     if (row === undefined) return null;

@@ -15,10 +15,3 @@ export interface SentRow {
   endpointId: Id;
   isGone: boolean;
 }
-
-export abstract class SentEvents {
-  /** Newest first. */
-  abstract page(range: SentRange, limit: number): Promise<SentRow[]>;
-
-  abstract count(range: SentRange, max: number): Promise<number>;
-}

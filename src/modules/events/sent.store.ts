@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { uuidArray } from '#kernel/database/pg-array.js';
-import { SentEvents, type SentRange, type SentRow } from './sent.contract.js';
+import { type SentRange, type SentRow } from './sent.contract.js';
 
 /** Selects one page for each endpoint. Index: events_target_id_idx, in descending order. */
 const SENT = `
@@ -29,16 +29,15 @@ const COUNT: Statement = {
 };
 
 @Injectable()
-export class SentStore extends SentEvents {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class SentStore {
+  constructor(private readonly database: Database) {}
 
-  override page(range: SentRange, limit: number): Promise<SentRow[]> {
+  /** Newest first. */
+  page(range: SentRange, limit: number): Promise<SentRow[]> {
     return this.database.readPrepared<SentRow>(PAGE, [...valuesOf(range), limit]);
   }
 
-  override async count(range: SentRange, max: number): Promise<number> {
+  async count(range: SentRange, max: number): Promise<number> {
     const [row] = await this.database.readPrepared<{ count: number }>(COUNT, [...valuesOf(range), max]);
     return row?.count ?? 0;
   }

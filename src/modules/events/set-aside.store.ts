@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import { type Released, type SetAsideRange, SetAsideRequests } from './set-aside.contract.js';
+import { type Released, type SetAsideRange } from './set-aside.contract.js';
 
 /** Index: events_set_aside_idx, and requests_pkey of one partition for each row. */
 const SET_ASIDE = `
@@ -40,17 +40,18 @@ const NOTE: Statement = {
     from made m`,
 };
 
+/** Reads quarantined and parked requests, and records their releases. Repeats of a request are not returned separately. */
 @Injectable()
-export class SetAsideStore extends SetAsideRequests {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class SetAsideStore {
+  constructor(private readonly database: Database) {}
 
-  override page(range: SetAsideRange, limit: number): Promise<{ id: Id; isErased: boolean }[]> {
+  /** Lists requests that are still quarantined or parked, oldest first, and whether their bodies were erased. */
+  page(range: SetAsideRange, limit: number): Promise<{ id: Id; isErased: boolean }[]> {
     return this.database.readPrepared(PAGE, [...valuesOf(range), limit]);
   }
 
-  override async count(range: SetAsideRange, max: number): Promise<{ scanned: number; excluded: number }> {
+  /** Counts requests of the range. `excluded` counts those that were erased. */
+  async count(range: SetAsideRange, max: number): Promise<{ scanned: number; excluded: number }> {
     const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
       ...valuesOf(range),
       max,
@@ -58,7 +59,8 @@ export class SetAsideStore extends SetAsideRequests {
     return row ?? { scanned: 0, excluded: 0 };
   }
 
-  override async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
+  /** Marks requests as released by the event made of them, unless that event was quarantined or parked itself. */
+  async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
     const [row] = await this.database.queryPrepared<{ deliveries: number }>(
       NOTE,
       [environmentId, uuidArray(requestIds), madeId],

@@ -1,5 +1,3 @@
-import type { Id } from '#kernel/ids.js';
-
 /** Waiting deliveries without an attempt in flight: their number and the earliest next attempt. */
 export interface WaitingDeliveries {
   count: number;
@@ -7,9 +5,4 @@ export interface WaitingDeliveries {
   isCapped: boolean;
   /** Earliest next attempt of a delivery that was already attempted; null if there is none. */
   nextAttemptAt: Date | null;
-}
-
-export abstract class Waiting {
-  /** Deliveries that the endpoint routed to the target or, if `endpointId` is null, that were sent to it directly. */
-  abstract count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries>;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Waiting, type WaitingDeliveries } from './waiting.contract.js';
+import { type WaitingDeliveries } from './waiting.contract.js';
 
 /** Maximum number of deliveries counted per kind. If it is reached, the count is a lower bound. */
 const LOOKED_AT_MAX = 10_000;
@@ -26,12 +26,11 @@ const WAITING: Statement = {
 };
 
 @Injectable()
-export class WaitingStore extends Waiting {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class WaitingStore {
+  constructor(private readonly database: Database) {}
 
-  override async count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
+  /** Deliveries that the endpoint routed to the target or, if `endpointId` is null, that were sent to it directly. */
+  async count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
     const rows = await this.database.readPrepared<WaitingDeliveries>(WAITING, [
       environmentId,
       targetId,

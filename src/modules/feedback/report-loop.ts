@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Every } from '#kernel/concurrency/every.js';
 import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { showId } from '#kernel/ids.js';
-import { ErasedContents } from '#modules/events/erasure.contract.js';
+import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
 import { ReportMatching } from './report-matching.js';
 import { type ClaimedReport, REPORT_IN_MS, ReportsStore } from './reports.store.js';
@@ -28,7 +28,7 @@ export class ReportLoop implements OnModuleInit {
     private readonly store: ReportsStore,
     private readonly matching: ReportMatching,
     private readonly metrics: FeedbackMetrics,
-    private readonly contents: ErasedContents,
+    private readonly contents: AttachedContents,
   ) {}
 
   /** Registers the erasure of reports, because a report quotes the message that it is about. */

@@ -3,7 +3,10 @@ import { suppressionKey } from '#engine/mail/addresses.js';
 import { type MailReport, readReport } from '#engine/mail/reports.js';
 import { readSesNotification } from '#engine/mail/ses-notification.js';
 import { type Id, parseId } from '#kernel/ids.js';
-import { EmailFacts, type NamedEmail, ReturnAddresses, SentEmails } from '#modules/email/contract.js';
+import { type NamedEmail } from '#modules/email/contract.js';
+import { ReturnPaths } from '#modules/email/return-paths.js';
+import { SentEmails } from '#modules/email/sent-emails.js';
+import { StoredDeliveryEvents } from '#modules/email/stored-delivery-events.js';
 import { reportedFacts } from './reported-facts.js';
 import type { ClaimedReport, Settled } from './reports.store.js';
 
@@ -35,8 +38,8 @@ const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 export class ReportMatching {
   constructor(
     private readonly emails: SentEmails,
-    private readonly facts: EmailFacts,
-    private readonly returnAddresses: ReturnAddresses,
+    private readonly facts: StoredDeliveryEvents,
+    private readonly returnAddresses: ReturnPaths,
   ) {}
 
   /** When it resolves, everything except the report's own row is committed. Throws while storage is unavailable. */

@@ -9,7 +9,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { ApiError, badRequest, notFound, unavailable } from '#kernel/errors.js';
 import { USER_AGENT } from '#kernel/version.js';
-import { ProviderCertificates } from '#modules/receiving/certificates.contract.js';
+import { Certificates } from '#modules/receiving/certificates.js';
 import { StoredReports } from './stored-reports.js';
 
 const SNS = { kind: 'sns' } as const;
@@ -27,7 +27,7 @@ export class SesNotifications {
   private readonly logger = new Logger('SesNotifications');
 
   constructor(
-    private readonly certificates: ProviderCertificates,
+    private readonly certificates: Certificates,
     private readonly reports: StoredReports,
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,

@@ -86,9 +86,3 @@ export abstract class IncomingMail {
   /** Resolves when no message is waiting for its commit. */
   abstract drained(): Promise<void>;
 }
-
-/** Announces new messages to this process's mail pipeline. Other processes' messages are found by polling. */
-export abstract class MailArrivals {
-  /** The listener runs after each commit of messages. */
-  abstract onArrival(listener: () => void): void;
-}

@@ -16,7 +16,7 @@ import { AliasSweep } from './aliases/alias-sweep.js';
 import { AliasesController } from './aliases/aliases.controller.js';
 import { AliasesService } from './aliases/aliases.service.js';
 import { AliasesStore } from './aliases/aliases.store.js';
-import { IncomingMail, MailArrivals } from './contract.js';
+import { IncomingMail } from './contract.js';
 import { InboxMetrics } from './inbox.metrics.js';
 import { AcceptMail } from './intake/accept-mail.js';
 import { AcceptMailStore } from './intake/accept-mail.store.js';
@@ -44,7 +44,6 @@ import { PipelineMetrics } from './reading/pipeline.metrics.js';
 import { ReadMessage } from './reading/read-message.js';
 import { Scanners } from './reading/scanners.js';
 import { WaitingMessagesStore } from './reading/waiting-messages.store.js';
-import { MailReading, MailViews } from './viewing.contract.js';
 
 /** Global, because the SMTP listener must depend only on its contract, which also receives captured mail. */
 @Global()
@@ -86,10 +85,7 @@ import { MailReading, MailViews } from './viewing.contract.js';
     SignedViews,
     WaitingMessagesStore,
     { provide: IncomingMail, useClass: StoredIncomingMail },
-    { provide: MailArrivals, useExisting: MailArrivalSignal },
-    { provide: MailReading, useExisting: ThreadedMailReading },
-    { provide: MailViews, useExisting: SignedViews },
   ],
-  exports: [IncomingMail, MailArrivals, MailReading, MailViews],
+  exports: [IncomingMail, MailArrivalSignal, ThreadedMailReading, SignedViews],
 })
 export class InboxModule {}

@@ -15,12 +15,6 @@ export interface MailView {
   expiresAt: Date;
 }
 
-/** Issues view tokens. Anyone who holds a token can see its one message. */
-export abstract class MailViews {
-  /** The caller must have checked that the requester may see the message. */
-  abstract issue(viewed: ViewedMessage): MailView;
-}
-
 export interface FileNote {
   filename: string;
   content_type: string;
@@ -39,19 +33,3 @@ export interface MailContents {
 
 /** Loads the bytes of a message once there is capacity to read it. Resolves with null if they have been deleted. */
 export type ReadBytes = () => Promise<Buffer | null>;
-
-/**
- * Parses messages in isolation and with a time limit, so that a harmful message affects only its own parsing. Resolves
- * with null if the bytes were deleted or the message crashed its parser. Rejects with 503 if there is no capacity
- * within five seconds.
- */
-export abstract class MailReading {
-  abstract contents(environmentId: number, bytes: ReadBytes): Promise<MailContents | null>;
-
-  /** `index` is the position in the list of attachments. Also resolves with null if there is no such file. */
-  abstract attachment(
-    environmentId: number,
-    bytes: ReadBytes,
-    index: number,
-  ): Promise<{ note: FileNote; content: Uint8Array } | null>;
-}

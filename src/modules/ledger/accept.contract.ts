@@ -119,22 +119,3 @@ export interface ReceivedEvent {
   /** Lifetime of the idempotency key. Null for the default. */
   keyTtlMs: number | null;
 }
-
-/** Accepted events are committed and delivered without any further call. */
-export abstract class Ledger {
-  /**
-   * Resolves once the event is committed in PostgreSQL. Throws AlreadyAnswered or 409 for a used idempotency key.
-   * Throws 503 while storage is unavailable: either nothing was accepted, or a retry with the same key returns the
-   * stored answer.
-   */
-  abstract accept(event: NewEvent): Promise<void>;
-
-  /** Accepts the event in the caller's transaction, if and only if that commits. Uses no idempotency key. */
-  abstract acceptWithin(event: NewEvent): Promise<void>;
-
-  /** Accepts a fan-out like `accept`: the message and all its events in one commit, or nothing. */
-  abstract fanOut(message: NewMessage): Promise<void>;
-
-  /** Accepts a received event like `accept`: the event, its request and its deliveries in one commit. */
-  abstract receive(event: ReceivedEvent): Promise<void>;
-}

@@ -43,11 +43,3 @@ export abstract class AcceptancePolicy {
    */
   abstract rule(submission: Submission): Ruling | Promise<Ruling>;
 }
-
-export abstract class AcceptancePolicies {
-  /** False if no extension has a policy. */
-  abstract readonly isRuled: boolean;
-
-  /** Returns the headers to add, or null. Throws 422 if a policy refuses, and 503 if a policy cannot decide. */
-  abstract rule(submission: Submission): Promise<Record<string, string> | null>;
-}

@@ -38,35 +38,3 @@ export interface TargetKey {
   environmentId: number;
   targetId: Id;
 }
-
-/** A worker may attempt only the deliveries that it has claimed. */
-export abstract class Claims {
-  /** Calls `isDue` for due deliveries, `isParked` for gated ones. Other processes' deliveries take up to a second. */
-  abstract attend(isDue: () => void, isParked: () => void): void;
-
-  /** Claims due deliveries, oldest first. */
-  abstract due(claimant: Id, limit: number): Promise<ClaimedDelivery[]>;
-
-  /** Claims those of the given deliveries that are due and unclaimed. */
-  abstract these(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]>;
-
-  /** Claims the target's parked deliveries, longest waiting first. */
-  abstract parked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]>;
-
-  /** Makes claimed deliveries due immediately, or parks them. Retries until storage is available. */
-  abstract release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void>;
-
-  /** Returns at most 1,000 targets with parked deliveries. */
-  abstract parkedTargets(): Promise<TargetKey[]>;
-
-  /** Claims up to `limit` due deliveries of environments that are not in the list, oldest first. */
-  abstract dueBeside(claimant: Id, environmentIds: readonly number[], limit: number): Promise<ClaimedDelivery[]>;
-
-  /** Destinations with unclaimed deliveries in any state, in order: at most 1,000, starting after the given one. */
-  abstract waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }>;
-
-  abstract park(environmentId: number, targetId: Id): Promise<void>;
-
-  /** Ends every waiting delivery of a target for which retries cannot help. Returns how many were ended. */
-  abstract failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number>;
-}

@@ -1,20 +1,19 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { AcceptGroup } from './accept-group.js';
-import { Deduplication, type DuplicateRequest } from './deduplication.contract.js';
+import { type DuplicateRequest } from './deduplication.contract.js';
 import { DeduplicationStore } from './deduplication.store.js';
 import { Partitions } from './partitions.js';
 
 /** Deduplication in PostgreSQL. Duplicates have their own group commit, so that they do not delay new events. */
 @Injectable()
-export class StoredDeduplication extends Deduplication implements OnApplicationShutdown {
+export class Deduplication implements OnApplicationShutdown {
   private readonly group: AcceptGroup<DuplicateRequest>;
 
   constructor(
     private readonly store: DeduplicationStore,
     partitions: Partitions,
   ) {
-    super();
     this.group = new AcceptGroup<DuplicateRequest>(partitions, null, {
       what: 'Keeping repeats',
       weighBytes: ({ request }) => request.sizeBytes,
@@ -27,11 +26,13 @@ export class StoredDeduplication extends Deduplication implements OnApplicationS
     });
   }
 
-  override findAnswer(request: IdempotentRequest): Promise<StoredAnswer | null> {
+  /** Null if there was no first request with this key, or the key has expired. */
+  findAnswer(request: IdempotentRequest): Promise<StoredAnswer | null> {
     return this.store.findAnswer(request);
   }
 
-  override record(repeat: DuplicateRequest): Promise<void> {
+  /** Resolves once committed. Throws 503 while storage is unavailable; the provider may send the request again. */
+  record(repeat: DuplicateRequest): Promise<void> {
     return this.group.add(repeat);
   }
 

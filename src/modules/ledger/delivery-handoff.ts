@@ -6,25 +6,24 @@ import type { Id } from '#kernel/ids.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
-import { type Admission, DeliverySinks, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
+import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
 /** Delay before the poller looks for parked deliveries: a new commit may contain the first one behind its gate. */
 const PARKED_MS = 200;
 
+/** The local scheduler, or the queue that wakes other workers. The delivery context registers both. */
 @Injectable()
-export class DeliveryHandoff extends DeliverySinks {
+export class DeliveryHandoff {
   private scheduler: Scheduler | null = null;
   private wakeQueue: WakeQueue | null = null;
 
-  constructor(private readonly dueWork: DueWorkPoller) {
-    super();
-  }
+  constructor(private readonly dueWork: DueWorkPoller) {}
 
-  override attachScheduler(scheduler: Scheduler): void {
+  attachScheduler(scheduler: Scheduler): void {
     this.scheduler = scheduler;
   }
 
-  override attachWakeQueue(wakeQueue: WakeQueue): void {
+  attachWakeQueue(wakeQueue: WakeQueue): void {
     this.wakeQueue = wakeQueue;
   }
 

@@ -4,7 +4,7 @@ import { uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import { isDropped } from './dropped.contract.js';
 import { RedeliverStore } from './redeliver.store.js';
-import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery.contract.js';
+import { type FailedRange, type FailedRow } from './redelivery.contract.js';
 
 const RANGE =
   'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
@@ -42,20 +42,20 @@ const COUNT: Statement = {
 };
 
 @Injectable()
-export class FailedStore extends FailedDeliveries {
+export class FailedStore {
   constructor(
     private readonly database: Database,
     private readonly redelivering: RedeliverStore,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async page(range: FailedRange, limit: number): Promise<FailedRow[]> {
+  /** Returns the newest first. Blocks other replays of the environment until the caller's transaction ends. */
+  async page(range: FailedRange, limit: number): Promise<FailedRow[]> {
     await this.redelivering.standInLine(range.environmentId);
     return this.database.query<FailedRow>(PAGE, [...valuesOf(range), limit]);
   }
 
-  override async count(range: FailedRange, endpointId: Id | null, max: number): Promise<number> {
+  /** Counts the failed deliveries of one endpoint, or of all if `endpointId` is null, up to `max`. */
+  async count(range: FailedRange, endpointId: Id | null, max: number): Promise<number> {
     const [row] = await this.database.readPrepared<{ count: number }>(COUNT, [...valuesOf(range), max, endpointId]);
     return row?.count ?? 0;
   }

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { LateFailures } from './late-failures.contract.js';
-
 /** Index: deliveries_pkey of one partition. */
 const FAIL: Statement = {
   name: 'late_failures_fail',
@@ -11,17 +9,16 @@ const FAIL: Statement = {
     where environment_id = $1 and event_id = $2 and expires_on = $3::date and status = 'delivered' and not superseded`,
 };
 
+/** Deliveries that failed after they were recorded as delivered, such as a bounce after the relay accepted an email. */
 @Injectable()
-export class LateFailuresStore extends LateFailures {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class LateFailuresStore {
+  constructor(private readonly database: Database) {}
 
-  override async fail(
-    environmentId: number,
-    { id, expiresOn }: { id: Id; expiresOn: string },
-    reason: string,
-  ): Promise<void> {
+  /**
+   * Marks delivered deliveries of an event as failed, inside the caller's transaction. Ignores deliveries that do not
+   * determine the event's status. Attempts and metrics stay, because the attempts took place. Safe to repeat.
+   */
+  async fail(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }, reason: string): Promise<void> {
     await this.database.query(FAIL, [environmentId, id, expiresOn, reason]);
   }
 }

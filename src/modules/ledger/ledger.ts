@@ -1,33 +1,39 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Ledger, type NewEvent, type NewMessage, type ReceivedEvent } from './accept.contract.js';
+import { type NewEvent, type NewMessage, type ReceivedEvent } from './accept.contract.js';
 import { Accept } from './accept.js';
 import { FanOut } from './fan-out.js';
 import { Receive } from './receive.js';
 
 /** One group commit for each of the three kinds of accept. */
 @Injectable()
-export class GroupLedger extends Ledger implements OnApplicationShutdown {
+export class Ledger implements OnApplicationShutdown {
   constructor(
     private readonly sends: Accept,
     private readonly fanOuts: FanOut,
     private readonly receives: Receive,
-  ) {
-    super();
-  }
+  ) {}
 
-  override accept(event: NewEvent): Promise<void> {
+  /**
+   * Resolves once the event is committed in PostgreSQL. Throws AlreadyAnswered or 409 for a used idempotency key.
+   * Throws 503 while storage is unavailable: either nothing was accepted, or a retry with the same key returns the
+   * stored answer.
+   */
+  accept(event: NewEvent): Promise<void> {
     return this.sends.accept(event);
   }
 
-  override acceptWithin(event: NewEvent): Promise<void> {
+  /** Accepts the event in the caller's transaction, if and only if that commits. Uses no idempotency key. */
+  acceptWithin(event: NewEvent): Promise<void> {
     return this.sends.acceptWithin(event);
   }
 
-  override fanOut(message: NewMessage): Promise<void> {
+  /** Accepts a fan-out like `accept`: the message and all its events in one commit, or nothing. */
+  fanOut(message: NewMessage): Promise<void> {
     return this.fanOuts.fanOut(message);
   }
 
-  override receive(event: ReceivedEvent): Promise<void> {
+  /** Accepts a received event like `accept`: the event, its request and its deliveries in one commit. */
+  receive(event: ReceivedEvent): Promise<void> {
     return this.receives.receive(event);
   }
 

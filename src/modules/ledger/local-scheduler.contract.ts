@@ -26,10 +26,3 @@ export interface Scheduler {
 export interface WakeQueue {
   announce(deliveries: DeliveryKey[]): void;
 }
-
-/** The local scheduler, or the queue that wakes other workers. The delivery context registers both. */
-export abstract class DeliverySinks {
-  abstract attachScheduler(scheduler: Scheduler): void;
-
-  abstract attachWakeQueue(wakeQueue: WakeQueue): void;
-}

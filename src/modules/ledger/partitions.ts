@@ -1,25 +1,24 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Environments } from '#modules/auth/contract.js';
-import { KeptDays } from './kept-days.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { PartitionsStore } from './partitions.store.js';
 
 /** Number of days for which partitions are created in advance, so that a missed run does not cause rejected events. */
 const DAYS_AHEAD = 4;
 
+/** The daily partitions of the tables that have a retention. */
 @Injectable()
-export class Partitions extends KeptDays {
+export class Partitions {
   private readonly logger = new Logger(Partitions.name);
 
   constructor(
     private readonly store: PartitionsStore,
     private readonly environments: Environments,
     private readonly metrics: LedgerMetrics,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async ensure(): Promise<void> {
+  /** Runs in its own transaction. Call it after an insert failed with 23514: retention has just changed then. */
+  async ensure(): Promise<void> {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 

@@ -26,8 +26,3 @@ export interface DeliveryResult extends DeliveryKey {
     exchange?: string | null;
   } | null;
 }
-
-export abstract class Results {
-  /** Records a result. Returns false, without a write, if the claim was lost. Retries until storage is available. */
-  abstract record(result: DeliveryResult): Promise<boolean>;
-}

@@ -4,7 +4,7 @@ import type { PiggybackStatement } from '#kernel/database/database.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
 import { DUE, PARKED } from './due.store.js';
 import { LedgerMetrics } from './ledger.metrics.js';
-import { type DeliveryResult, Results } from './record.contract.js';
+import { type DeliveryResult } from './record.contract.js';
 import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
@@ -32,7 +32,7 @@ export interface ResultsRide extends PiggybackStatement {
  * deliveries use the more expensive statement.
  */
 @Injectable()
-export class RecordResults extends Results implements OnApplicationShutdown {
+export class RecordResults implements OnApplicationShutdown {
   private readonly logger = new Logger('Ledger');
   private readonly ending: GroupCommit<DeliveryResult, boolean>;
   private readonly retrying: GroupCommit<DeliveryResult, boolean>;
@@ -43,12 +43,12 @@ export class RecordResults extends Results implements OnApplicationShutdown {
     private readonly metrics: LedgerMetrics,
     private readonly dueWork: DueWorkPoller,
   ) {
-    super();
     this.ending = this.group(LINGER_MS);
     this.retrying = this.group(RETRYING_LINGER_MS);
   }
 
-  override record(result: DeliveryResult): Promise<boolean> {
+  /** Records a result. Returns false, without a write, if the claim was lost. Retries until storage is available. */
+  record(result: DeliveryResult): Promise<boolean> {
     return (result.status === 'retrying' ? this.retrying : this.ending).add(result);
   }
 

@@ -1,5 +1,4 @@
 import type { Id } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
 
 export interface Redelivery {
   targetId?: Id;
@@ -61,33 +60,6 @@ export interface Resent {
   obstacle: string | null;
 }
 
-/** Redelivers events. Each redelivery creates a new delivery of the event. */
-export abstract class Redeliveries {
-  /** Redelivers to the earlier addressees that `choose` selects, whatever their results. The list may be empty. */
-  abstract redeliverEvent(
-    tenant: Tenant,
-    eventId: Id,
-    obstacleOf: FindObstacle,
-    choose: ChooseAddressees,
-  ): Promise<Resent>;
-
-  /** Redelivers all or none in the caller's unit of work. Without one, commits in separate steps. */
-  abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
-
-  /** Returns targets in event order. Blocks other replays of the environment until the caller's transaction ends. */
-  abstract whereabouts(
-    environmentId: number,
-    events: readonly StoredEvent[],
-    which: Whereabouts,
-  ): Promise<SendableRow[]>;
-
-  /** Makes the event's status follow from its deliveries. Runs inside the caller's transaction. */
-  abstract admit(environmentId: number, event: StoredEvent): Promise<void>;
-
-  /** Creates deliveries inside the caller's transaction. Returns their number. */
-  abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;
-}
-
 /** Failed deliveries at some targets, for a range of event ids. The end of the range is exclusive. */
 export interface FailedRange {
   environmentId: number;
@@ -108,12 +80,4 @@ export interface FailedRow {
   reason: string | null;
   /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
-}
-
-export abstract class FailedDeliveries {
-  /** Returns the newest first. Blocks other replays of the environment until the caller's transaction ends. */
-  abstract page(range: FailedRange, limit: number): Promise<FailedRow[]>;
-
-  /** Counts the failed deliveries of one endpoint, or of all if `endpointId` is null, up to `max`. */
-  abstract count(range: FailedRange, endpointId: Id | null, max: number): Promise<number>;
 }

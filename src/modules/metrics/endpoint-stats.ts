@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Applications, type EndpointCondition, EndpointConditions } from '#modules/applications/contract.js';
-import { Waiting, type WaitingDeliveries } from '#modules/events/waiting.contract.js';
+import { Applications } from '#modules/applications/applications.js';
+import { type EndpointCondition } from '#modules/applications/contract.js';
+import { EndpointConditions } from '#modules/applications/endpoint-conditions.js';
+import { type WaitingDeliveries } from '#modules/events/waiting.contract.js';
+import { WaitingStore } from '#modules/events/waiting.store.js';
 import { type Counts, RollupsStore } from './rollups.store.js';
 import { type Range, spanOf } from './windows.js';
 
@@ -20,7 +23,7 @@ export class EndpointStatistics {
     private readonly store: RollupsStore,
     private readonly applications: Applications,
     private readonly conditions: EndpointConditions,
-    private readonly waiting: Waiting,
+    private readonly waiting: WaitingStore,
     private readonly clock: Clock,
   ) {}
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Applications } from '#modules/applications/contract.js';
+import { Applications } from '#modules/applications/applications.js';
 import { type FailingTarget, type OpenDeliveries, OverviewStore } from './overview.store.js';
 import { RollupsService } from './rollups.service.js';
 import type { Rollup } from './rollups.store.js';

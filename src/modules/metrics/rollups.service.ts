@@ -3,9 +3,9 @@ import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Applications } from '#modules/applications/contract.js';
-import { Targets } from '#modules/destinations/contract.js';
-import { Endpoints } from '#modules/receiving/contract.js';
+import { Applications } from '#modules/applications/applications.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import { type Rollup, RollupsStore, WHOLE } from './rollups.store.js';
 import { type MetricsWindow, type Range, startsOf } from './windows.js';
 
@@ -24,7 +24,7 @@ const NOTHING: Omit<Rollup, 'startMs'> = {
 export class RollupsService {
   constructor(
     private readonly store: RollupsStore,
-    private readonly endpoints: Endpoints,
+    private readonly endpoints: LiveEndpoints,
     private readonly targets: Targets,
     private readonly applications: Applications,
     private readonly clock: Clock,

@@ -7,7 +7,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import { invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import { type Caller, PORTAL_PERMISSIONS, type PortalPermission, type Tenant } from '#kernel/tenant.js';
-import { Applications } from '#modules/applications/contract.js';
+import { Applications } from '#modules/applications/applications.js';
 import { type PortalKind, type PortalSessionRow, PortalSessionsStore } from './portal-sessions.store.js';
 import { returnFaults, type ThemeAsked, themeOf } from './portal-theme.js';
 

@@ -2,8 +2,8 @@ import type { Cursors } from '#kernel/cursors.js';
 import { ApiError } from '#kernel/errors.js';
 import { type Id, lowestIdAt, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { Targets } from '#modules/destinations/contract.js';
-import type { Endpoints } from '#modules/receiving/contract.js';
+import type { Targets } from '#modules/destinations/targets.js';
+import type { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import { Feeds } from './feeds.js';
 
 const TENANT: Tenant = { environmentId: 1, organizationId: lowestIdAt(1), mode: 'live' };
@@ -27,7 +27,7 @@ function feedsWith(...routes: Id[]): Feeds {
     find: async (environmentId: number, id: Id) =>
       environmentId === 1 && id === ENDPOINT ? { routes: routes.map((destinationId) => ({ destinationId })) } : null,
   };
-  return new Feeds(targets as unknown as Targets, endpoints as unknown as Endpoints, {} as Cursors);
+  return new Feeds(targets as unknown as Targets, endpoints as unknown as LiveEndpoints, {} as Cursors);
 }
 
 const refusal = (feeds: Feeds, text: string, tenant = TENANT): Promise<unknown> =>

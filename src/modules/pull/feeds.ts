@@ -3,8 +3,9 @@ import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { type Target, Targets } from '#modules/destinations/contract.js';
-import { Endpoints } from '#modules/receiving/contract.js';
+import { type Target } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import type { PullPosition } from './place.js';
 
 /** The items that a consumer reads: all items of a pull destination, or only those that one endpoint received. */
@@ -23,7 +24,7 @@ export interface Feed {
 export class Feeds {
   constructor(
     private readonly targets: Targets,
-    private readonly endpoints: Endpoints,
+    private readonly endpoints: LiveEndpoints,
     private readonly cursors: Cursors,
   ) {}
 

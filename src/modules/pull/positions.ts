@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Targets } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
 import { type PositionRow, PositionsStore } from './positions.store.js';
 
 const LIMIT_DEFAULT = 50;

@@ -8,9 +8,11 @@ import { sealHeaders, type StoredHeader } from '#kernel/crypto/sealed-headers.js
 import { Vault } from '#kernel/crypto/vault.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, showId } from '#kernel/ids.js';
-import { Environments, Retention } from '#modules/auth/contract.js';
-import { type Arrival, Ledger, type NewRequest } from '#modules/ledger/accept.contract.js';
-import { Deduplication } from '#modules/ledger/deduplication.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { Retention } from '#modules/auth/environments/retention.js';
+import { type Arrival, type NewRequest } from '#modules/ledger/accept.contract.js';
+import { Deduplication } from '#modules/ledger/deduplication.js';
+import { Ledger } from '#modules/ledger/ledger.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { keptAnswer, parkedAnswer } from './received-answer.js';
 import { Routing } from './routing.js';

@@ -9,7 +9,7 @@ import { answersEvents, staticAnswer } from '#engine/inbound/response.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { USER_AGENT } from '#kernel/version.js';
-import { EndpointConfigurations } from '#modules/endpoints/contract.js';
+import { EndpointConfigurations } from '#modules/endpoints/endpoint-configurations.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { ResponseProxy } from './response-proxy.js';

@@ -5,7 +5,6 @@ import { isCertificate } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { USER_AGENT } from '#kernel/version.js';
-import { ProviderCertificates } from './certificates.contract.js';
 import { type Asker, DownloadBudget } from './download-budget.js';
 
 export interface Published {
@@ -40,7 +39,7 @@ const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
  * process.
  */
 @Injectable()
-export class Certificates extends ProviderCertificates {
+export class Certificates {
   private readonly budget = new DownloadBudget();
   /** Ordered by last use, most recent last. */
   private readonly kept = new Map<string, Kept>();
@@ -52,11 +51,13 @@ export class Certificates extends ProviderCertificates {
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async ofOperator(url: string): Promise<string | undefined> {
+  /**
+   * Returns the text at the URL, or undefined if it is unavailable now. Shares the endpoints' cache, but has its own
+   * budget. Outbound address checks apply. The caller must know that the URL is the provider's.
+   */
+  async ofOperator(url: string): Promise<string | undefined> {
     return (await this.get(url, OPERATOR, isCertificate))?.text;
   }
 

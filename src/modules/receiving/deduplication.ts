@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
-import { Environments } from '#modules/auth/contract.js';
-import { Deduplication } from '#modules/ledger/deduplication.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { Deduplication } from '#modules/ledger/deduplication.js';
 import { AcceptReceived, type VerifiedRequest } from './accepting.js';
 import { repeatKey } from './deduplication-key.js';
 import type { LiveEndpoint } from './live-endpoint.js';

@@ -3,8 +3,9 @@ import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { type EndpointAddress, EndpointConfigurations } from '#modules/endpoints/contract.js';
-import { Endpoints, type EndpointSummary } from './contract.js';
+import { type EndpointAddress } from '#modules/endpoints/contract.js';
+import { EndpointConfigurations } from '#modules/endpoints/endpoint-configurations.js';
+import { type EndpointSummary } from './contract.js';
 import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
 const ENDPOINTS_MAX = 5_000;
@@ -18,7 +19,7 @@ const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
 /** Cache of compiled endpoints. A change invalidates them on every node. No entry is older than five seconds. */
 @Injectable()
-export class LiveEndpoints extends Endpoints {
+export class LiveEndpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
   private readonly byPath: Cache<EndpointAddress | null>;
   /** Keyed by the domain's id and the path. */
@@ -29,7 +30,6 @@ export class LiveEndpoints extends Endpoints {
     clock: Clock,
     notifications: Notifications,
   ) {
-    super();
     const nowMs = (): number => clock.nowMs();
     this.byId = new Cache((key) => this.load(key), { entriesMax: ENDPOINTS_MAX, nowMs });
     this.byPath = new Cache((path) => this.configurations.at(prefixesOf(path), null), { entriesMax: PATHS_MAX, nowMs });
@@ -46,7 +46,8 @@ export class LiveEndpoints extends Endpoints {
     });
   }
 
-  override find(environmentId: number, id: Id): Promise<EndpointSummary | null> {
+  /** Finds an endpoint in any status. */
+  find(environmentId: number, id: Id): Promise<EndpointSummary | null> {
     return this.get(environmentId, id);
   }
 

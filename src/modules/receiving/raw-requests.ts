@@ -7,14 +7,10 @@ import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#ker
 import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
-import {
-  type RequestDetail,
-  type RequestFilter,
-  type RequestRow,
-  Requests,
-} from '#modules/events/requests.contract.js';
-import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
-import { type Released, Releases } from './contract.js';
+import { type RequestDetail, type RequestFilter, type RequestRow } from '#modules/events/requests.contract.js';
+import { RequestsStore } from '#modules/events/requests.store.js';
+import { SetAsideStore } from '#modules/events/set-aside.store.js';
+import { type Released } from './contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
@@ -31,17 +27,16 @@ export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   limit?: number;
 }
 
+/** Processes requests that were set aside without routing, with the current settings of their endpoint. */
 @Injectable()
-export class RawRequests extends Releases {
+export class RawRequests {
   constructor(
-    private readonly requests: Requests,
+    private readonly requests: RequestsStore,
     private readonly endpoints: LiveEndpoints,
     private readonly pipeline: Pipeline,
     private readonly cursors: Cursors,
-    private readonly setAside: SetAsideRequests,
-  ) {
-    super();
-  }
+    private readonly setAside: SetAsideStore,
+  ) {}
 
   /** Throws 404 for an endpoint that is not in this environment. */
   async list(
@@ -104,7 +99,11 @@ export class RawRequests extends Releases {
     return eventId;
   }
 
-  override async release(
+  /**
+   * Creates a new event, exactly once per `run` even after a crash. Returns `null` if the request has no content to
+   * process, and a sentence if the endpoint is inactive or gone.
+   */
+  async release(
     environmentId: number,
     endpointId: Id,
     id: Id,

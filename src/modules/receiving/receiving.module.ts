@@ -7,9 +7,7 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AcceptReceived } from './accepting.js';
 import { Answering } from './answering.js';
-import { ProviderCertificates } from './certificates.contract.js';
 import { Certificates } from './certificates.js';
-import { Endpoints, Releases } from './contract.js';
 import { RequestDeduplication } from './deduplication.js';
 import { Ingest } from './ingest.js';
 import { IngestMetrics } from './ingest.metrics.js';
@@ -52,10 +50,7 @@ import { Verifying } from './verifying.js';
     UrlTransforms,
     VerificationWatch,
     Verifying,
-    { provide: Endpoints, useExisting: LiveEndpoints },
-    { provide: ProviderCertificates, useExisting: Certificates },
-    { provide: Releases, useExisting: RawRequests },
   ],
-  exports: [Endpoints, ProviderCertificates, Releases],
+  exports: [LiveEndpoints, Certificates, RawRequests],
 })
 export class ReceivingModule {}

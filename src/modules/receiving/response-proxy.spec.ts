@@ -4,7 +4,7 @@ import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { Clock } from '#kernel/clock.js';
-import type { Environments } from '#modules/auth/contract.js';
+import type { Environments } from '#modules/auth/environments/environments.js';
 import type { ResponseProxySettings } from '#modules/endpoints/contract.js';
 import type { SandboxOutcome } from '#sandbox/outcome.js';
 import type { Sandbox } from '#sandbox/sandbox.js';

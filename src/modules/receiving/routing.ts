@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { conflict } from '#kernel/errors.js';
-import { Targets } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';

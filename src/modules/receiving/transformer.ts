@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { secretNames } from '#engine/inbound/secret-names.js';
 import { unpackedBody } from '#engine/inbound/unpacked.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
-import { Secrets } from '#modules/secrets/contract.js';
+import { SealedSecrets } from '#modules/secrets/sealed-secrets.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
@@ -23,7 +23,7 @@ export class Transformer {
 
   constructor(
     private readonly sandbox: Sandbox,
-    private readonly secrets: Secrets,
+    private readonly secrets: SealedSecrets,
     private readonly transforms: UrlTransforms,
     private readonly environments: Environments,
   ) {}

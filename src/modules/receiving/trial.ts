@@ -11,9 +11,10 @@ import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
 import { conflict, type Fault, invalid, notFound, unavailable } from '#kernel/errors.js';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { hostFaults, type TransformSettings } from '#modules/endpoints/contract.js';
-import { type RequestDetail, Requests } from '#modules/events/requests.contract.js';
+import { type RequestDetail } from '#modules/events/requests.contract.js';
+import { RequestsStore } from '#modules/events/requests.store.js';
 import { Answering } from './answering.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
@@ -52,7 +53,7 @@ interface Compiled {
 export class Trial {
   constructor(
     private readonly endpoints: LiveEndpoints,
-    private readonly requests: Requests,
+    private readonly requests: RequestsStore,
     private readonly environments: Environments,
     private readonly verifying: Verifying,
     private readonly transformer: Transformer,

@@ -7,7 +7,7 @@ import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { USER_AGENT } from '#kernel/version.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 

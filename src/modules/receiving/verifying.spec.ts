@@ -5,7 +5,7 @@ import { genericScheme } from '#engine/inbound/generic.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
-import type { Environments } from '#modules/auth/contract.js';
+import type { Environments } from '#modules/auth/environments/environments.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { Verifying } from './verifying.js';

@@ -5,7 +5,7 @@ import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { isCertificate, publishedAt, verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import { unavailable } from '#kernel/errors.js';
-import { Environments } from '#modules/auth/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 

@@ -3,10 +3,10 @@ import { Clock } from '#kernel/clock.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Applications } from '#modules/applications/contract.js';
-import { ApplicationErasures } from '#modules/events/erasure.contract.js';
-import { SentEvents } from '#modules/events/sent.contract.js';
-import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
+import { Applications } from '#modules/applications/applications.js';
+import { ApplicationErasures } from '#modules/events/erasure/application-erasures.js';
+import { SentStore } from '#modules/events/sent.store.js';
+import { FailedStore } from '#modules/ledger/failed.store.js';
 import type { RecoverQuery } from './recover.js';
 import { type Erased, ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { windowOf } from './replay-range.js';
@@ -20,8 +20,8 @@ export interface EraseDryRun extends Erased {
 export class ApplicationJobs {
   constructor(
     private readonly applications: Applications,
-    private readonly failed: FailedDeliveries,
-    private readonly sent: SentEvents,
+    private readonly failed: FailedStore,
+    private readonly sent: SentStore,
     private readonly erasures: ApplicationErasures,
     private readonly starting: ReplayStart,
     private readonly clock: Clock,

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
-import { type ApplicationEndpoint, Applications } from '#modules/applications/contract.js';
-import { SentEvents } from '#modules/events/sent.contract.js';
-import { FailedDeliveries, type Redelivered } from '#modules/ledger/redelivery.contract.js';
+import { Applications } from '#modules/applications/applications.js';
+import { type ApplicationEndpoint } from '#modules/applications/contract.js';
+import { SentStore } from '#modules/events/sent.store.js';
+import { FailedStore } from '#modules/ledger/failed.store.js';
+import { type Redelivered } from '#modules/ledger/redelivery.contract.js';
 import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
@@ -20,8 +22,8 @@ interface Sent {
 export class ApplicationPages implements PageSource {
   constructor(
     private readonly applications: Applications,
-    private readonly failed: FailedDeliveries,
-    private readonly sent: SentEvents,
+    private readonly failed: FailedStore,
+    private readonly sent: SentStore,
     private readonly named: NamedTargets,
   ) {}
 

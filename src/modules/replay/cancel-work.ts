@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { EventSelections } from '#modules/events/event-selection.contract.js';
-import { Cancellations } from '#modules/ledger/cancellation.contract.js';
+import { EventSelections } from '#modules/events/event-selections.js';
+import { Cancellations } from '#modules/ledger/cancellations.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
-import { Cancellations } from '#modules/ledger/cancellation.contract.js';
+import { Cancellations } from '#modules/ledger/cancellations.js';
 import type { NamedTarget } from './named-targets.js';
 
 @Injectable()

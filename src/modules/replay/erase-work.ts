@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
-import { ApplicationRemovals, Applications } from '#modules/applications/contract.js';
-import { ApplicationErasures } from '#modules/events/erasure.contract.js';
+import { ApplicationRemoval } from '#modules/applications/application-removal.js';
+import { Applications } from '#modules/applications/applications.js';
+import { ApplicationErasures } from '#modules/events/erasure/application-erasures.js';
 import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
@@ -21,7 +22,7 @@ const PENDING_REST_MS = 250;
 export class EraseWork implements WorkSource {
   constructor(
     private readonly applications: Applications,
-    private readonly removals: ApplicationRemovals,
+    private readonly removals: ApplicationRemoval,
     private readonly erasures: ApplicationErasures,
     private readonly clock: Clock,
   ) {}

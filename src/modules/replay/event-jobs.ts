@@ -5,10 +5,10 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import {
   type EventSelection,
-  EventSelections,
   type SelectionCount,
   type SelectionQuery,
 } from '#modules/events/event-selection.contract.js';
+import { EventSelections } from '#modules/events/event-selections.js';
 import { NamedTargets } from './named-targets.js';
 import { EVENTS_MAX, type JobAction, type ReplayJob, subjectOfSelection } from './replay-job.js';
 import { windowOf } from './replay-range.js';

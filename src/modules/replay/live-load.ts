@@ -2,7 +2,7 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { lowestIdAt } from '#kernel/ids.js';
-import { ReceivedEvents } from '#modules/events/received.contract.js';
+import { ReceivedStore } from '#modules/events/received.store.js';
 
 const WINDOW_MS = 500;
 const COUNTED_MAX = 10_000;
@@ -21,7 +21,7 @@ export class LiveLoad {
   private last: EventLoopUtilization = performance.eventLoopUtilization();
 
   constructor(
-    private readonly received: ReceivedEvents,
+    private readonly received: ReceivedStore,
     private readonly clock: Clock,
   ) {}
 

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { ApiError, notFound } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { type ApplicationEndpoint, Applications, EndpointConditions } from '#modules/applications/contract.js';
-import { Targets } from '#modules/destinations/contract.js';
+import { Applications } from '#modules/applications/applications.js';
+import { type ApplicationEndpoint } from '#modules/applications/contract.js';
+import { EndpointConditions } from '#modules/applications/endpoint-conditions.js';
+import { Targets } from '#modules/destinations/targets.js';
 
 export interface NamedTarget {
   environmentId: number;

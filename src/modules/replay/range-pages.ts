@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Endpoints } from '#modules/receiving/contract.js';
+import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import { type NextPage, type PageSource, ReplayPages, routesTo } from './replay-pages.js';
 
@@ -7,7 +7,7 @@ import { type NextPage, type PageSource, ReplayPages, routesTo } from './replay-
 @Injectable()
 export class RangePages implements PageSource {
   constructor(
-    private readonly endpoints: Endpoints,
+    private readonly endpoints: LiveEndpoints,
     private readonly pages: ReplayPages,
   ) {}
 

@@ -4,8 +4,10 @@ import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { ReceivedEvents, type ReceivedRange } from '#modules/events/received.contract.js';
-import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
+import { type ReceivedRange } from '#modules/events/received.contract.js';
+import { ReceivedStore } from '#modules/events/received.store.js';
+import { type EndpointSummary } from '#modules/receiving/contract.js';
+import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
 import { type ReplayRange, windowOf } from './replay-range.js';
@@ -44,9 +46,9 @@ const COUNT_MAX = 2_000_000_000;
 @Injectable()
 export class RangeReplay {
   constructor(
-    private readonly endpoints: Endpoints,
+    private readonly endpoints: LiveEndpoints,
     private readonly pages: ReplayPages,
-    private readonly received: ReceivedEvents,
+    private readonly received: ReceivedStore,
     private readonly starting: ReplayStart,
     private readonly ids: Ids,
     private readonly cursors: Cursors,

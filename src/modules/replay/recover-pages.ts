@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
-import { FailedDeliveries, type FailedRow } from '#modules/ledger/redelivery.contract.js';
+import { FailedStore } from '#modules/ledger/failed.store.js';
+import { type FailedRow } from '#modules/ledger/redelivery.contract.js';
 import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource, ReplayPage } from './replay-pages.js';
@@ -9,7 +10,7 @@ import type { NextPage, PageSource, ReplayPage } from './replay-pages.js';
 @Injectable()
 export class RecoverPages implements PageSource {
   constructor(
-    private readonly failed: FailedDeliveries,
+    private readonly failed: FailedStore,
     private readonly named: NamedTargets,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { conflict } from '#kernel/errors.js';
-import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
+import { FailedStore } from '#modules/ledger/failed.store.js';
 import type { NamedTarget } from './named-targets.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { windowOf } from './replay-range.js';
@@ -17,7 +17,7 @@ export interface RecoverQuery {
 @Injectable()
 export class Recover {
   constructor(
-    private readonly failed: FailedDeliveries,
+    private readonly failed: FailedStore,
     private readonly starting: ReplayStart,
     private readonly clock: Clock,
   ) {}

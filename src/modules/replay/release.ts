@@ -3,8 +3,10 @@ import { Clock } from '#kernel/clock.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { type SetAsideRange, SetAsideRequests } from '#modules/events/set-aside.contract.js';
-import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
+import { type SetAsideRange } from '#modules/events/set-aside.contract.js';
+import { SetAsideStore } from '#modules/events/set-aside.store.js';
+import { type EndpointSummary } from '#modules/receiving/contract.js';
+import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { type ReplayRange, windowOf } from './replay-range.js';
 import { ReplayStart } from './replay-start.js';
@@ -27,8 +29,8 @@ const COUNT_MAX = 2_000_000_000;
 @Injectable()
 export class Release {
   constructor(
-    private readonly endpoints: Endpoints,
-    private readonly setAside: SetAsideRequests,
+    private readonly endpoints: LiveEndpoints,
+    private readonly setAside: SetAsideStore,
     private readonly starting: ReplayStart,
     private readonly ids: Ids,
     private readonly clock: Clock,

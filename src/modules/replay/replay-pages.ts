@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Condition } from '#engine/conditions/condition.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
-import { Environments } from '#modules/auth/contract.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
+import { ReceivedStore } from '#modules/events/received.store.js';
 import type { Redelivered } from '#modules/ledger/redelivery.contract.js';
 import type { EndpointSummary, LiveRoute } from '#modules/receiving/contract.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
@@ -56,7 +57,7 @@ export interface WorkSource {
 @Injectable()
 export class ReplayPages {
   constructor(
-    private readonly received: ReceivedEvents,
+    private readonly received: ReceivedStore,
     private readonly environments: Environments,
     private readonly rules: RuleEvaluator,
   ) {}

@@ -3,8 +3,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { ReceivedEvents } from '#modules/events/received.contract.js';
-import { Redeliveries } from '#modules/ledger/redelivery.contract.js';
+import { ReceivedStore } from '#modules/events/received.store.js';
+import { Redeliveries } from '#modules/ledger/redeliveries.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { LiveLoad } from './live-load.js';
 import { endOf, FORGOTTEN_MS, type ReplayJob } from './replay-job.js';
@@ -41,7 +41,7 @@ export class ReplayRunner {
   constructor(
     private readonly jobs: ReplayJobsStore,
     private readonly kinds: ReplayKinds,
-    private readonly received: ReceivedEvents,
+    private readonly received: ReceivedStore,
     private readonly redeliveries: Redeliveries,
     private readonly live: LiveLoad,
     private readonly systemEvents: SystemEvents,

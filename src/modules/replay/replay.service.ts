@@ -3,13 +3,13 @@ import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Erasures } from '#modules/events/erasure.contract.js';
-import { EventSources } from '#modules/events/event-sources.contract.js';
-import { Requests } from '#modules/events/requests.contract.js';
+import { Erase } from '#modules/events/erasure/erase.js';
+import { EventSources } from '#modules/events/event-sources.js';
+import { RequestsStore } from '#modules/events/requests.store.js';
+import { Redeliveries } from '#modules/ledger/redeliveries.js';
 import {
   type Addressee,
   type FindObstacle,
-  Redeliveries,
   type Redelivery,
   type Resent,
 } from '#modules/ledger/redelivery.contract.js';
@@ -20,8 +20,8 @@ export class ReplayService {
   constructor(
     private readonly redeliveries: Redeliveries,
     private readonly sources: EventSources,
-    private readonly requests: Requests,
-    private readonly erasures: Erasures,
+    private readonly requests: RequestsStore,
+    private readonly erasures: Erase,
     private readonly named: NamedTargets,
   ) {}
 

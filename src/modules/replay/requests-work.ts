@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { idAfter } from '#kernel/ids.js';
-import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
-import { Releases } from '#modules/receiving/contract.js';
+import { SetAsideStore } from '#modules/events/set-aside.store.js';
+import { RawRequests } from '#modules/receiving/raw-requests.js';
 import type { ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
@@ -13,8 +13,8 @@ const STRETCH_MS = 2_000;
 @Injectable()
 export class RequestsWork implements WorkSource {
   constructor(
-    private readonly setAside: SetAsideRequests,
-    private readonly releases: Releases,
+    private readonly setAside: SetAsideStore,
+    private readonly releases: RawRequests,
   ) {}
 
   async work({

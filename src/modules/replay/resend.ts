@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel/errors.js';
 import { type Id, idAfter, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Applications } from '#modules/applications/contract.js';
-import { Messages } from '#modules/events/messages.contract.js';
-import { SentEvents } from '#modules/events/sent.contract.js';
+import { Applications } from '#modules/applications/applications.js';
+import { MessagesStore } from '#modules/events/messages.store.js';
+import { SentStore } from '#modules/events/sent.store.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { ReplayService } from './replay.service.js';
 
@@ -12,8 +12,8 @@ import { ReplayService } from './replay.service.js';
 export class Resend {
   constructor(
     private readonly applications: Applications,
-    private readonly messages: Messages,
-    private readonly sent: SentEvents,
+    private readonly messages: MessagesStore,
+    private readonly sent: SentStore,
     private readonly replays: ReplayService,
   ) {}
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { EventSelections } from '#modules/events/event-selection.contract.js';
-import { Redeliveries, type SendableRow } from '#modules/ledger/redelivery.contract.js';
+import { EventSelections } from '#modules/events/event-selections.js';
+import { Redeliveries } from '#modules/ledger/redeliveries.js';
+import { type SendableRow } from '#modules/ledger/redelivery.contract.js';
 import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';

@@ -3,7 +3,6 @@ import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { sealedIn, Vault } from '#kernel/crypto/vault.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { Secrets } from '#modules/secrets/contract.js';
 import { type SealedSecret, SecretsStore } from './secrets.store.js';
 
 /** Maximum cached values. They take at most 16 MB of memory, because a value has at most 16 KB. */
@@ -11,7 +10,7 @@ const ENTRIES_MAX = 1_000;
 
 /** Secret values by environment and name. A change evicts them on every node. No other code decrypts secrets. */
 @Injectable()
-export class SealedSecrets extends Secrets {
+export class SealedSecrets {
   private readonly cache: Cache<string | null>;
 
   constructor(
@@ -20,12 +19,12 @@ export class SealedSecrets extends Secrets {
     notifications: Notifications,
     clock: Clock,
   ) {
-    super();
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
     notifications.on('secret', (key) => (key === '*' ? this.cache.clear() : this.cache.drop(key)));
   }
 
-  override async resolve(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  /** Returns values that are at most five seconds old on every node. The result omits names that do not exist. */
+  async resolve(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const values = new Map<string, string>();
     for (const name of new Set(names)) {
       const value = await this.cache.get(`${environmentId}:${name}`);
@@ -34,7 +33,8 @@ export class SealedSecrets extends Secrets {
     return values;
   }
 
-  override async current(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  /** Returns the current values inside the caller's transaction, for checks that must still hold when it commits. */
+  async current(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = names.length > 0 ? await this.store.values(environmentId, names) : [];
     return new Map(rows.map((row) => [row.name, this.open(row)]));
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { type SecretUser, SecretUses } from '#modules/secrets/contract.js';
+import { type SecretUser } from '#modules/secrets/contract.js';
 
 const LOCK_NAMED: Statement = {
   name: 'secret_uses.lock_named',
@@ -39,16 +39,15 @@ const USERS: Statement = {
 
 /** The table's foreign key makes the deletion and a new use of a secret mutually exclusive. */
 @Injectable()
-export class SecretUsesStore extends SecretUses {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class SecretUsesStore {
+  constructor(private readonly database: Database) {}
 
-  override async replace(
-    environmentId: number,
-    { kind, id }: SecretUser,
-    names: readonly string[],
-  ): Promise<readonly string[]> {
+  /**
+   * Records that `user` uses exactly these secrets from now on. An empty list removes all uses: required when a user is
+   * deleted. Runs in the caller's transaction, which must be open. Until it ends, the secrets can be neither deleted
+   * nor changed. Returns the names that do not exist. If there are any, nothing is recorded, and the caller throws 422.
+   */
+  async replace(environmentId: number, { kind, id }: SecretUser, names: readonly string[]): Promise<readonly string[]> {
     const found =
       names.length > 0 ? await this.database.query<{ id: Id; name: string }>(LOCK_NAMED, [environmentId, names]) : [];
     const known = new Set(found.map(({ name }) => name));

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { Secrets, SecretUses } from '#modules/secrets/contract.js';
 import { SealedSecrets } from './sealed-secrets.js';
 import { SecretKeeper } from './secret-keeper.js';
 import { SecretUsesStore } from './secret-uses.store.js';
@@ -10,15 +9,7 @@ import { SecretsStore } from './secrets.store.js';
 /** Named secrets. The API can write values but not read them. They are decrypted only for use. */
 @Module({
   controllers: [SecretsController],
-  providers: [
-    SealedSecrets,
-    SecretKeeper,
-    SecretUsesStore,
-    SecretsService,
-    SecretsStore,
-    { provide: SecretUses, useExisting: SecretUsesStore },
-    { provide: Secrets, useExisting: SealedSecrets },
-  ],
-  exports: [SecretUses, Secrets],
+  providers: [SealedSecrets, SecretKeeper, SecretUsesStore, SecretsService, SecretsStore],
+  exports: [SecretUsesStore, SealedSecrets],
 })
 export class SecretsModule {}

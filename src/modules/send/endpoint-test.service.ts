@@ -6,11 +6,14 @@ import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Applications, EndpointConditions } from '#modules/applications/contract.js';
-import { Retention } from '#modules/auth/contract.js';
-import { type Target, Targets } from '#modules/destinations/contract.js';
-import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
-import { Ledger } from '#modules/ledger/accept.contract.js';
+import { Applications } from '#modules/applications/applications.js';
+import { EndpointConditions } from '#modules/applications/endpoint-conditions.js';
+import { Retention } from '#modules/auth/environments/retention.js';
+import { type Target } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { type AttemptRow } from '#modules/events/attempts.contract.js';
+import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
+import { Ledger } from '#modules/ledger/ledger.js';
 import { TEST_TYPE, TEST_WAIT_MS, testPayload } from './test-event.service.js';
 
 /** `application` and `endpoint` are ids or uids. */

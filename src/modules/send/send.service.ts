@@ -4,11 +4,13 @@ import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Retention } from '#modules/auth/contract.js';
-import { type Target, Targets } from '#modules/destinations/contract.js';
-import { EventTypes } from '#modules/event-types/contract.js';
-import { type Caller, Ledger, type NewEvent } from '#modules/ledger/accept.contract.js';
-import { AcceptancePolicies } from '#modules/ledger/acceptance.contract.js';
+import { Retention } from '#modules/auth/environments/retention.js';
+import { type Target } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { EventTypes } from '#modules/event-types/event-types.js';
+import { type Caller, type NewEvent } from '#modules/ledger/accept.contract.js';
+import { AcceptancePolicies } from '#modules/ledger/acceptance-policies.js';
+import { Ledger } from '#modules/ledger/ledger.js';
 import { type MessageContent, messageContent } from './message.js';
 
 /** A validated send request, with the request's text to extract the payload verbatim. */

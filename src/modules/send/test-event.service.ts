@@ -5,8 +5,9 @@ import { notFound } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Targets } from '#modules/destinations/contract.js';
-import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { type AttemptRow } from '#modules/events/attempts.contract.js';
+import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
 import { SendService } from './send.service.js';
 
 /** Maximum wait for the first attempt, which may take 15 seconds. The rest is for queueing and recording. */

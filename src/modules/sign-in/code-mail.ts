@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
-import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
+import { OwnMail } from './own-mail.js';
 
 /** Mails sign-in codes. Codes are not stored and expire after ten minutes. */
 @Injectable()

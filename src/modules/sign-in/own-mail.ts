@@ -5,13 +5,13 @@ import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { Ids, showId } from '#kernel/ids.js';
 import { compose } from '#mail/compose.js';
-import { SendingDomains } from '#modules/domains/contract.js';
+import { SendingDomains } from '#modules/domains/verified-domains.js';
 import { MailTransport } from '#modules/email/transport.contract.js';
-import { OwnMail, type OwnMessage } from '#modules/sign-in/own-mail.contract.js';
+import { type OwnMessage } from '#modules/sign-in/own-mail.contract.js';
 
 /** Sends Posthorn's own mail through the installation's transport, signed with the platform's key. */
 @Injectable()
-export class TransportOwnMail extends OwnMail {
+export class OwnMail {
   private readonly logger = new Logger('OwnMail');
 
   constructor(
@@ -21,15 +21,15 @@ export class TransportOwnMail extends OwnMail {
     private readonly config: Config,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
-  override get isPossible(): boolean {
+  /** True if this installation can send mail and has a sender name for it. */
+  get isPossible(): boolean {
     return this.config.emailTransport.kind !== 'capture' && this.sender.includes('.');
   }
 
-  override async send({ to, subject, text, what }: OwnMessage): Promise<void> {
+  /** Sends a mail and never throws. No response may reveal whether a mail was sent. */
+  async send({ to, subject, text, what }: OwnMessage): Promise<void> {
     try {
       const { platformDomain } = this.config;
       const id = showId('evt', this.ids.next());

@@ -9,7 +9,7 @@ import { ownPath } from '#http/pages/return-to.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
-import { Sessions } from '#modules/auth/sessions.contract.js';
+import { Sessions } from '#modules/auth/sessions/sessions.js';
 import { SignInService } from './sign-in.service.js';
 import { codePage, organizationPage, signedInPage, signedOutPage, signInPage } from './sign-in-pages.js';
 

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { CodeMail } from './code-mail.js';
@@ -7,7 +6,7 @@ import { Codes } from './codes.js';
 import { CodesStore } from './codes.store.js';
 import { IdentityProvider } from './identity-provider.js';
 import { OidcController } from './oidc.controller.js';
-import { TransportOwnMail } from './own-mail.js';
+import { OwnMail } from './own-mail.js';
 import { PendingCookie } from './pending-cookie.js';
 import { ProviderFetch } from './provider-fetch.js';
 import { SignInController } from './sign-in.controller.js';
@@ -26,7 +25,7 @@ import { SignInAudit } from './sign-in-audit.js';
     ProviderFetch,
     SignInAudit,
     SignInService,
-    { provide: OwnMail, useClass: TransportOwnMail },
+    OwnMail,
   ],
   exports: [OwnMail],
 })

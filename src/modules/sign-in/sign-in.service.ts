@@ -8,8 +8,10 @@ import { Database } from '#kernel/database/database.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
-import { type Membership, Memberships } from '#modules/auth/members.contract.js';
-import { Sessions, type SignedIn, type SignInWay } from '#modules/auth/sessions.contract.js';
+import { type Membership } from '#modules/auth/members.contract.js';
+import { MembersService } from '#modules/auth/members/members.service.js';
+import { type SignedIn, type SignInWay } from '#modules/auth/sessions.contract.js';
+import { Sessions } from '#modules/auth/sessions/sessions.js';
 import { CodeMail } from './code-mail.js';
 import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
@@ -35,7 +37,7 @@ export interface GivenCode {
 export class SignInService {
   constructor(
     private readonly sessions: Sessions,
-    private readonly memberships: Memberships,
+    private readonly memberships: MembersService,
     private readonly authenticator: Authenticator,
     private readonly codes: Codes,
     private readonly mail: CodeMail,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
-import { DeadLetters } from '#modules/events/dead-letters.contract.js';
+import { DeadLettersStore } from '#modules/events/attempts/dead-letters.store.js';
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
@@ -12,7 +12,7 @@ const EXAMPLES_MAX = 10;
 export class Composing {
   constructor(
     private readonly batches: BatchesStore,
-    private readonly deadLetters: DeadLetters,
+    private readonly deadLetters: DeadLettersStore,
   ) {}
 
   /** Returns the event without the items of the subject `except`, or null if no items are left. */

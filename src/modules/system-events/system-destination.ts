@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { sqlState } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Environments, Retention, SystemDestinations } from '#modules/auth/contract.js';
-import { Targets } from '#modules/destinations/contract.js';
-import { Ledger } from '#modules/ledger/accept.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { Retention } from '#modules/auth/environments/retention.js';
+import { AttachedSystemDestinations } from '#modules/auth/environments/system-destinations.js';
+import { Targets } from '#modules/destinations/targets.js';
+import { Ledger } from '#modules/ledger/ledger.js';
 import type { Batch } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
@@ -16,7 +18,7 @@ export class SystemDestination {
     private readonly retention: Retention,
     private readonly targets: Targets,
     private readonly ledger: Ledger,
-    destinations: SystemDestinations,
+    destinations: AttachedSystemDestinations,
   ) {
     destinations.attach((environmentId, id) => this.exists(environmentId, id));
   }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DestinationNames, shownTarget } from '#modules/destinations/contract.js';
+import { shownTarget } from '#modules/destinations/contract.js';
+import { DestinationNamesStore } from '#modules/destinations/destination-names.store.js';
 import { SignalsStore } from './signals.store.js';
 
 @Injectable()
 export class WaitingSignals {
   constructor(
     private readonly store: SignalsStore,
-    private readonly names: DestinationNames,
+    private readonly names: DestinationNamesStore,
   ) {}
 
   async tidy(): Promise<void> {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type LongestRetrySeconds, RetrySchedules } from '#modules/auth/contract.js';
+import { type LongestRetrySeconds } from '#modules/auth/contract.js';
 
 /** Delegates to the module that has destinations. Without that module there are no retries. */
 @Injectable()
-export class AttachedRetrySchedules extends RetrySchedules {
+export class AttachedRetrySchedules {
   private find: LongestRetrySeconds = async () => 0;
 
-  override attach(longest: LongestRetrySeconds): void {
+  attach(longest: LongestRetrySeconds): void {
     this.find = longest;
   }
 

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
-import { type KnowsDestination, SystemDestinations } from '#modules/auth/contract.js';
+import { type KnowsDestination } from '#modules/auth/contract.js';
 
 /** Delegates to the module that has destinations. Without that module there are no system destinations. */
 @Injectable()
-export class AttachedSystemDestinations extends SystemDestinations {
+export class AttachedSystemDestinations {
   private knows: KnowsDestination = async () => false;
 
-  override attach(knows: KnowsDestination): void {
+  attach(knows: KnowsDestination): void {
     this.knows = knows;
   }
 

@@ -5,7 +5,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import { ApiError, conflict, notFound } from '#kernel/errors.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import { grants, type Scope, SCOPES, type Tenant } from '#kernel/tenant.js';
-import { type Membership, Memberships, type Provisioned } from '#modules/auth/members.contract.js';
+import { type Membership, type Provisioned } from '#modules/auth/members.contract.js';
 import { GrantersStore } from '../keys/granters.store.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import type { MemberRow } from './members.store.js';
@@ -24,7 +24,7 @@ export interface NewMember {
 
 /** Members of the caller's organization. They belong to both environments, so changes need a live key. */
 @Injectable()
-export class MembersService extends Memberships {
+export class MembersService {
   constructor(
     private readonly store: MembersStore,
     private readonly organizations: OrganizationsStore,
@@ -33,9 +33,7 @@ export class MembersService extends Memberships {
     private readonly notifications: Notifications,
     private readonly cursors: Cursors,
     private readonly ids: Ids,
-  ) {
-    super();
-  }
+  ) {}
 
   async list(
     tenant: Tenant,
@@ -91,15 +89,17 @@ export class MembersService extends Memberships {
     });
   }
 
-  override findByEmail(email: string): Promise<Membership[]> {
+  /** Returns memberships by organization name; none for an unknown address. `email` must be in lower case. */
+  findByEmail(email: string): Promise<Membership[]> {
     return this.openedBy(null, email);
   }
 
-  override haveSeveralOrganizations(): Promise<boolean> {
+  haveSeveralOrganizations(): Promise<boolean> {
     return this.organizations.hasSeveral();
   }
 
-  override async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
+  /** Memberships that a provider may sign in to: its organization's, or all for the installation's (null). */
+  async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
     return (await this.store.ofEmail(email, organizationSlug)).map(
       ({ organization_id, organization_name, id, role }) => ({
         organizationId: organization_id,
@@ -110,15 +110,22 @@ export class MembersService extends Memberships {
     );
   }
 
-  override toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]> {
+  /**
+   * Recipients of notices for the whole organization: the admins, and `email` if it is a member. At most `countMax`.
+   */
+  toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]> {
     return this.store.toBeTold(organizationId, email, countMax);
   }
 
-  override signedIn(organizationId: Id, memberId: Id): Promise<void> {
+  signedIn(organizationId: Id, memberId: Id): Promise<void> {
     return this.store.signedIn(organizationId, memberId);
   }
 
-  override async provision(organizationSlug: string | null, person: NewMember): Promise<Provisioned | null> {
+  /**
+   * Creates the member, or gives the existing one the role that the identity provider reports. The last admin keeps
+   * their role. An `organizationSlug` of null means the oldest organization. Returns `null` if there is none.
+   */
+  async provision(organizationSlug: string | null, person: NewMember): Promise<Provisioned | null> {
     return this.database.transaction(async () => {
       const organization =
         organizationSlug === null

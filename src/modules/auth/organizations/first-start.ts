@@ -3,7 +3,6 @@ import { Config, ConfigError } from '#kernel/config/config.js';
 import { DOMAINS_REQUIRED, lacksDomains } from '#kernel/config/oidc-provider.js';
 import { Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { FirstStart } from '#modules/auth/contract.js';
 import { hashApiKey, keyMode } from '../keys/api-key.js';
 import { KeyIssuer } from '../keys/key-issuer.js';
 import { KeysStore } from '../keys/keys.store.js';
@@ -14,7 +13,7 @@ type Modes = Record<'live' | 'test', string>;
 
 /** Holds a lock, so that only one of several processes that start at the same time creates the missing data. */
 @Injectable()
-export class LockedFirstStart extends FirstStart {
+export class FirstStart {
   constructor(
     private readonly config: Config,
     private readonly database: Database,
@@ -22,11 +21,14 @@ export class LockedFirstStart extends FirstStart {
     private readonly keys: KeysStore,
     private readonly issuer: KeyIssuer,
     private readonly organizations: OrganizationsStore,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async run(): Promise<Modes | null> {
+  /**
+   * Creates the first organization with its two environments unless there is one, and the key in BOOTSTRAP_API_KEY.
+   * Returns the generated admin keys, which must be shown once, or `null` if BOOTSTRAP_API_KEY is set and on any later
+   * start. Safe to run in several processes at the same time.
+   */
+  async run(): Promise<Modes | null> {
     const { bootstrapApiKey } = this.config;
     return this.database.transaction(async () => {
       const { organizationId, isNew } = await this.founder.firstOrganization();

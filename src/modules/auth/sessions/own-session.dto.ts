@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
 import type { SignedIn, SignInWay } from '#modules/auth/sessions.contract.js';
-import { IDLE_MS_MAX } from './cached-sessions.js';
+import { IDLE_MS_MAX } from './sessions.js';
 
 const WAYS = ['key', 'code', 'oidc'] as const;
 const MODES = ['live', 'test'] as const;

@@ -4,7 +4,8 @@ import { Database } from '#kernel/database/database.js';
 import { notFound } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
-import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
+import { type SignedIn } from '#modules/auth/sessions.contract.js';
+import { Sessions } from './sessions.js';
 
 @Injectable()
 export class OwnSession {

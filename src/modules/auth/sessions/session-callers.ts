@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { SessionAuthenticator } from '#kernel/authenticator.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
-import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
+import { type SignedIn } from '#modules/auth/sessions.contract.js';
+import { Sessions } from './sessions.js';
 
 /**
  * Authenticates requests by session. A member acts with their role in both environments. A session opened with a key

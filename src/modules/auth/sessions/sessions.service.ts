@@ -6,7 +6,7 @@ import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { requireLive } from '../members/members.service.js';
-import { IDLE_MS_MAX } from './cached-sessions.js';
+import { IDLE_MS_MAX } from './sessions.js';
 import { type SessionRow, SessionsStore } from './sessions.store.js';
 
 const LIMIT_DEFAULT = 50;

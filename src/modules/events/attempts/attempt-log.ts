@@ -3,7 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { AttemptLog, type AttemptQuery, type AttemptRow, type LoggedAttempt } from '../attempts.contract.js';
+import { type AttemptQuery, type AttemptRow, type LoggedAttempt } from '../attempts.contract.js';
 import { timeMs } from '../events.service.js';
 import { EventsStore } from '../events.store.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
@@ -14,17 +14,19 @@ const EVENTS_MAX = 500;
 const POLL_MS = 40;
 
 @Injectable()
-export class PagedAttemptLog extends AttemptLog {
+export class AttemptLog {
   constructor(
     private readonly store: AttemptLogStore,
     private readonly events: EventsStore,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async page(
+  /**
+   * Returns attempts of a destination, an ad-hoc URL or an application's endpoint, newest event first. A page scans a
+   * bounded number of events, so a short page may not be the last. Throws 400 for an invalid time or cursor.
+   */
+  async page(
     tenant: Tenant,
     targetId: Id,
     query: AttemptQuery,
@@ -40,11 +42,13 @@ export class PagedAttemptLog extends AttemptLog {
     return { attempts, nextCursor: last ? this.cursors.issue(tenant, list, textOf(last)) : null };
   }
 
-  override ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]> {
+  /** Returns attempts oldest first. `expiresOn` is the day of the event's partition. */
+  ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]> {
     return this.events.attempts(tenant, event);
   }
 
-  override async first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null> {
+  /** Resolves to the first attempt as soon as it is recorded, or to null after `waitMs`. */
+  async first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null> {
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {
       const row = await this.store.first(tenant, eventId);
       if (row || waitedMs >= waitMs) return row;

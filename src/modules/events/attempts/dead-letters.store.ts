@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { DeadLetters } from '../dead-letters.contract.js';
-
 /** Index: deliveries_target_id_idx of each partition in descending order, for each target. */
 const LATEST: Statement = {
   name: 'dead_letters_latest',
@@ -16,12 +14,11 @@ const LATEST: Statement = {
 };
 
 @Injectable()
-export class DeadLettersStore extends DeadLetters {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class DeadLettersStore {
+  constructor(private readonly database: Database) {}
 
-  override async latest(environmentId: number, targetIds: readonly Id[], limit: number): Promise<Map<Id, Id[]>> {
+  /** Returns events that are currently dead letters, newest first, at most `limit` per target. */
+  async latest(environmentId: number, targetIds: readonly Id[], limit: number): Promise<Map<Id, Id[]>> {
     const rows = await this.database.readPrepared<{ targetId: Id; eventId: Id }>(LATEST, [
       environmentId,
       targetIds,

@@ -1,21 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Cancellations } from '#modules/ledger/cancellation.contract.js';
-import { Erasures } from '../erasure.contract.js';
+import { Cancellations } from '#modules/ledger/cancellations.js';
 import { EraseStore } from './erase.store.js';
 import { AttachedContents } from './erased-contents.js';
 
 @Injectable()
-export class Erase extends Erasures {
+export class Erase {
   constructor(
     private readonly store: EraseStore,
     private readonly cancellations: Cancellations,
     private readonly contents: AttachedContents,
     private readonly database: Database,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Cancels deliveries of all events of the message. Null if this environment has no such event. */
   async cancel(environmentId: number, id: Id): Promise<number | null> {
@@ -55,7 +52,7 @@ export class Erase extends Erasures {
     return true;
   }
 
-  override erasedAt(environmentId: number, id: Id): Promise<Date | null> {
+  erasedAt(environmentId: number, id: Id): Promise<Date | null> {
     return this.store.erasedAt(environmentId, id);
   }
 }

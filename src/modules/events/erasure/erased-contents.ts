@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
-import { type EraseContent, ErasedContents } from '../erasure.contract.js';
+import { type EraseContent } from '../erasure.contract.js';
 
+/** Modules that store content of events outside of the ledger register here, so that it is erased with the payload. */
 @Injectable()
-export class AttachedContents extends ErasedContents {
+export class AttachedContents {
   private readonly erasers: EraseContent[] = [];
 
-  override attach(erase: EraseContent): void {
+  attach(erase: EraseContent): void {
     this.erasers.push(erase);
   }
 

@@ -7,8 +7,10 @@ import { invalid } from '#kernel/errors.js';
 import { type Id, Ids, lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
-import { type Redelivered, Redeliveries } from '#modules/ledger/redelivery.contract.js';
+import { type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
+import { ReceivedStore } from '#modules/events/received.store.js';
+import { Redeliveries } from '#modules/ledger/redeliveries.js';
+import { type Redelivered } from '#modules/ledger/redelivery.contract.js';
 import { type AliasRoutes, AliasRouting, routesOf } from './alias-routing.js';
 import { AliasesService } from './aliases.service.js';
 
@@ -44,7 +46,7 @@ export class AliasReplay {
   constructor(
     private readonly aliases: AliasesService,
     private readonly routing: AliasRouting,
-    private readonly received: ReceivedEvents,
+    private readonly received: ReceivedStore,
     private readonly redeliveries: Redeliveries,
     private readonly database: Database,
     private readonly ids: Ids,

@@ -3,7 +3,7 @@ import { compileFilter } from '#engine/conditions/condition.js';
 import { readAllowedSender } from '#engine/mail/allowed-senders.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
-import { Targets } from '#modules/destinations/contract.js';
+import { Targets } from '#modules/destinations/targets.js';
 import type { AliasColumns } from './aliases.store.js';
 
 /** Settings as given by the caller. Missing fields keep their values, and null clears them. */

@@ -5,7 +5,7 @@ import { Database } from '#kernel/database/database.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { DestinationUsers } from '#modules/destinations/destination-users.contract.js';
+import { DestinationUsers } from '#modules/destinations/destination-users.js';
 import type { AliasEntity } from '../inbox.entities.js';
 import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
 import { AliasesStore } from './aliases.store.js';

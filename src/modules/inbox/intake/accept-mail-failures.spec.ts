@@ -4,6 +4,7 @@ import type { BlobStore } from '#blobs/contract.js';
 import type { Database } from '#kernel/database/database.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Ids } from '#kernel/ids.js';
+import type { Retention } from '#modules/auth/environments/retention.js';
 import type { IncomingReports } from '#modules/email/contract.js';
 import type { IncomingBytes, MailEnvelope } from '../contract.js';
 import type { InboxMetrics } from '../inbox.metrics.js';
@@ -50,7 +51,7 @@ function arrange(): {
     { add } as unknown as MailGroup,
     { putFrom, remove } as unknown as BlobStore,
     {} as IncomingReports,
-    { expiresOnDay: async () => 20_000 },
+    { expiresOnDay: async () => 20_000 } as unknown as Retention,
     { unitOfWork: (work: () => Promise<unknown>) => work() } as unknown as Database,
     { notify: () => undefined } as unknown as MailArrivalSignal,
     { became: () => undefined } as unknown as InboxMetrics,

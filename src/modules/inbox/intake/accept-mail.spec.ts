@@ -42,7 +42,7 @@ describe('large messages that arrive concurrently', () => {
       { add: async () => [null] } as never,
       blobs as never,
       {} as never,
-      { expiresOnDay: async () => 1 },
+      { expiresOnDay: async () => 1 } as never,
       { unitOfWork: (work: () => Promise<void>) => work() } as never,
       { notify: () => undefined } as never,
       { became: () => undefined } as never,

@@ -6,7 +6,7 @@ import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { Database } from '#kernel/database/database.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { Ids, showId } from '#kernel/ids.js';
-import { Retention } from '#modules/auth/contract.js';
+import { Retention } from '#modules/auth/environments/retention.js';
 import { IncomingReports } from '#modules/email/contract.js';
 import type { AcceptedRecipient, AliasRoute, IncomingBytes, MailEnvelope, SmtpAnswer } from '../contract.js';
 import { InboxMetrics } from '../inbox.metrics.js';

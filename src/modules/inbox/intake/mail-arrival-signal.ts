@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { MailArrivals } from '../contract.js';
 
 /** Connects accepting and reading mail without a dependency between them. */
 @Injectable()
-export class MailArrivalSignal extends MailArrivals {
+export class MailArrivalSignal {
   private readonly listeners: (() => void)[] = [];
 
-  override onArrival(listener: () => void): void {
+  /** The listener runs after each commit of messages. */
+  onArrival(listener: () => void): void {
     this.listeners.push(listener);
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isStorageAway, sqlState } from '#kernel/database/database.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
-import { KeptDays } from '#modules/ledger/kept-days.contract.js';
+import { Partitions } from '#modules/ledger/partitions.js';
 import { InboxMetrics } from '../inbox.metrics.js';
 import { AcceptMailStore, type NotStored } from './accept-mail.store.js';
 import { MailPace } from './mail-pace.js';
@@ -30,7 +30,7 @@ export class MailGroup {
 
   constructor(
     private readonly store: AcceptMailStore,
-    private readonly days: KeptDays,
+    private readonly days: Partitions,
     private readonly metrics: InboxMetrics,
     pace: MailPace,
   ) {

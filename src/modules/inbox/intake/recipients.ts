@@ -7,8 +7,8 @@ import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Config } from '#kernel/config/config.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { ReceivingDomains } from '#modules/domains/contract.js';
-import { ReturnAddresses } from '#modules/email/contract.js';
+import { ReceivingDomains } from '#modules/domains/verified-domains.js';
+import { ReturnPaths } from '#modules/email/return-paths.js';
 import { AliasLookupStore } from '../aliases/alias-lookup.store.js';
 import type { AliasRoute, RecipientVerdict, SmtpAnswer } from '../contract.js';
 import { ANSWERS } from './answers.js';
@@ -27,7 +27,7 @@ export class Recipients {
   constructor(
     private readonly store: AliasLookupStore,
     private readonly domains: ReceivingDomains,
-    private readonly returnAddresses: ReturnAddresses,
+    private readonly returnAddresses: ReturnPaths,
     private readonly config: Config,
     clock: Clock,
     notifications: Notifications,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel/errors.js';
-import { SentEmails } from '#modules/email/contract.js';
+import { SentEmails } from '#modules/email/sent-emails.js';
 import { ThreadedMailReading } from '../reading/mail-reading-threads.js';
 import type { ViewedMessage } from '../viewing.contract.js';
 import { MessageBytes } from './message-bytes.js';

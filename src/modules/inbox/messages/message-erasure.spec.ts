@@ -1,6 +1,7 @@
 import type { BlobStore } from '#blobs/contract.js';
-import type { EraseContent, ErasedContents } from '#modules/events/erasure.contract.js';
-import type { EventSources } from '#modules/events/event-sources.contract.js';
+import type { EraseContent } from '#modules/events/erasure.contract.js';
+import type { AttachedContents } from '#modules/events/erasure/erased-contents.js';
+import type { EventSources } from '#modules/events/event-sources.js';
 import { MessageErasure } from './message-erasure.js';
 import type { MessagesStore } from './messages.store.js';
 
@@ -18,7 +19,7 @@ describe('the erasure of a message', () => {
     } as unknown as MessagesStore;
     const blobs = { remove: async () => void done.push('bytes') } as unknown as BlobStore;
     let erase: EraseContent | null = null;
-    const contents = { attach: (attached: EraseContent) => (erase = attached) } as unknown as ErasedContents;
+    const contents = { attach: (attached: EraseContent) => (erase = attached) } as unknown as AttachedContents;
     new MessageErasure(
       contents,
       { attach: () => undefined } as unknown as EventSources,

@@ -2,15 +2,15 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { BlobStore } from '#blobs/contract.js';
 import type { Id } from '#kernel/ids.js';
 import { parseId } from '#kernel/ids.js';
-import { ErasedContents } from '#modules/events/erasure.contract.js';
-import { EventSources } from '#modules/events/event-sources.contract.js';
+import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
+import { EventSources } from '#modules/events/event-sources.js';
 import { MessagesStore } from './messages.store.js';
 
 /** Erases a message and its attachments with its event's payload. Resolves aliases in event filters. */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
   constructor(
-    private readonly contents: ErasedContents,
+    private readonly contents: AttachedContents,
     private readonly sources: EventSources,
     private readonly messages: MessagesStore,
     private readonly blobs: BlobStore,

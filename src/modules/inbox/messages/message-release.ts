@@ -4,8 +4,8 @@ import { Database } from '#kernel/database/database.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { type Id, idAfter, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { ReceivedEvents } from '#modules/events/received.contract.js';
-import { Redeliveries } from '#modules/ledger/redelivery.contract.js';
+import { ReceivedStore } from '#modules/events/received.store.js';
+import { Redeliveries } from '#modules/ledger/redeliveries.js';
 import { AliasRouting, routesOf } from '../aliases/alias-routing.js';
 import { AliasesService } from '../aliases/aliases.service.js';
 import { MessagesStore } from './messages.store.js';
@@ -17,7 +17,7 @@ export class MessageRelease {
     private readonly aliases: AliasesService,
     private readonly messages: MessagesStore,
     private readonly routing: AliasRouting,
-    private readonly received: ReceivedEvents,
+    private readonly received: ReceivedStore,
     private readonly redeliveries: Redeliveries,
     private readonly database: Database,
   ) {}

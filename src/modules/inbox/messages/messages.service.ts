@@ -9,10 +9,11 @@ import { AliasesService } from '../aliases/aliases.service.js';
 import type { MessageState } from '../intake/message-row.js';
 import { type FoundAttachment, ThreadedMailReading } from '../reading/mail-reading-threads.js';
 import { unparsed } from '../reading/parsed-message.js';
-import { type MailView, MailViews } from '../viewing.contract.js';
+import { type MailView } from '../viewing.contract.js';
 import { MessageBytes } from './message-bytes.js';
 import { messageView, type Shown } from './message-view.js';
 import { type MessageRange, type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
+import { SignedViews } from './signed-views.js';
 
 export interface MessageQuery extends PageQuery {
   state?: MessageState;
@@ -31,7 +32,7 @@ export class MessagesService {
     private readonly messages: MessagesStore,
     private readonly bytes: MessageBytes,
     private readonly reading: ThreadedMailReading,
-    private readonly views: MailViews,
+    private readonly views: SignedViews,
     private readonly cursors: Cursors,
     private readonly config: Config,
   ) {}

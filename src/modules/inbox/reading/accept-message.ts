@@ -4,7 +4,7 @@ import { RequestView } from '#engine/conditions/request-view.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
 import { Config } from '#kernel/config/config.js';
 import { AlreadyAnswered } from '#kernel/idempotency.js';
-import { Ledger } from '#modules/ledger/accept.contract.js';
+import { Ledger } from '#modules/ledger/ledger.js';
 import { AliasRouting } from '../aliases/alias-routing.js';
 import { eventBody } from '../messages/message-view.js';
 import { MessageProgress } from './message-progress.js';

@@ -6,7 +6,7 @@ import { HOUSEKEEPING, Loop, type LoopDelay } from '#kernel/concurrency/loop.js'
 import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { Ids, showId } from '#kernel/ids.js';
-import { MailArrivals } from '../contract.js';
+import { MailArrivalSignal } from '../intake/mail-arrival-signal.js';
 import { MailPace } from '../intake/mail-pace.js';
 import { AcceptMessage } from './accept-message.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
@@ -64,7 +64,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly accepting: AcceptMessage,
     private readonly pace: MailPace,
     private readonly metrics: PipelineMetrics,
-    private readonly arrivals: MailArrivals,
+    private readonly arrivals: MailArrivalSignal,
     private readonly ids: Ids,
     private readonly config: Config,
     private readonly dueWork: DueWorkPoller,

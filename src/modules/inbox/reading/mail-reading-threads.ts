@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { unavailable } from '#kernel/errors.js';
-import { MailReading, type ReadBytes } from '../viewing.contract.js';
+import { type ReadBytes } from '../viewing.contract.js';
 import { MailThreads } from './mail-threads.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 
@@ -18,19 +18,18 @@ const ALL = '';
 
 /** Reads on request, a few at a time: a whole message is in memory even while it waits for a thread. */
 @Injectable()
-export class ThreadedMailReading extends MailReading {
+export class ThreadedMailReading {
   private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);
   private readonly ofEnvironment = new KeyedSemaphore(OF_ONE_MAX);
 
-  constructor(private readonly threads: MailThreads) {
-    super();
-  }
+  constructor(private readonly threads: MailThreads) {}
 
-  override contents(environmentId: number, bytes: ReadBytes): Promise<ParsedMessage | null> {
+  contents(environmentId: number, bytes: ReadBytes): Promise<ParsedMessage | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.contents(environmentId, raw));
   }
 
-  override attachment(environmentId: number, bytes: ReadBytes, index: number): Promise<FoundAttachment | null> {
+  /** `index` is the position in the list of attachments. Also resolves with null if there is no such file. */
+  attachment(environmentId: number, bytes: ReadBytes, index: number): Promise<FoundAttachment | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.attachment(environmentId, raw, index));
   }
 

@@ -4,7 +4,7 @@ import { Cache } from '#kernel/concurrency/cache.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { notFound } from '#kernel/errors.js';
-import { type CatalogOwner, type Environment, Environments } from '#modules/auth/contract.js';
+import { type CatalogOwner, type Environment } from '#modules/auth/contract.js';
 import type { EnvironmentEntity } from '../auth.entities.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { currentKey, previousKey } from './signing-secret.js';
@@ -21,7 +21,7 @@ const ENTRIES_MAX = 10_000;
 
 /** Caches environments. A change invalidates the cache on every node. */
 @Injectable()
-export class CachedEnvironments extends Environments {
+export class Environments {
   private readonly cache: Cache<Known>;
 
   constructor(
@@ -30,30 +30,33 @@ export class CachedEnvironments extends Environments {
     notifications: Notifications,
     private readonly clock: Clock,
   ) {
-    super();
     this.cache = new Cache((id) => this.load(Number(id)), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
     notifications.on('environment', (id) => (id === '*' ? this.cache.clear() : this.cache.drop(id)));
   }
 
-  override async get(environmentId: number): Promise<Environment> {
+  /** Throws 404 if there is no such environment. */
+  async get(environmentId: number): Promise<Environment> {
     return (await this.cache.get(String(environmentId))).environment;
   }
 
-  override known(environmentId: number): Environment | undefined {
+  /** Returns the cached environment, or `undefined` if it is not in the cache. */
+  known(environmentId: number): Environment | undefined {
     return this.cache.known(String(environmentId))?.environment;
   }
 
-  override async signingKeys(environmentId: number): Promise<readonly Buffer[]> {
+  /** Keys that sign deliveries to ad-hoc URLs, newest first. There are two during the grace period of a rotation. */
+  async signingKeys(environmentId: number): Promise<readonly Buffer[]> {
     const known = await this.cache.get(String(environmentId));
     return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;
   }
 
   /** Reads from the database without this cache, because complete catalog pages are cached elsewhere. */
-  override catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
+  catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
     return this.store.catalogOwner(organizationSlug, mode);
   }
 
-  override retentions(): Promise<number[]> {
+  /** Distinct retention periods of all environments, in days. Never empty. */
+  retentions(): Promise<number[]> {
     return this.store.retentions();
   }
 

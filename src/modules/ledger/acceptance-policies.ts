@@ -5,35 +5,30 @@ import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { withDeadline } from '#kernel/concurrency/deadline.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
-import {
-  AcceptancePolicies,
-  AcceptancePolicy,
-  type Ruling,
-  type Submission,
-} from '#modules/ledger/acceptance.contract.js';
+import { AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/acceptance.contract.js';
 
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
 /** If a policy of an extension fails, nothing is accepted, because the policy might have refused it. */
 @Injectable()
-export class RegisteredAcceptancePolicies extends AcceptancePolicies implements OnModuleInit {
+export class AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
   private policies: readonly AcceptancePolicy[] = [];
 
-  constructor(private readonly discovery: DiscoveryService) {
-    super();
-  }
+  constructor(private readonly discovery: DiscoveryService) {}
 
   onModuleInit(): void {
     this.policies = providersExtending(this.discovery, AcceptancePolicy);
   }
 
-  override get isRuled(): boolean {
+  /** False if no extension has a policy. */
+  get isRuled(): boolean {
     return this.policies.length > 0;
   }
 
-  override async rule(submission: Submission): Promise<Record<string, string> | null> {
+  /** Returns the headers to add, or null. Throws 422 if a policy refuses, and 503 if a policy cannot decide. */
+  async rule(submission: Submission): Promise<Record<string, string> | null> {
     const added: Record<string, string> = {};
     for (const policy of this.policies) {
       const ruling = await this.rulingOf(policy, { ...submission, headers: { ...submission.headers, ...added } });

@@ -3,45 +3,41 @@ import { Database } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { CancelStore } from './cancel.store.js';
-import { Cancellations, type CancelReason, type WaitingSelection } from './cancellation.contract.js';
+import { type CancelReason, type WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 
 /** Cancellations in PostgreSQL. Notifies workers of every target for which they hold marked deliveries. */
 @Injectable()
-export class Cancel extends Cancellations {
+export class Cancellations {
   constructor(
     private readonly store: CancelStore,
     private readonly notifications: Notifications,
     private readonly database: Database,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Commits in steps to keep locks brief. The caller's earlier changes are therefore committed first. */
-  override async ofTarget(selection: WaitingSelection): Promise<number> {
+  async ofTarget(selection: WaitingSelection): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofTarget(selection, 'cancelled');
     await this.announce(selection.environmentId, held);
     return count;
   }
 
-  override async ofEvents(
-    environmentId: number,
-    eventIds: readonly Id[],
-    reason: CancelReason,
-    targetId?: Id,
-  ): Promise<number> {
+  /** For one target or for any. Returns how many deliveries were ended or marked. */
+  async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);
     await this.announce(environmentId, held);
     return count;
   }
 
-  override reasonOf(key: DeliveryKey): Promise<CancelReason | null> {
+  /** Returns the reason to end a claimed delivery without an attempt, or null if its attempt can start. */
+  reasonOf(key: DeliveryKey): Promise<CancelReason | null> {
     return this.store.reasonOf(key);
   }
 
-  override heldTargets(after: TargetKey | null): Promise<TargetKey[]> {
+  /** Targets of deliveries that are both marked and claimed, in order, at most 1,000 after the given one. */
+  heldTargets(after: TargetKey | null): Promise<TargetKey[]> {
     return this.store.held(after);
   }
 

@@ -7,7 +7,6 @@ import {
   type ChooseAddressees,
   type FindObstacle,
   type Redelivered,
-  Redeliveries,
   type Redelivery,
   type Resent,
   type SendableRow,
@@ -17,31 +16,22 @@ import {
 
 /** Sends events again, and wakes the dispatcher of this process after the commit. */
 @Injectable()
-export class Redeliver extends Redeliveries {
+export class Redeliveries {
   constructor(
     private readonly store: RedeliverStore,
     private readonly outlet: DeliveryHandoff,
-  ) {
-    super();
-  }
+  ) {}
 
-  override redeliverEvent(
-    tenant: Tenant,
-    eventId: Id,
-    obstacleOf: FindObstacle,
-    choose: ChooseAddressees,
-  ): Promise<Resent> {
+  /** Redelivers to the earlier addressees that `choose` selects, whatever their results. The list may be empty. */
+  redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
     return this.store.transaction(async () => {
       const rows = await this.store.ofEvent(tenant, eventId);
       return this.resend(tenant, rows.length === 0 ? rows : choose(rows), obstacleOf);
     });
   }
 
-  override async redeliverDeadLetters(
-    tenant: Tenant,
-    selection: Redelivery,
-    obstacleOf: FindObstacle,
-  ): Promise<Resent> {
+  /** Redelivers all or none in the caller's unit of work. Without one, commits in separate steps. */
+  async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
     const known = once(obstacleOf);
     const total: Resent = { made: 0, left: 0, obstacle: null };
     let behind: Behind | null = null;
@@ -55,19 +45,18 @@ export class Redeliver extends Redeliveries {
     }
   }
 
-  override whereabouts(
-    environmentId: number,
-    events: readonly StoredEvent[],
-    which: Whereabouts,
-  ): Promise<SendableRow[]> {
+  /** Returns targets in event order. Blocks other replays of the environment until the caller's transaction ends. */
+  whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]> {
     return this.store.whereabouts(environmentId, events, which);
   }
 
-  override admit(environmentId: number, event: StoredEvent): Promise<void> {
+  /** Makes the event's status follow from its deliveries. Runs inside the caller's transaction. */
+  admit(environmentId: number, event: StoredEvent): Promise<void> {
     return this.store.admit(environmentId, event);
   }
 
-  override async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
+  /** Creates deliveries inside the caller's transaction. Returns their number. */
+  async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
     // Runs outside the caller's unit of work. Otherwise the dispatcher's loop would continue inside it.
     if (count > 0) this.store.afterCommit(() => this.outlet.notifyUnclaimed());

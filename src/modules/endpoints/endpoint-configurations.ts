@@ -2,29 +2,31 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { ConfigurationsStore } from './configurations.store.js';
-import { type EndpointAddress, type EndpointConfiguration, EndpointConfigurations } from './contract.js';
+import { type EndpointAddress, type EndpointConfiguration } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 
+/** Every change sends the notification `endpoint` in its own transaction. Callers with a cache must listen to it. */
 @Injectable()
-export class SealedConfigurations extends EndpointConfigurations {
+export class EndpointConfigurations {
   constructor(
     private readonly store: ConfigurationsStore,
     private readonly vault: EndpointVault,
     private readonly database: Database,
-  ) {
-    super();
-  }
+  ) {}
 
-  override at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
+  /** Returns the endpoint at the longest of the given paths that has one. A null `domainId` is the platform's host. */
+  at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     return this.store.at(paths, domainId);
   }
 
-  override async find(environmentId: number, id: Id): Promise<EndpointConfiguration | null> {
+  /** Returns the endpoint in any status. */
+  async find(environmentId: number, id: Id): Promise<EndpointConfiguration | null> {
     const [row, routes] = await Promise.all([this.store.find(environmentId, id), this.store.routes(environmentId, id)]);
     return row && { ...row, routes, secrets: this.vault.openSecrets(row), response: this.vault.openResponse(row) };
   }
 
-  override setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean> {
+  /** Returns false if the endpoint already has a secret or no longer exists. Safe under concurrent calls. */
+  setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean> {
     return this.database.transaction(async () => {
       const secrets = this.vault.sealSecrets({ environmentId, id }, [{ secret, untilMs: null }]);
       return secrets !== null && (await this.store.setFirstSecrets(environmentId, id, secrets));

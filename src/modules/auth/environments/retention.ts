@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { expiryDay } from '#engine/expiry-day.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
-import { type Environment, Environments, Retention } from '#modules/auth/contract.js';
+import { type Environment } from '#modules/auth/contract.js';
+import { Environments } from './environments.js';
 
 const DAY_MS = 86_400_000;
 
 /** Counts from the id's time. A long period ends on a rounded day, so that several days share a partition. */
 @Injectable()
-export class EnvironmentRetention extends Retention {
-  constructor(private readonly environments: Environments) {
-    super();
-  }
+export class Retention {
+  constructor(private readonly environments: Environments) {}
 
-  override expiresOnDay(environmentId: number, id: Id): number | Promise<number> {
+  /**
+   * Returns the day on which an item's retention ends, in days since the epoch. Returns a promise only if the
+   * environment has to be loaded. Rejects with 404 if there is no such environment.
+   */
+  expiresOnDay(environmentId: number, id: Id): number | Promise<number> {
     const known = this.environments.known(environmentId);
     return known === undefined
       ? this.environments.get(environmentId).then((loaded) => dayOf(loaded, id))

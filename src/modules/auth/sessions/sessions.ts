@@ -10,7 +10,7 @@ import { Keyring } from '#kernel/crypto/keyring.js';
 import { Database } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { Ids } from '#kernel/ids.js';
-import { type SessionClient, type SessionOwner, Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
+import { type SessionClient, type SessionOwner, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { type SessionCookie, sessionCookie } from './session-cookie.js';
 import { type SessionFacts, SessionsStore } from './sessions.store.js';
 
@@ -31,7 +31,7 @@ interface Known {
  * Caches sessions by the SHA-256 of their tokens. Every change of a session, a member or a key invalidates the cache.
  */
 @Injectable()
-export class CachedSessions extends Sessions {
+export class Sessions {
   private readonly cache: Cache<Known | null>;
   private ownCookie: SessionCookie | null = null;
 
@@ -45,14 +45,18 @@ export class CachedSessions extends Sessions {
     private readonly lookups: CredentialLookupLimiter,
     private readonly keyring: Keyring,
   ) {
-    super();
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
     // Changes of members and keys are rare, so the whole cache is cleared instead of indexing sessions by them.
     for (const topic of ['member', 'key', 'organization']) notifications.on(topic, () => this.cache.clear());
     notifications.on('session', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
-  override async read(cookieHeader: string | undefined, from: string | null = null): Promise<SignedIn | null> {
+  /**
+   * Returns the user of the session in this `Cookie` header, or `null` without an active session. Throws if the
+   * database is unavailable, and 429 for an address that tried too many unknown cookies. Omit `from` if requests were
+   * already counted by address.
+   */
+  async read(cookieHeader: string | undefined, from: string | null = null): Promise<SignedIn | null> {
     const found = await this.inForce(cookieHeader, from);
     if (found === null) return null;
     const { known } = found;
@@ -65,12 +69,14 @@ export class CachedSessions extends Sessions {
     return signedIn(found);
   }
 
-  override async peek(cookieHeader: string | undefined): Promise<SignedIn | null> {
+  /** Like `read`, but does not extend the session. For background polling, which must not keep a session alive. */
+  async peek(cookieHeader: string | undefined): Promise<SignedIn | null> {
     const found = await this.inForce(cookieHeader, null);
     return found && signedIn(found);
   }
 
-  override async begin(
+  /** Opens a session, ends the one in the `Cookie` header, and returns the value of `Set-Cookie`. */
+  async begin(
     owner: SessionOwner,
     { ip, userAgent = '' }: SessionClient,
     cookieHeader: string | undefined,
@@ -97,12 +103,14 @@ export class CachedSessions extends Sessions {
     return this.cookie.set(token, LIFETIME_SECONDS);
   }
 
-  override async end(cookieHeader: string | undefined): Promise<string> {
+  /** Ends the session in the `Cookie` header, if there is one. Returns a `Set-Cookie` value that deletes the cookie. */
+  async end(cookieHeader: string | undefined): Promise<string> {
     await this.database.transaction(() => this.revoke(cookieHeader));
     return this.cookie.clear;
   }
 
-  override holdsCsrfToken({ csrfToken }: SignedIn, given: string | undefined): boolean {
+  /** Returns true if a form carries the CSRF token of this session. Compares in constant time. */
+  holdsCsrfToken({ csrfToken }: SignedIn, given: string | undefined): boolean {
     const [wanted, other] = [csrfToken, given ?? ''].map((text) => createHash('sha256').update(text).digest()) as [
       Buffer,
       Buffer,

@@ -4,8 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { Cache, STALENESS_MAX_MS } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { type Fault, invalid, notFound } from '#kernel/errors.js';
-import { Environments } from '#modules/auth/contract.js';
-import { EventTypes } from '#modules/event-types/contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { CompiledSchemas, type KnownSchema } from './compiled-schemas.js';
 import { below } from './drafts.js';
@@ -23,7 +22,7 @@ const ENVIRONMENTS_MAX = 10_000;
 
 /** Validates payloads against the enforced schemas. Schemas stay compiled until they change. */
 @Injectable()
-export class Enforcement extends EventTypes {
+export class EventTypes {
   private readonly cache: Cache<Known>;
   /** Last loaded values, so that the check is synchronous in an environment without enforced types. */
   private readonly known = new Map<number, Known>();
@@ -38,12 +37,16 @@ export class Enforcement extends EventTypes {
     private readonly environments: Environments,
     private readonly rules: RuleEvaluator,
   ) {
-    super();
     this.cache = new Cache((id) => this.load(Number(id)), { entriesMax: ENVIRONMENTS_MAX, nowMs: () => clock.nowMs() });
     notifications.on('event_type', (id) => this.drop(id));
   }
 
-  override check(environmentId: number, eventType: string, payload: unknown): void | Promise<void> {
+  /**
+   * Throws 422 with all schema errors, with paths below `payload`, if the type is enforced and the payload does not
+   * match. Returns a promise only if a schema must be loaded first. In an environment without enforced types, the check
+   * costs one lookup.
+   */
+  check(environmentId: number, eventType: string, payload: unknown): void | Promise<void> {
     const known = this.known.get(environmentId);
     if (!known || known.freshUntilMs <= this.clock.nowMs()) return this.checkLater(environmentId, eventType, payload);
     const type = known.types.get(eventType);
@@ -53,7 +56,8 @@ export class Enforcement extends EventTypes {
     return this.hold(environmentId, type, schema, payload);
   }
 
-  override async require(environmentId: number, eventType: string): Promise<void> {
+  /** Throws 404 if the catalogue does not have the type. */
+  async require(environmentId: number, eventType: string): Promise<void> {
     if ((await this.store.find(environmentId, eventType)) === null) throw notFound('event type');
   }
 

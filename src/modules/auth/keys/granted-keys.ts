@@ -4,8 +4,8 @@ import { Database } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { grants } from '#kernel/tenant.js';
-import { Environments } from '#modules/auth/contract.js';
-import { type GivenBack, GrantedKeys, type KeyGrant } from '#modules/auth/granted-keys.contract.js';
+import { type GivenBack, type KeyGrant } from '#modules/auth/granted-keys.contract.js';
+import { Environments } from '../environments/environments.js';
 import { hasApiKeyForm, hashApiKey } from './api-key.js';
 import { GrantersStore } from './granters.store.js';
 import { KeyIssuer } from './key-issuer.js';
@@ -13,8 +13,9 @@ import { KeysStore } from './keys.store.js';
 
 const NAME_LENGTH_MAX = 200;
 
+/** Keys that were granted to OAuth clients: ordinary keys with `source` `oauth`. */
 @Injectable()
-export class StoredGrantedKeys extends GrantedKeys {
+export class GrantedKeys {
   constructor(
     private readonly environments: Environments,
     private readonly issuer: KeyIssuer,
@@ -23,19 +24,23 @@ export class StoredGrantedKeys extends GrantedKeys {
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
-  override environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
+  environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
     return this.keys.environmentOf(organizationId, mode);
   }
 
-  override hasKeyOf(organizationId: Id, clientId: string): Promise<boolean> {
+  /** Returns true if the organization has a valid key that one of its members granted to this client. */
+  hasKeyOf(organizationId: Id, clientId: string): Promise<boolean> {
     return this.keys.isGrantedTo(organizationId, clientId);
   }
 
-  override issue({
+  /**
+   * Creates a key, in the caller's transaction if there is one. Returns `null` if the approver was removed or no longer
+   * has the scope. The key is revoked with its approver, and expires no later than the approver's sign-in key. Its text
+   * cannot be read again.
+   */
+  issue({
     environmentId,
     scope,
     clientId,
@@ -66,7 +71,8 @@ export class StoredGrantedKeys extends GrantedKeys {
     });
   }
 
-  override async revoke(environmentId: number, id: Id): Promise<boolean> {
+  /** Revokes a key issued here and its rotations. Returns false if all of these keys were already revoked. */
+  async revoke(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       // Locks the key. A concurrent rotation then completes first, and its new key is revoked as well, or it fails.
       await this.keys.findForUpdate(environmentId, id);
@@ -76,7 +82,11 @@ export class StoredGrantedKeys extends GrantedKeys {
     });
   }
 
-  override async revokeText(text: string, clientId: string | null): Promise<GivenBack | null> {
+  /**
+   * Revokes every key of the grant that includes the key with this text. Does nothing and returns `null` if the key has
+   * no grant, or if its grant is to a client other than `clientId` (if given).
+   */
+  async revokeText(text: string, clientId: string | null): Promise<GivenBack | null> {
     if (!hasApiKeyForm(text)) return null;
     return this.database.transaction(async () => {
       const found = await this.keys.ofGrant(hashApiKey(text), clientId);

@@ -3,7 +3,6 @@ import type { Tenant } from '#kernel/tenant.js';
 import type { EventFilter } from './event-lists.js';
 import {
   type EventSelection,
-  EventSelections,
   type SelectedEvents,
   type SelectionCount,
   type SelectionQuery,
@@ -11,24 +10,26 @@ import {
 import { type EventQuery, EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
 
+/** Selects all events that a filtered list shows, for bulk operations. */
 @Injectable()
-export class ListedSelections extends EventSelections {
+export class EventSelections {
   constructor(
     private readonly events: EventsService,
     private readonly store: EventsStore,
-  ) {
-    super();
-  }
+  ) {}
 
-  override resolve(tenant: Tenant, query: SelectionQuery): Promise<EventSelection | null> {
+  /** Null if no event can match. Throws 400 for invalid filters. */
+  resolve(tenant: Tenant, query: SelectionQuery): Promise<EventSelection | null> {
     return this.events.filter(tenant, query as EventQuery);
   }
 
-  override count(tenant: Tenant, query: SelectionQuery): Promise<SelectionCount> {
+  /** Counts the selected events, with the limits of the list. Throws 400 for invalid filters. */
+  count(tenant: Tenant, query: SelectionQuery): Promise<SelectionCount> {
     return this.events.count(tenant, query as EventQuery);
   }
 
-  override async page(environmentId: number, selection: EventSelection, limit: number): Promise<SelectedEvents> {
+  /** A page scans a bounded number of rows, so it can be empty while more events follow. */
+  async page(environmentId: number, selection: EventSelection, limit: number): Promise<SelectedEvents> {
     const filter: EventFilter = selection;
     const windowEnd = await this.store.windowEnd({ environmentId }, filter);
     const events = await this.store.list(

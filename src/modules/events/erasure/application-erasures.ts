@@ -1,12 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
-import { Cancellations } from '#modules/ledger/cancellation.contract.js';
-import {
-  ApplicationErasures,
-  type ErasedStretch,
-  type ErasurePreview,
-  type ErasureRange,
-} from '../erasure.contract.js';
+import { Cancellations } from '#modules/ledger/cancellations.js';
+import { type ErasedStretch, type ErasurePreview, type ErasureRange } from '../erasure.contract.js';
 import { ApplicationErasureStore } from './application-erasure.store.js';
 
 const MESSAGES_MAX = 500;
@@ -16,29 +11,29 @@ const EVENTS_MAX = 2_000;
 const PREVIEW_MAX = 20_000;
 
 @Injectable()
-export class ApplicationErasure extends ApplicationErasures {
+export class ApplicationErasures {
   constructor(
     private readonly store: ApplicationErasureStore,
     private readonly cancellations: Cancellations,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async hasMessages(environmentId: number, applicationId: Id): Promise<boolean> {
+  async hasMessages(environmentId: number, applicationId: Id): Promise<boolean> {
     return (
       (await this.count({ environmentId, applicationId, fromId: lowestIdAt(0), beforeId: lowestIdAt(Infinity) }, 1)) > 0
     );
   }
 
-  override count(range: ErasureRange, max: number): Promise<number> {
+  /** Counts the messages of the range, up to `max`. */
+  count(range: ErasureRange, max: number): Promise<number> {
     return this.store.count(range, max);
   }
 
-  override waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number> {
+  waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number> {
     return this.store.waiting(environmentId, endpointIds);
   }
 
-  override async preview(range: ErasureRange): Promise<ErasurePreview> {
+  /** Counts what `eraseNewest` would erase. Scans a bounded number of rows, newest first. Changes nothing. */
+  async preview(range: ErasureRange): Promise<ErasurePreview> {
     const { environmentId } = range;
     const found: ErasurePreview = { messages: 0, attempts: 0, isCapped: false };
     for (let looked = 0, { beforeId } = range; ;) {
@@ -58,7 +53,7 @@ export class ApplicationErasure extends ApplicationErasures {
    * Erases payloads first. From then on, any worker that claims a delivery ends it, even if this process dies in
    * between. Erases excerpts once no delivery is open, because an attempt in flight would still write an excerpt.
    */
-  override async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
+  async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;
     const messages = stretchOf(await this.store.page(range, MESSAGES_MAX));
     if (messages.length === 0) return { scanned: 0, messages: 0, attempts: 0, lastId: null, isPending: false };

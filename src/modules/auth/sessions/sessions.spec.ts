@@ -6,8 +6,8 @@ import type { Keyring } from '#kernel/crypto/keyring.js';
 import type { Database } from '#kernel/database/database.js';
 import type { Notifications } from '#kernel/database/notifications.js';
 import type { Ids } from '#kernel/ids.js';
-import { CachedSessions } from './cached-sessions.js';
 import { sessionCookie } from './session-cookie.js';
+import { Sessions } from './sessions.js';
 import type { SessionFacts, SessionsStore } from './sessions.store.js';
 
 const TOKEN = 'a'.repeat(43);
@@ -59,7 +59,7 @@ function scene(more: Partial<SessionFacts> = {}) {
     },
   };
   const notifications = { on: () => undefined } as unknown as Notifications;
-  const sessions = new CachedSessions(
+  const sessions = new Sessions(
     store as unknown as SessionsStore,
     {} as Database,
     notifications,
@@ -73,7 +73,7 @@ function scene(more: Partial<SessionFacts> = {}) {
   return { clock, sessions, counted, isIn };
 }
 
-describe('CachedSessions', () => {
+describe('Sessions', () => {
   it('a session ends after twelve hours without a request', async () => {
     const { clock, isIn } = scene();
     expect(await isIn()).toBe(true);

@@ -1,8 +1,8 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/database/notifications.js';
-import type { Environments } from '#modules/auth/contract.js';
+import type { Environments } from '#modules/auth/environments/environments.js';
 import type { RuleEvaluator } from '#sandbox/rule-evaluator.js';
-import { Enforcement } from './enforcement.js';
+import { EventTypes } from './event-types.js';
 import type { EventTypesStore } from './event-types.store.js';
 
 interface World {
@@ -14,7 +14,7 @@ interface World {
 }
 
 /** Returns a store in which one type is enforced once `world.isEnforced`, and notifications triggered by `announce`. */
-function arrange(): { enforcement: Enforcement; announce: (id: string) => void; world: World } {
+function arrange(): { enforcement: EventTypes; announce: (id: string) => void; world: World } {
   const world: World = { nowMs: 0, isEnforced: false, loads: 0, schema: { required: ['b'] }, judged: [] };
   const store = {
     enforced: async () => {
@@ -36,11 +36,11 @@ function arrange(): { enforcement: Enforcement; announce: (id: string) => void; 
       return { schemaFaults: [], valueFaults: [{ path: 'c', message: 'was judged elsewhere' }] };
     },
   } as unknown as RuleEvaluator;
-  const enforcement = new Enforcement(store, notifications, { nowMs: () => world.nowMs } as Clock, environments, judge);
+  const enforcement = new EventTypes(store, notifications, { nowMs: () => world.nowMs } as Clock, environments, judge);
   return { enforcement, announce: (id) => announce(id), world };
 }
 
-describe('Enforcement.check', () => {
+describe('EventTypes.check', () => {
   it('answers synchronously if it is known that nothing is enforced', async () => {
     const { enforcement, world } = arrange();
     await enforcement.check(7, 'a', {});

@@ -3,17 +3,19 @@ import type { Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
-import { Environments } from '#modules/auth/contract.js';
-import { type DestinationUser, DestinationUsers } from '#modules/destinations/destination-users.contract.js';
-import { type EventAim, EventSources } from '#modules/events/event-sources.contract.js';
+import { Environments } from '#modules/auth/environments/environments.js';
+import { type DestinationUser } from '#modules/destinations/destination-users.contract.js';
+import { DestinationUsers } from '#modules/destinations/destination-users.js';
+import { type EventAim } from '#modules/events/event-sources.contract.js';
+import { EventSources } from '#modules/events/event-sources.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { ApplicationReference } from './application-reference.js';
-import { type ApplicationEndpoint, Applications, type MessageTraits, type Subscriber } from './contract.js';
+import { type ApplicationEndpoint, type MessageTraits, type Subscriber } from './contract.js';
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 
 @Injectable()
-export class KnownApplications extends Applications {
+export class Applications {
   constructor(
     private readonly live: LiveApplications,
     private readonly store: LiveApplicationsStore,
@@ -24,7 +26,6 @@ export class KnownApplications extends Applications {
     sources: EventSources,
     users: DestinationUsers,
   ) {
-    super();
     users.attach(async (environmentId, destinationId, max) =>
       (await this.store.endpointsTo(environmentId, destinationId, max)).map(shownUser),
     );
@@ -36,7 +37,11 @@ export class KnownApplications extends Applications {
     );
   }
 
-  override async subscribers(
+  /**
+   * Returns the endpoints that subscribe to a message, oldest first. Creates the application for an unknown uid. Throws
+   * 404 for an unknown `app_` id and 422 for an invalid uid.
+   */
+  async subscribers(
     environmentId: number,
     application: string,
     traits: MessageTraits,
@@ -53,23 +58,26 @@ export class KnownApplications extends Applications {
     return { applicationId: found.id, subscribers: await found.matching(traits, judge) };
   }
 
-  override async endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint> {
+  /** Returns an endpoint by its `ep_` id or its uid. Throws 404 if the application has no such endpoint. */
+  async endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint> {
     const applicationId = await this.reference.resolve(environmentId, application);
     const found = await this.store.endpointOf(environmentId, applicationId, parseId('ep', endpoint), endpoint);
     if (found === null) throw notFound('endpoint');
     return found;
   }
 
-  override find(environmentId: number, application: string): Promise<Id> {
+  /** Returns the application's id. Throws 404 if the application does not exist. */
+  find(environmentId: number, application: string): Promise<Id> {
     return this.reference.resolve(environmentId, application);
   }
 
-  override async endpointsOf(environmentId: number, applicationId: Id): Promise<ApplicationEndpoint[]> {
+  /** Returns the endpoints of an application, oldest first; empty if the application was deleted. */
+  async endpointsOf(environmentId: number, applicationId: Id): Promise<ApplicationEndpoint[]> {
     const rows = await this.store.endpoints(environmentId, applicationId);
     return rows.map(({ id, destinationId }) => ({ applicationId, id, destinationId }));
   }
 
-  override findEndpoint(environmentId: number, endpointId: Id): Promise<ApplicationEndpoint | null> {
+  findEndpoint(environmentId: number, endpointId: Id): Promise<ApplicationEndpoint | null> {
     return this.store.endpoint(environmentId, endpointId);
   }
 
